@@ -17,7 +17,7 @@ export interface ConfigFile {
   /** What nobody needs to know until they ask: keys that were passed over, and how a file was read. */
   notes: Issue[];
   /** Takes an issue in the value to where the user wrote it. */
-  place: (issue: Issue) => Issue;
+  asWritten: (issue: Issue) => Issue;
   source: IssueSource;
   /** Whose it is, where it is another application's. */
   application?: { id: string; name: string };
@@ -72,7 +72,7 @@ async function interpret(
     issues: [...document.issues, ...issues],
     warnings,
     notes: [atKey([], `is read as a file of ${application.name}`), ...notes],
-    place: (issue) => ({ ...issue, path: draft.written(issue.path) }),
+    asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
     application,
   };
@@ -88,7 +88,7 @@ function ownFile(
     (key) => isJsonObject(value) && Object.hasOwn(value, key),
   );
   if (short === undefined || !isJsonObject(value)) {
-    return { ...own, value, place: (issue) => issue };
+    return { ...own, value, asWritten: (issue) => issue };
   }
   const rest = Object.fromEntries(
     Object.entries(value).filter(([key]) => key !== short && key !== another),
@@ -104,14 +104,14 @@ function ownFile(
       ...own,
       value: rest,
       issues: [...issues, conflict, ...conflicts],
-      place: (issue) => issue,
+      asWritten: (issue) => issue,
     };
   }
   return {
     ...own,
     value: withServers(rest, value[short]),
     issues: [...issues, ...conflicts],
-    place: (issue) => ({ ...issue, path: shortPath(issue.path, short) }),
+    asWritten: (issue) => ({ ...issue, path: shortPath(issue.path, short) }),
   };
 }
 

@@ -37,7 +37,7 @@ export async function loadGateway(
   const file = resolve(cwd, path);
   const config = await readConfigFile(file, { cwd });
   const { root, list, issues } = readAgents(config.value);
-  throwIfAny([...config.issues, ...issues.map(config.place)], config.source);
+  throwIfAny([...config.issues, ...issues.map(config.asWritten)], config.source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
   return {
     settings: gatewaySettings(root.gateway, toPath),

@@ -72,7 +72,7 @@ export async function loadConfigContent(
 }
 
 function toAgentConfig(
-  { value, issues, warnings, notes, place, source }: ConfigFile,
+  { value, issues, warnings, notes, asWritten, source }: ConfigFile,
   agentId: string,
   {
     baseDir,
@@ -89,10 +89,10 @@ function toAgentConfig(
     ...mergeIssues(layers),
     ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
   ];
-  throwIfAny([...issues, ...found.map(place)], source);
+  throwIfAny([...issues, ...found.map(asWritten)], source);
   const servers = mergeServers(layers.defaults.servers, agent?.servers);
-  const ownWarnings = warningsOf(layers, agent, servers).map(place);
-  const places = rulePlaces(layers, place);
+  const ownWarnings = warningsOf(layers, agent, servers).map(asWritten);
+  const places = rulePlaces(layers, asWritten);
   const settings = mergeAgent(layers, agent, baseDir ?? cwd ?? process.cwd(), homedir);
   const { guard, session } = settings;
   return {
@@ -114,7 +114,7 @@ function toAgentConfig(
 /** A refused call names the rule as the user wrote it. */
 function rulePlaces(
   { defaults, list }: AgentLayers,
-  place: ConfigFile["place"],
+  asWritten: ConfigFile["asWritten"],
 ): (rules: PlacedRules) => PlacedRules {
   const blocks = [defaults, ...list].flatMap((layer) => [
     layer.path,
@@ -124,7 +124,7 @@ function rulePlaces(
   const written = new Map(
     blocks.map((block) => {
       const path = [...block, "tools"];
-      return [formatPath(path), formatPath(place(atKey(path, "")).path)];
+      return [formatPath(path), formatPath(asWritten(atKey(path, "")).path)];
     }),
   );
   return (rules) => ({ ...rules, place: written.get(rules.place) ?? rules.place });

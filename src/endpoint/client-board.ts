@@ -99,6 +99,6 @@ function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const remedy =
     servers.length > 0
       ? 'To use one, remove its "enabled": false'
-      : `To add servers, list them in agents.defaults.mcp.servers of ${where}`;
+      : `To add servers, list them in mcpServers of ${where}`;
   return `Plugboard offers no tools, because ${why}. ${remedy}, then restart Plugboard.`;
 }

@@ -192,6 +192,19 @@ const CASES: Case[] = [
     ],
   },
   {
+    fixture: "cline-cli.json",
+    application: "Cline",
+    servers: {
+      files: { run: ["npx", "-y", FILES, "/home/anna"] },
+      docs: {
+        url: "https://example.com/mcp",
+        as: "http",
+        headers: { Authorization: "Bearer abc" },
+      },
+      events: { url: "https://example.com/sse", as: "sse" },
+    },
+  },
+  {
     fixture: "vscode.json",
     application: "VS Code",
     servers: {
@@ -378,6 +391,33 @@ const CASES: Case[] = [
         headers: { "X-Team": "shop", Authorization: "Bearer ${DOCS_KEY}" },
       },
     },
+  },
+  {
+    fixture: "openclaw.json",
+    application: "OpenClaw",
+    servers: {
+      files: {
+        run: ["npx", "-y", FILES, "."],
+        env: { ROOT: "${WORK_ROOT}" },
+        cwd: "/srv",
+        start: 5000,
+        call: 120_000,
+      },
+      docs: {
+        url: "https://example.com/mcp",
+        as: "http",
+        headers: { Authorization: "Bearer ${DOCS_KEY}" },
+        allow: ["search_*"],
+        deny: ["search_private"],
+      },
+      events: {
+        off: true,
+        url: "https://example.com/sse",
+        as: "sse",
+        oauth: { scope: "docs.read" },
+      },
+    },
+    notes: ['1:1  has keys without a meaning here, passed over: "plugins", "meta"'],
   },
   {
     fixture: "openclaw-all.json5",
@@ -603,6 +643,26 @@ describe("meanings of single keys", () => {
       { run: ["a"], toolPrefix: "p", deny: ["t"] },
     ],
     [
+      "Copilot's list of tools and its word for a program",
+      `{ mcpServers: { a: { type: "local", command: "a", tools: ["t"] } } }`,
+      { run: ["a"], allow: ["t"] },
+    ],
+    [
+      "two lists of what is refused",
+      `{ mcpServers: { a: { command: "a", disabledTools: ["t"], tools: { deny: ["u"], allow: ["*"] } } } }`,
+      { run: ["a"], allow: ["*"], deny: ["t", "u"] },
+    ],
+    [
+      "a sign-in that Cline has kept",
+      `{ mcpServers: { a: { transport: { type: "sse", url: "https://x" }, oauth: { tokens: {} }, oauthClient: { clientId: "c" } } } }`,
+      { url: "https://x", as: "sse", oauth: { clientId: "c" } },
+    ],
+    [
+      "timeouts of OpenCode in an object",
+      `{ mcp: { a: { type: "local", command: ["a"], timeout: { startup: 1 } } } }`,
+      { run: ["a"] },
+    ],
+    [
       "a variable that loads code into the program",
       `{ mcpServers: { a: { command: "a", env: { NODE_OPTIONS: "-r x" } } } }`,
       undefined,
@@ -641,6 +701,18 @@ describe("meanings of single keys", () => {
   });
 });
 
+it("many names that become the same one cost no more than others", async () => {
+  // Of the invisible characters none remains.
+  const names = Array.from({ length: 6000 }, (_, index) =>
+    index.toString(4).replace(/\d/g, (digit) => String.fromCodePoint(0x200b + Number(digit))),
+  );
+  const servers = Object.fromEntries(names.map((name) => [`a${name}`, { command: "a" }]));
+  const file = await fileOf(JSON.stringify({ mcpServers: servers }), "x");
+  const read = (await loadConfig(file)).servers.map(({ name }) => name);
+  expect(new Set(read).size).toBe(names.length);
+  expect(read.at(-1)).toBe("a-6000");
+});
+
 describe("what is wrong", () => {
   it.each<[string, string, string[]]>([
     [
@@ -673,6 +745,7 @@ A = ["b"]
 
 [mcp_servers."b.c"]
 url = "example"
+http_headers = "x"
 env_vars = ["1"]
 bearer_token_env_var = "not a name"
 `,
@@ -680,8 +753,9 @@ bearer_token_env_var = "not a name"
         "FILE:3:1  mcp_servers.a.startup_timeout_sec  is a string; expected a whole number of milliseconds from 1 to 86400000",
         "FILE:6:1  mcp_servers.a.env.A  is a list; expected a string",
         'FILE:9:1  mcp_servers["b.c"].url  is not a URL; expected one such as https://example.com/mcp',
-        'FILE:10:1  mcp_servers["b.c"].env_vars[0]  is not the name of a variable',
-        'FILE:11:1  mcp_servers["b.c"].bearer_token_env_var  is not the name of a variable',
+        'FILE:10:1  mcp_servers["b.c"].http_headers  is a string; expected an object',
+        'FILE:11:1  mcp_servers["b.c"].env_vars[0]  is not the name of a variable',
+        'FILE:12:1  mcp_servers["b.c"].bearer_token_env_var  is not the name of a variable',
       ],
     ],
     [

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Draft } from "./draft.ts";
 
 /** Where a file lies, and for whom it is read. */
-export interface Place {
+export interface Surroundings {
   /** Absent for a configuration that was written in code. */
   file?: string;
   /** The project that the file belongs to: the directory above `.vscode`, `.cursor` and the like. */
@@ -23,6 +23,6 @@ export interface Application {
   /** Where it has its servers, if other applications have theirs there too. */
   block?: "mcpServers" | "servers";
   /** How the path of its file ends, with forward slashes. It decides where the content fits several applications. */
-  place?: RegExp;
-  translate: (value: JsonObject, draft: Draft, place: Place) => void;
+  pathEnd?: RegExp;
+  translate: (value: JsonObject, draft: Draft, around: Surroundings) => void;
 }

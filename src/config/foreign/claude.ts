@@ -6,12 +6,15 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import {
+  allow,
+  deny,
   type Draft,
   directory,
   inverted,
   type KeyRules,
   milliseconds,
   OUR_KEYS,
+  same,
   signIn,
   text,
   transport,
@@ -23,8 +26,8 @@ import { BRACES, editorVariables } from "./variables.ts";
 /** Our own keys hold as well: the file may be ours under another name, and its rules must not be lost. */
 export const COMMON_KEYS: KeyRules = {
   ...OUR_KEYS,
-  type: transport(),
-  transport: transport(),
+  type: transport,
+  transport: transport,
   command: text("command"),
   args: text("args"),
   env: text("env"),
@@ -33,6 +36,16 @@ export const COMMON_KEYS: KeyRules = {
   url: text("url"),
   headers: text("headers"),
   disabled: inverted("enabled"),
+  tools: (server, value, path) => {
+    // Copilot has a list of the tools that may be used.
+    if (Array.isArray(value)) allow(server, value, path);
+    else if (!isJsonObject(value)) server.set("tools", value, path);
+    else {
+      for (const [key, rules] of Object.entries(value)) {
+        (key === "deny" ? deny : same(`tools.${key}`))(server, rules, [...path, key]);
+      }
+    }
+  },
 };
 
 const KEYS: KeyRules = {
@@ -55,7 +68,7 @@ export const claudeCode: Application = {
     isJsonObject(projects) &&
     Object.values(projects).some((project) => isJsonObject(project) && "mcpServers" in project),
   block: "mcpServers",
-  place: /(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/,
+  pathEnd: /(?:^|\/)(?:\.mcp\.json|\.claude\.json)$/,
   translate: (value, draft, { cwd }) => {
     const { mcpServers, projects, ...others } = value;
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
@@ -70,9 +83,9 @@ export const claudeDesktop: Application = {
   // Its file has no mark of its own: it is what remains.
   recognise: () => false,
   block: "mcpServers",
-  place: /(?:^|\/)claude_desktop_config\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place));
+  pathEnd: /(?:^|\/)claude_desktop_config\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
     draft.passOver(Object.keys(others), []);
   },
 };

@@ -1,17 +1,48 @@
 // Cline, and Roo Code, which came from it: `mcpServers` with a `timeout` in seconds, and lists of tools that are called
 // without asking. Such a list restricts nothing, so it is passed over.
 
+import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { deny, type KeyRules, likelySeconds, transport } from "./draft.ts";
+import {
+  deny,
+  directory,
+  type KeyRule,
+  type KeyRules,
+  likelySeconds,
+  signIn,
+  text,
+  transport,
+} from "./draft.ts";
 import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
+const CONNECTION: KeyRules = {
+  type: transport,
+  command: text("command"),
+  args: text("args"),
+  env: text("env"),
+  cwd: directory,
+  url: text("url"),
+  headers: text("headers"),
+};
+
+/** The command-line version has all that makes the connection in one object. */
+const connection: KeyRule = (server, value, path) => {
+  if (isJsonObject(value)) server.readInside(value, path, CONNECTION);
+  else transport(server, value, path);
+};
+
+// Its `oauth` is what it has kept of an earlier sign-in.
+const { oauth: _oauth, ...COMMON } = COMMON_KEYS;
+
 const KEYS: KeyRules = {
-  ...COMMON_KEYS,
-  transportType: transport(),
+  ...COMMON,
+  transport: connection,
+  transportType: transport,
   timeout: likelySeconds("toolTimeout"),
   disabledTools: deny,
+  oauthClient: signIn({ clientId: "clientId", clientSecret: "clientSecret" }),
 };
 
 export const cline: Application = {
@@ -19,11 +50,13 @@ export const cline: Application = {
   name: "Cline",
   recognise: ({ mcpServers }) =>
     someHas(mcpServers, ["autoApprove", "alwaysAllow", "transportType"]) ||
-    entries(mcpServers).some(({ type }) => type === "streamableHttp"),
+    entries(mcpServers).some(
+      ({ type, transport: given }) => type === "streamableHttp" || isJsonObject(given),
+    ),
   block: "mcpServers",
-  place: /(?:^|\/)(?:cline_mcp_settings|mcp_settings)\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place), {
+  pathEnd: /(?:^|\/)(?:cline_mcp_settings|mcp_settings|\.roo\/mcp)\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around), {
       finish: (server) => {
         const { type, transportType, command, url } = server.given;
         // Without a type, Cline takes a URL for one of SSE.

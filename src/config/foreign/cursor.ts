@@ -26,9 +26,9 @@ export const cursor: Application = {
         "envFile" in server || (isJsonObject(server["auth"]) && "CLIENT_ID" in server["auth"]),
     ) || mentions(mcpServers, /\$\{(?:env:|workspaceFolder|userHome|pathSeparator|\/\})/),
   block: "mcpServers",
-  place: /(?:^|\/)\.cursor\/mcp\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place));
+  pathEnd: /(?:^|\/)\.cursor\/mcp\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
     draft.passOver(Object.keys(others), []);
   },
 };

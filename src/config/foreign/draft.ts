@@ -7,7 +7,7 @@ import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
-import type { Place } from "./application.ts";
+import type { Surroundings } from "./application.ts";
 import type { Convert } from "./variables.ts";
 
 /** What one key of a server becomes. `path` leads to the value in the user's file. */
@@ -26,8 +26,11 @@ const LONGEST_NAME = 64;
 /** A settings file can have hundreds of keys that are not ours. */
 const MOST_NAMED = 20;
 
+/** Bounds the search for what was meant by them. */
+const MOST_TYPOS = 100;
+
 export class Draft {
-  readonly place: Place;
+  readonly around: Surroundings;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
   /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
   readonly issues: Issue[] = [];
@@ -37,8 +40,8 @@ export class Draft {
   readonly notes: Issue[] = [];
   readonly #origins = new Map<string, KeyPath>();
 
-  constructor(place: Place) {
-    this.place = place;
+  constructor(around: Surroundings) {
+    this.around = around;
   }
 
   /** Where the value at a path of ours was written; the nearest thing that is known, with the rest of the path. */
@@ -54,11 +57,11 @@ export class Draft {
   set(path: KeyPath, value: unknown, origin: KeyPath): void {
     let node: Record<string | number, unknown> = this.value;
     for (const [index, step] of path.slice(0, -1).entries()) {
+      node[step] ??= typeof path[index + 1] === "number" ? [] : map();
       const inside = node[step];
-      if (!isJsonObject(inside) && !Array.isArray(inside)) {
-        node[step] = typeof path[index + 1] === "number" ? [] : map();
-      }
-      node = node[step] as Record<string | number, unknown>;
+      // The user wrote something else there, which the schema refuses.
+      if (!isJsonObject(inside) && !Array.isArray(inside)) return;
+      node = inside as Record<string | number, unknown>;
     }
     node[path.at(-1) ?? ""] = value;
     this.#origins.set(keyOf(path), origin);
@@ -94,19 +97,17 @@ export class Draft {
       this.issues.push(atValue(origin, "is not an object; expected servers by their names"));
       return [];
     }
-    const taken = new Set(Object.keys(given));
+    const names = new Names(Object.keys(given));
     return Object.entries(given).flatMap(([name, entry]) => {
       const path = [...origin, name];
       if (!isJsonObject(entry)) {
         this.issues.push(atValue(path, "is not an object; expected a server"));
         return [];
       }
-      const server = new ServerDraft(
-        this,
-        [...into, this.#nameFor(name, taken, path)],
-        path,
-        entry,
-      );
+      // Names in other applications may be too long for us, or have a slash in them.
+      const fit = names.fit(name);
+      if (fit !== name) this.notes.push(atKey(path, `is called ${quote(fit)} here`));
+      const server = new ServerDraft(this, [...into, fit], path, entry);
       server.read(rules, convert, finish);
       return server.isLeftOut ? [] : [server];
     });
@@ -120,7 +121,7 @@ export class Draft {
 
   /** Names keys of the user's file that have no meaning here. */
   passOver(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
-    const typos = keys.flatMap((key) => {
+    const typos = keys.slice(0, MOST_TYPOS).flatMap((key) => {
       const known = closestKey(key, meant);
       return known === undefined ? [] : [{ key, known }];
     });
@@ -132,15 +133,6 @@ export class Draft {
     const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
     const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
     this.notes.push(atKey(path, `has keys without a meaning here, passed over: ${named}${more}`));
-  }
-
-  /** Names in other applications may be too long for us, or have a slash in them. */
-  #nameFor(given: string, taken: Set<string>, path: KeyPath): string {
-    if (serverNameProblem(given) === undefined) return given;
-    const name = fitName(given, taken);
-    taken.add(name);
-    this.notes.push(atKey(path, `is called ${quote(name)} here`));
-    return name;
   }
 }
 
@@ -178,15 +170,26 @@ export class ServerDraft {
 
   read(rules: KeyRules, convert: Convert, finish: (server: ServerDraft) => void): void {
     this.#convert = convert;
-    const others: string[] = [];
-    for (const [key, value] of Object.entries(this.given)) {
-      const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
-      if (rule === undefined) others.push(key);
-      else if (value !== undefined && value !== null) rule(this, value, [...this.origin, key]);
-    }
+    const others = this.#apply(this.given, this.origin, rules);
     finish(this);
     if (this.isLeftOut) this.draft.remove(this.path);
     else this.draft.passOver(others, this.origin, Object.keys(rules));
+  }
+
+  /** For keys of the server that are in an object of their own. */
+  readInside(given: JsonObject, origin: KeyPath, rules: KeyRules): void {
+    this.draft.passOver(this.#apply(given, origin, rules), origin, Object.keys(rules));
+  }
+
+  /** Returns the keys that have no rule. */
+  #apply(given: JsonObject, origin: KeyPath, rules: KeyRules): string[] {
+    const others: string[] = [];
+    for (const [key, value] of Object.entries(given)) {
+      const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
+      if (rule === undefined) others.push(key);
+      else if (value !== undefined && value !== null) rule(this, value, [...origin, key]);
+    }
+    return others;
   }
 
   get(key: string): unknown {
@@ -251,7 +254,7 @@ export function text(key: string): KeyRule {
 
 /** A relative one is relative to the project in other applications, and to the file here. */
 export const directory: KeyRule = (server, value, path) => {
-  const { file, folder } = server.draft.place;
+  const { file, folder } = server.draft.around;
   const isRelative = typeof value === "string" && /^(?![/~$\\]|[A-Za-z]:)./.test(value);
   const fits = isRelative && file !== undefined;
   server.setText(
@@ -264,10 +267,17 @@ export const directory: KeyRule = (server, value, path) => {
 /** A list of tools that restricts the server to them. */
 export const allow: KeyRule = (server, value, path) => server.set("tools.allow", value, path);
 
-export const deny: KeyRule = (server, value, path) => server.set("tools.deny", value, path);
+/** A list of tools that are refused, beside those that are refused already. */
+export const deny: KeyRule = (server, value, path) => {
+  const earlier = server.draft.get([...server.path, "tools", "deny"]);
+  const isMore = Array.isArray(earlier) && Array.isArray(value);
+  server.set("tools.deny", isMore ? [...(earlier as unknown[]), ...value] : value, path);
+};
 
+/** A copy, since other keys may add to it, and the value is the user's. */
 export function same(key: string): KeyRule {
-  return (server, value, path) => server.set(key, value, path);
+  return (server, value, path) =>
+    server.set(key, isJsonObject(value) ? Object.assign(map(), value) : value, path);
 }
 
 /** `disabled` for `enabled`. */
@@ -300,22 +310,21 @@ export function likelySeconds(...keys: string[]): KeyRule {
     );
 }
 
-/** Other words for our transports; words that we do not have leave the server out. */
-export function transport(words: Readonly<Record<string, string>> = {}): KeyRule {
-  const known: Readonly<Record<string, string>> = {
-    stdio: "stdio",
-    http: "http",
-    sse: "sse",
-    "streamable-http": "http",
-    streamableHttp: "http",
-    ...words,
-  };
-  return (server, value, path) => {
-    if (typeof value !== "string") server.set("transport", value, path);
-    else if (Object.hasOwn(known, value)) server.set("transport", known[value], path);
-    else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
-  };
-}
+const TRANSPORTS: Readonly<Record<string, string>> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  sse: "sse",
+  "streamable-http": "http",
+  streamableHttp: "http",
+};
+
+/** All words for our transports; a server with another one is left out. */
+export const transport: KeyRule = (server, value, path) => {
+  if (typeof value !== "string") server.set("transport", value, path);
+  else if (Object.hasOwn(TRANSPORTS, value)) server.set("transport", TRANSPORTS[value], path);
+  else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
+};
 
 /** The settings of a sign-in that have a meaning here, under our names. */
 export function signIn(keys: Readonly<Record<string, string>>): KeyRule {
@@ -342,27 +351,42 @@ export function warn(message: string): KeyRule {
 }
 
 /** A map or an object without a prototype, since a server may be called `__proto__`. */
-export function map(): JsonObject {
+function map(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
 /** Every key of our own, for files that may be ours under another name. */
 export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
 
-function fitName(given: string, taken: ReadonlySet<string>): string {
-  const plain = given
-    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
-    .replaceAll("/", "-")
-    .trim();
-  const base = plain === "" || plain === "native" ? `${plain || "server"}-mcp` : plain;
-  for (let count = 1; ; count++) {
-    const ending = count === 1 ? "" : `-${count}`;
-    const name = Array.from(base)
-      .slice(0, LONGEST_NAME - ending.length)
-      .join("")
-      .trim()
-      .concat(ending);
-    if (!taken.has(name)) return name;
+/** Gives every name once. It counts on, so that many names that become the same cost no more than others. */
+class Names {
+  readonly #taken: Set<string>;
+  readonly #counts = new Map<string, number>();
+
+  constructor(taken: readonly string[]) {
+    this.#taken = new Set(taken);
+  }
+
+  /** The name itself if it is valid, else one that is like it. */
+  fit(given: string): string {
+    if (serverNameProblem(given) === undefined) return given;
+    const plain = given
+      .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+      .replaceAll("/", "-")
+      .trim();
+    const short = Array.from(plain).slice(0, LONGEST_NAME).join("").trim();
+    const base = short === "" || short === "native" ? `${short || "server"}-mcp` : short;
+    for (let count = (this.#counts.get(base) ?? 0) + 1; ; count++) {
+      const ending = count === 1 ? "" : `-${count}`;
+      const name =
+        Array.from(base)
+          .slice(0, LONGEST_NAME - ending.length)
+          .join("") + ending;
+      if (this.#taken.has(name)) continue;
+      this.#taken.add(name);
+      this.#counts.set(base, count);
+      return name;
+    }
   }
 }
 

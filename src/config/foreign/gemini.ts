@@ -34,7 +34,7 @@ const KEYS: KeyRules = {
   args: text("args"),
   env: text("env"),
   cwd: directory,
-  type: transport(),
+  type: transport,
   url: text("url"),
   httpUrl: text("url"),
   headers: text("headers"),
@@ -86,7 +86,7 @@ export const gemini: Application = {
     );
   },
   block: "mcpServers",
-  place: /(?:^|\/)\.gemini\/settings\.json$/,
+  pathEnd: /(?:^|\/)\.gemini\/settings\.json$/,
   translate: ({ mcpServers, mcp, ...others }, draft) => {
     const servers = draft.servers(mcpServers, ["mcpServers"], KEYS, DOLLAR, {
       finish: (server) => {
@@ -99,13 +99,12 @@ export const gemini: Application = {
       },
     });
     const { allowed, excluded, ...rest } = isJsonObject(mcp) ? mcp : {};
+    const allowedNames = Array.isArray(allowed) ? new Set<unknown>(allowed) : undefined;
+    const excludedNames = new Set<unknown>(Array.isArray(excluded) ? excluded : []);
     for (const { name, origin } of servers) {
       const given = origin.at(-1);
-      if (Array.isArray(allowed) && !allowed.includes(given))
-        draft.disable(name, ["mcp", "allowed"]);
-      if (Array.isArray(excluded) && excluded.includes(given)) {
-        draft.disable(name, ["mcp", "excluded"]);
-      }
+      if (allowedNames?.has(given) === false) draft.disable(name, ["mcp", "allowed"]);
+      if (excludedNames.has(given)) draft.disable(name, ["mcp", "excluded"]);
     }
     draft.passOver(Object.keys(rest), ["mcp"]);
     draft.passOver(Object.keys(others), []);

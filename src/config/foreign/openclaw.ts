@@ -23,8 +23,8 @@ import { OURS } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...OUR_KEYS,
-  transport: transport(),
-  type: transport(),
+  transport: transport,
+  type: transport,
   // Numbers and booleans are allowed in both.
   env: text("env"),
   headers: text("headers"),

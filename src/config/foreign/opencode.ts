@@ -19,6 +19,8 @@ import {
 import { entries } from "./recognise.ts";
 import { ENV_IN_BRACES } from "./variables.ts";
 
+const LONGEST_NAME = 64;
+
 const command: KeyRule = (server, value, path) => {
   if (!Array.isArray(value) || value.length === 0) {
     server.draft.issues.push(
@@ -46,7 +48,11 @@ const KEYS: KeyRules = {
   headers: text("headers"),
   enabled: same("enabled"),
   disabled: inverted("enabled"),
-  timeout: milliseconds("timeout", "toolTimeout"),
+  timeout: (server, value, path) => {
+    // Newer versions can have several.
+    if (isJsonObject(value)) server.draft.passOver(Object.keys(value), path);
+    else milliseconds("timeout", "toolTimeout")(server, value, path);
+  },
   oauth: signIn({
     clientId: "clientId",
     clientSecret: "clientSecret",
@@ -92,13 +98,22 @@ function serversOf(mcp: unknown): JsonObject | undefined {
 /** `{ "files_write*": false }`: a tool is called `server_tool` there. */
 function denyTools(tools: unknown, servers: readonly ServerDraft[], draft: Draft): void {
   if (!isJsonObject(tools)) return;
-  for (const server of servers) {
-    const prefix = `${server.name.replace(/[^A-Za-z0-9_-]/g, "_")}_`;
-    const denied = Object.entries(tools).flatMap(([pattern, isOn]) => {
-      if (isOn !== false) return [];
-      if (pattern === "*" || pattern === `${prefix.slice(0, -1)}*`) return ["*"];
-      return pattern.startsWith(prefix) ? [pattern.slice(prefix.length)] : [];
-    });
-    if (denied.length > 0) draft.set([...server.path, "tools", "deny"], denied, ["tools"]);
+  const byName = new Map(
+    servers.map((server) => [server.name.replace(/[^A-Za-z0-9_-]/g, "_"), server]),
+  );
+  const denied = new Map<ServerDraft, string[]>();
+  const deny = (server: ServerDraft | undefined, pattern: string): void => {
+    if (server !== undefined) denied.set(server, [...(denied.get(server) ?? []), pattern]);
+  };
+  for (const pattern of Object.keys(tools).filter((key) => tools[key] === false)) {
+    if (pattern === "*") for (const server of servers) deny(server, "*");
+    else if (pattern.endsWith("*")) deny(byName.get(pattern.slice(0, -1)), "*");
+    // A name may have underscores in it, so each can be the one behind the server.
+    for (const [index, character] of Array.from(pattern.slice(0, LONGEST_NAME + 1)).entries()) {
+      if (character === "_") deny(byName.get(pattern.slice(0, index)), pattern.slice(index + 1));
+    }
+  }
+  for (const [server, patterns] of denied) {
+    draft.set([...server.path, "tools", "deny"], patterns, ["tools"]);
   }
 }

@@ -3,7 +3,7 @@
 import { basename, dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { ROOT_KEYS } from "../schema/file-schema.ts";
-import type { Application, Place } from "./application.ts";
+import type { Application, Surroundings } from "./application.ts";
 import { APPLICATIONS } from "./applications.ts";
 import { Draft } from "./draft.ts";
 
@@ -13,11 +13,14 @@ export interface Translated {
 }
 
 /** Undefined for a file that is ours, or nobody's. */
-export function translate(value: unknown, place: Omit<Place, "folder">): Translated | undefined {
+export function translate(
+  value: unknown,
+  around: Omit<Surroundings, "folder">,
+): Translated | undefined {
   if (!isJsonObject(value)) return undefined;
-  const application = findApplication(value, place.file);
+  const application = findApplication(value, around.file);
   if (application === undefined) return undefined;
-  const whole: Place = { ...place, folder: projectOf(place) };
+  const whole: Surroundings = { ...around, folder: projectOf(around) };
   const draft = new Draft(whole);
   application.translate(value, draft, whole);
   return { application, draft };
@@ -36,7 +39,7 @@ function findApplication(value: JsonObject, file: string | undefined): Applicati
     ({ block }) => block !== undefined && isJsonObject(value[block]),
   );
   const path = file?.replaceAll("\\", "/");
-  return fitting.find(({ place }) => path !== undefined && place?.test(path)) ?? fitting.at(-1);
+  return fitting.find(({ pathEnd }) => path !== undefined && pathEnd?.test(path)) ?? fitting.at(-1);
 }
 
 /** Ours under another name: nothing but our blocks, and more than the short form that others have too. */
@@ -50,7 +53,7 @@ function isOurs(value: JsonObject): boolean {
 }
 
 /** The directory above one such as `.vscode`, in which editors keep the files of a project. */
-function projectOf({ file, cwd }: Omit<Place, "folder">): string {
+function projectOf({ file, cwd }: Omit<Surroundings, "folder">): string {
   if (file === undefined) return cwd;
   const directory = dirname(file);
   return /^\.[a-z]+$/.test(basename(directory)) ? dirname(directory) : directory;

@@ -36,7 +36,7 @@ function older(setting: Setting): KeyRule {
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,
-  type: transport(),
+  type: transport,
   toolInclude: older(include),
   toolPermissionRequired: older(approval),
   serverToolDefaults: (server, value, path) => {
@@ -65,7 +65,7 @@ export const tsagent: Application = {
     entries(mcpServers).some(({ type }) => type === "internal") ||
     (isJsonObject(mcpServers) && isJsonObject(metadata) && isJsonObject(settings)),
   block: "mcpServers",
-  place: /(?:^|\/)tsagent\.json$/,
+  pathEnd: /(?:^|\/)tsagent\.json$/,
   translate: ({ mcpServers, ...others }, draft) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
     draft.passOver(Object.keys(others), []);

@@ -33,14 +33,13 @@ export const vscode: Application = {
     return Array.isArray(inputs) || someHas(servers, MARKS) || mentions(servers, VARIABLES);
   },
   block: "servers",
-  place:
-    /(?:^|\/)\.vscode\/mcp\.json$|\/Code(?: - Insiders)?\/User\/(?:profiles\/[^/]+\/)?mcp\.json$/,
-  translate: (value, draft, place) => {
+  pathEnd: /(?:^|\/)\.vscode\/mcp\.json$|\/User\/(?:profiles\/[^/]+\/)?mcp\.json$/,
+  translate: (value, draft, around) => {
     const { mcp } = value;
     const block = isJsonObject(mcp) ? mcp : value;
     const path: KeyPath = isJsonObject(mcp) ? ["mcp"] : [];
     const { servers, inputs, ...others } = block;
-    const convert = editorVariables(place, inputReferences(inputs, [...path, "inputs"], draft));
+    const convert = editorVariables(around, inputReferences(inputs, [...path, "inputs"], draft));
     draft.servers(servers, [...path, "servers"], KEYS, convert);
     draft.passOver(Object.keys(others), path);
     const rest = Object.keys(value).filter((key) => key !== "mcp");

@@ -18,9 +18,9 @@ export const windsurf: Application = {
   recognise: ({ mcpServers }) =>
     someHas(mcpServers, ["serverUrl", "disabledTools"]) || mentions(mcpServers, /\$\{file:/),
   block: "mcpServers",
-  place: /(?:^|\/)mcp_config\.json$/,
-  translate: ({ mcpServers, ...others }, draft, place) => {
-    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(place));
+  pathEnd: /(?:^|\/)mcp_config\.json$/,
+  translate: ({ mcpServers, ...others }, draft, around) => {
+    draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
     draft.passOver(Object.keys(others), []);
   },
 };

@@ -11,11 +11,7 @@ const command: KeyRule = (server, value, path) => {
     server.setText("command", value, path);
     return;
   }
-  const { path: program, args, env, ...others } = value;
-  server.setText("command", program, [...path, "path"]);
-  if (args !== undefined) server.setText("args", args, [...path, "args"]);
-  if (isJsonObject(env)) server.setText("env", env, [...path, "env"]);
-  server.draft.passOver(Object.keys(others), path);
+  server.readInside(value, path, { path: text("command"), args: text("args"), env: text("env") });
 };
 
 const KEYS: KeyRules = {

@@ -33,7 +33,7 @@ async function readToml(
 export async function readConfigText(file: string): Promise<string> {
   const text = decodeText(await readBytes(file), file);
   if (text.trim() === "") {
-    throw refuse(file, "the file is empty; expected an object such as { agents: { … } }");
+    throw refuse(file, "the file is empty; expected an object such as { mcpServers: { … } }");
   }
   return text;
 }

@@ -117,8 +117,11 @@ class Scanner {
 
   /** False at the end of the text. */
   skipToStatement(): boolean {
-    this.#skip(/(?:\s+|#[^\n]*)*/y);
-    return this.offset < this.#text.length;
+    for (;;) {
+      this.#skip(/\s*/y);
+      if (this.peek() !== "#") return this.offset < this.#text.length;
+      this.skipLine();
+    }
   }
 
   skipLine(): void {

@@ -130,7 +130,7 @@ function addGlobalOptions(program: Parser): void {
   const agent = new Option("--agent <id>", "use this agent from the configuration");
   const level = new Option("--log-level <level>", "what to log on stderr, by default warn");
   program
-    .option("--config <file>", "use this configuration file")
+    .option("--config <file>", "use this configuration file, or another application's")
     .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))

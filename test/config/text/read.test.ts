@@ -20,8 +20,8 @@ describe("a configuration file", () => {
   });
 
   it.each([
-    ["empty", "", "the file is empty; expected an object such as { agents: { … } }"],
-    ["blank", " \n\t\n", "the file is empty; expected an object such as { agents: { … } }"],
+    ["empty", "", "the file is empty; expected an object such as { mcpServers: { … } }"],
+    ["blank", " \n\t\n", "the file is empty; expected an object such as { mcpServers: { … } }"],
     ["in UTF-16", UTF16, "is not UTF-8 text; save it as UTF-8"],
     [
       "larger than 4 MiB",

@@ -1,10 +1,11 @@
 // MCP servers in a registry of clawtools: registries that forget and that cannot, real servers.
 
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import {
   type ClawTool,
   type ClawToolRegistry,
@@ -70,6 +71,15 @@ async function load(
   const provider = await loadMCPServers(config, registry, options);
   opened.push(provider);
   return provider;
+}
+
+/** A file that is gone after the test. */
+async function writeScratch(content: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "plugboard-clawtools-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, "mcp.json");
+  await writeFile(file, content);
+  return file;
 }
 
 function textOf({ content }: ClawToolResult): string {
@@ -205,16 +215,24 @@ describe("loadMCPServers", () => {
     await expect(loadMCPServers(wrong, new Registry(), options)).rejects.toMatchObject(rejected);
     const none = {} as Config;
     await expect(loadMCPServers(none, new Registry(), options)).rejects.toMatchObject(rejected);
+    const foreign = { context_servers: { bad: "npx" } };
+    await expect(loadMCPServers(foreign, new Registry())).rejects.toMatchObject(rejected);
+    await expect(loadMCPServers("no such file", new Registry())).rejects.toMatchObject(rejected);
   });
 
-  it("lets servers ask a model through onSamplingRequest, unless they are denied it", async () => {
+  type Servers = BoardConfig["servers"];
+  it.each<[string, (servers: Servers) => Config | Promise<Config>]>([
+    ["servers", (servers) => ({ servers })],
+    ["the content of another application's file", (servers) => ({ mcpServers: servers })],
+    ["the path of a file", (servers) => writeScratch(JSON.stringify({ mcpServers: servers }))],
+  ])("with %s lets servers ask a model, unless they are denied it", async (_, toConfig) => {
     const registry = new Registry();
     const asked: unknown[] = [];
-    const servers = {
+    const config = await toConfig({
       quiet: fixture("server-requests"),
-      denied: { ...fixture("server-requests"), sampling: "deny" as const },
-    };
-    await load({ servers }, registry, {
+      denied: { ...fixture("server-requests"), sampling: "deny" },
+    });
+    await load(config, registry, {
       onSamplingRequest(request) {
         asked.push(request);
         return { model: "scripted", content: { type: "text", text: "Hello." } };

@@ -102,7 +102,8 @@ function demoHints(): string[] {
     "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
     "  plugboard demo             a short tour",
     "  plugboard tools            the demo's tools",
-    "  plugboard --config <file>  use your own servers, with a file such as:",
+    "  plugboard --config <file>  use your own servers: the file of Claude, Cursor, VS Code, Zed",
+    "                             or another application, or one such as:",
     "",
     ...EXAMPLE_CONFIG.map((line) => `    ${line}`),
   ];
@@ -110,12 +111,12 @@ function demoHints(): string[] {
 
 /** The smallest useful configuration. */
 export const EXAMPLE_CONFIG: readonly string[] = [
-  `{ "agents": { "defaults": { "mcp": { "servers": {`,
+  `{ "mcpServers": {`,
   `  "files": {`,
   `    "command": "npx",`,
   `    "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]`,
   `  }`,
-  `} } } } }`,
+  `} }`,
 ];
 
 function overviewJson({ board, agent, source }: OpenedBoard, readyMs: number): object {

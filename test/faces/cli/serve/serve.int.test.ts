@@ -199,7 +199,7 @@ describe("a board without tools", () => {
     [
       "with a configuration without servers",
       () => ["--config", configure({})],
-      /board\.json has no MCP servers\. To add servers, list them in agents\.defaults\.mcp\.servers/,
+      /board\.json has no MCP servers\. To add servers, list them in mcpServers of /,
     ],
     [
       "with servers that are disabled",

@@ -45,6 +45,32 @@ describe("plugboard tools", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(names);
   });
 
+  it("uses another application's file as it is, and says with --verbose what was passed over", async () => {
+    const { command, args } = fixture("echo");
+    const file = scratch.file("settings.json", {
+      theme: "dark",
+      mcpServers: { echo: { command, args, includeTools: ["add"], trust: true } },
+    });
+    const tools = await scratch.run(["--config", file, "tools"]);
+    expect(tools).toMatchObject({ code: 0, stderr: "" });
+    expect(tools.stdout).toBe("echo/add  Adds two numbers.\n");
+    const refused = await scratch.run([
+      "--verbose",
+      "--config",
+      file,
+      "call",
+      "echo/echo",
+      "text=x",
+    ]);
+    expect(refused.code).toBe(4);
+    expect(refused.stderr).toContain("mcpServers.echo.tools.allow");
+    expect(refused.stderr).toContain(`${file}:1:1 is read as a file of Gemini CLI`);
+    expect(refused.stderr).toContain('has keys without a meaning here, passed over: "theme"');
+    expect(refused.stderr).toContain(
+      'mcpServers.echo has keys without a meaning here, passed over: "trust"',
+    );
+  });
+
   it("shows the arguments of all that match with --long", async () => {
     scratch.servers(two());
     const { stdout } = await scratch.run(["tools", "--long", "numbers"]);
