@@ -3,6 +3,7 @@
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { Application } from "./foreign/application.ts";
 import { alternatives, atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
 import { ROOT_KEYS } from "./schema/file-schema.ts";
 import type { ConfigDocument } from "./text/document.ts";
@@ -20,7 +21,7 @@ export interface ConfigFile {
   asWritten: (issue: Issue) => Issue;
   source: IssueSource;
   /** Whose it is, where it is another application's. */
-  application?: { id: string; name: string };
+  application?: Application;
 }
 
 const OWN_NAME = "plugboard.json";

@@ -4,6 +4,7 @@
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { readConfigFile } from "./config-file.ts";
+import type { Application } from "./foreign/application.ts";
 import { atKey, configInvalid, type KeyPath, type Position } from "./issue.ts";
 import { loadConfig } from "./load.ts";
 import { DEFAULT_AGENT } from "./schema/agents.ts";
@@ -24,8 +25,8 @@ export interface ServerText {
 
 const DEFAULTS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
-/** Applications that keep their servers as we do, in a block at the root, and read what we write. */
-const ALIKE = new Set(["claude-desktop", "claude-code", "cursor", "mcptools"]);
+/** What a file of servers is taken for that has no mark of any application: it may be ours under another name. */
+const NOBODYS = new Set(["claude-desktop", "mcptools"]);
 
 /**
  * Rejects with CONFIG_INVALID for a file that is there and is not valid, that does not have the agent, or whose servers
@@ -40,7 +41,7 @@ export async function readServerText(
   if (original.text === undefined) return newText(original, agentId);
   await loadConfig(file, agentId, { cwd, homedir });
   const { application } = await readConfigFile(file, { cwd });
-  if (application !== undefined && !ALIKE.has(application.id)) {
+  if (application !== undefined && !isNobodys(application, file)) {
     throw new PlugboardError(
       "CONFIG_INVALID",
       `${file} is a file of ${application.name}, whose servers Plugboard reads but does not change`,
@@ -52,6 +53,10 @@ export async function readServerText(
   const place = placeIn(value, agentId);
   const inherited = place[1] === "list" ? objectAt(text, placeIn(value, undefined)) : {};
   return { original, text, place, inherited };
+}
+
+function isNobodys({ id, pathEnd }: Application, file: string): boolean {
+  return NOBODYS.has(id) && pathEnd?.test(file.replaceAll("\\", "/")) !== true;
 }
 
 function newText(original: TextFile, agentId: string | undefined): ServerText {

@@ -70,12 +70,21 @@ describe("where a server is written", () => {
     expect(positionOf(servers, "x")).toEqual({ line: 3, column: 5 });
   });
 
-  it.each([
-    ["of another application is left alone", '{ "context_servers": {} }', "is a file of Zed"],
-    ["that is not valid is reported", '{ "agents": 3 }', "agents"],
-  ])("a file %s", async (_, text, message) => {
+  it("is a file of servers that may be ours under another name", async () => {
     const directory = await makeDirectory();
-    const file = join(directory, "settings.json");
+    const file = join(directory, "servers.json");
+    await writeFile(file, '{ "mcpServers": { "a": { "command": "a" } } }');
+    const servers = await readServerText(file, undefined, { cwd: directory, homedir: directory });
+    expect(servers.place).toEqual(["mcpServers"]);
+  });
+
+  it.each([
+    ["of another application", "settings.json", '{ "context_servers": {} }', "is a file of Zed"],
+    ["with the name of another", ".mcp.json", '{ "mcpServers": {} }', "is a file of Claude Code"],
+    ["that is not valid", "settings.json", '{ "agents": 3 }', "agents"],
+  ])("is not a file %s", async (_, name, text, message) => {
+    const directory = await makeDirectory();
+    const file = join(directory, name);
     await writeFile(file, text);
     const error = await failure(() =>
       readServerText(file, undefined, { cwd: directory, homedir: directory }),
