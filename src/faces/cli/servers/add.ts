@@ -2,7 +2,7 @@
 
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
-import { problemMessage } from "../../../config/issue.ts";
+import { formatPath, problemMessage } from "../../../config/issue.ts";
 import { withServer, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
@@ -44,7 +44,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   const notes = [
     existing === undefined ? "This would be added:" : "This would replace what is there:",
     ...serverLines(name, server),
-    ...warnings.map((each) => `warning: ${each.path}: ${problemMessage(each)}`),
+    ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
     ...credentialNotes(server),
   ];
   for (const line of notes) screen.note(line);
@@ -53,6 +53,11 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
   const isTrusted = await writeServerFile(file, withServer(file, name, server), name, context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+}
+
+/** The key within the server. */
+function keyOf(path: string, name: string): string {
+  return path.slice(formatPath(["servers", name]).length + 1);
 }
 
 /** A file is read by more people and programs than a variable is. */
