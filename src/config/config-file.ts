@@ -66,13 +66,16 @@ async function interpret(
       ? { ...own, issues: [...own.issues, unknownFile(applicationNames())] }
       : own;
   }
-  const { application, draft } = translated;
+  const { application, isGuess, draft } = translated;
   const { value, warnings, notes, issues } = draft;
   return {
     value,
     issues: [...document.issues, ...issues],
     warnings,
-    notes: [atKey([], `is read as a file of ${application.name}`), ...notes],
+    notes: [
+      atKey([], `is read ${isGuess ? "like" : "as"} a file of ${application.name}`),
+      ...notes,
+    ],
     asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
     application,

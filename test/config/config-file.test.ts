@@ -45,6 +45,7 @@ describe("the short form of our own file", () => {
   });
 
   it.each([
+    ["{ mcpServer: {} }", ['FILE:1:3  mcpServer  unknown key; did you mean "mcpServers"?']],
     ["{ mcpServers: [] }", ["FILE:1:15  mcpServers  is a list; expected an object"]],
     [
       "{ mcpServers: {}, servers: {} }",
@@ -101,9 +102,7 @@ describe("the content of a file", () => {
     const agent = await loadConfigContent(content);
     expect(agent.servers).toMatchObject([{ name: "a", enabled: false, target: { cwd: "sub" } }]);
     expect(agent.file).toBeUndefined();
-    expect(agent.notes?.map(formatProblem)).toEqual([
-      "is read as a file of Claude Desktop or the like",
-    ]);
+    expect(agent.notes?.map(formatProblem)).toEqual(["is read like a file of Claude Desktop"]);
   });
 
   it("that is wrong is told without a place", async () => {

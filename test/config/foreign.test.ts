@@ -95,7 +95,7 @@ interface Case {
 const CASES: Case[] = [
   {
     fixture: "claude-desktop.json",
-    application: "Claude Desktop or the like",
+    application: "Claude Desktop",
     servers: {
       files: { run: ["npx", "-y", FILES, "/Users/anna/Desktop"] },
       github: {
@@ -115,7 +115,7 @@ const CASES: Case[] = [
   },
   {
     fixture: "claude-code.mcp.json",
-    application: "Claude Desktop or the like",
+    application: "Claude Desktop",
     servers: {
       files: { run: ["npx", "-y", FILES, "."], env: { ROOT: "${HOME}" } },
       docs: {
@@ -477,7 +477,9 @@ describe("a file of another application", () => {
       const text = JSON.stringify(showAll(agent)).replaceAll(dirname(file), "FOLDER");
       expect(JSON.parse(text)).toEqual(servers);
       expect(lines(agent.warnings)).toEqual(warnings);
-      expect(lines(agent.notes)).toEqual([`1:1  is read as a file of ${application}`, ...notes]);
+      const isGuess = application === "Claude Desktop" || application === "MCPtools";
+      const first = `1:1  is read ${isGuess ? "like" : "as"} a file of ${application}`;
+      expect(lines(agent.notes)).toEqual([first, ...notes]);
     },
   );
 
@@ -493,12 +495,11 @@ describe("the place of a file", () => {
   const server = '{ "x": { "command": "x", "env": { "A": "1$B" }, "timeout": 30 } }';
   it.each([
     [".mcp.json", "Claude Code"],
-    ["claude_desktop_config.json", "Claude Desktop or the like"],
+    ["claude_desktop_config.json", "Claude Desktop"],
     [".cursor/mcp.json", "Cursor"],
     [".codeium/windsurf/mcp_config.json", "Windsurf"],
     ["cline_mcp_settings.json", "Cline"],
     ["tsagent.json", "tsagent"],
-    ["other.json", "Claude Desktop or the like"],
   ])("decides where the content fits several applications: %s", async (name, application) => {
     const file = await fileOf(`{ "mcpServers": { "x": { "command": "x" } } }`, name);
     const { notes } = await loadConfig(file);
@@ -517,7 +518,7 @@ describe("the place of a file", () => {
     const noted = async (name: string) =>
       lines((await loadConfig(await fileOf(content, name))).notes);
     expect(await noted(".vscode/mcp.json")).toEqual(["1:1  is read as a file of VS Code"]);
-    expect(await noted("mcp.json")).toEqual(["1:1  is read as a file of MCPtools"]);
+    expect(await noted("mcp.json")).toEqual(["1:1  is read like a file of MCPtools"]);
   });
 
   it("is the project's directory for what is relative to the project", async () => {
@@ -795,8 +796,8 @@ bearer_token_env_var = "not a name"
       "nobodys.json",
       `{ "plugins": [] }`,
       [
-        'FILE:1:1  has no servers that Plugboard can find; expected "mcpServers", or a file of Codex, Zed, OpenCode, VS Code, OpenClaw, Claude Code, tsagent, Gemini CLI, Cline, Windsurf, Cursor, Claude Desktop or the like or MCPtools',
-        "FILE:1:3  plugins  unknown key; expected agents, gateway, secrets, network, audit or models",
+        'FILE:1:1  has no servers that Plugboard can find; expected "mcpServers", or a file of Codex, Zed, OpenCode, VS Code, OpenClaw, Claude Code, tsagent, Gemini CLI, Cline, Windsurf, Cursor, Claude Desktop or MCPtools',
+        "FILE:1:3  plugins  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, audit or models",
       ],
     ],
     [

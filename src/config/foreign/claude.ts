@@ -79,7 +79,7 @@ export const claudeCode: Application = {
 
 export const claudeDesktop: Application = {
   id: "claude-desktop",
-  name: "Claude Desktop or the like",
+  name: "Claude Desktop",
   // Its file has no mark of its own: it is what remains.
   recognise: () => false,
   block: "mcpServers",

@@ -7,8 +7,13 @@ import type { Application, Surroundings } from "./application.ts";
 import { APPLICATIONS } from "./applications.ts";
 import { Draft } from "./draft.ts";
 
+/** Keys of our own file that others have, too. */
+const SHARED = new Set(["$schema", "mcpServers", "servers"]);
+
 export interface Translated {
   application: Application;
+  /** Nothing but the block with the servers tells whose file it is. */
+  isGuess: boolean;
   draft: Draft;
 }
 
@@ -18,12 +23,12 @@ export function translate(
   around: Omit<Surroundings, "folder">,
 ): Translated | undefined {
   if (!isJsonObject(value)) return undefined;
-  const application = findApplication(value, around.file);
+  const { application, isGuess } = findApplication(value, around.file);
   if (application === undefined) return undefined;
   const whole: Surroundings = { ...around, folder: projectOf(around) };
   const draft = new Draft(whole);
   application.translate(value, draft, whole);
-  return { application, draft };
+  return { application, isGuess, draft };
 }
 
 export function applicationNames(): string[] {
@@ -31,25 +36,24 @@ export function applicationNames(): string[] {
 }
 
 /** By what only one application writes, else by the place of the file, else by the block that has the servers. */
-function findApplication(value: JsonObject, file: string | undefined): Application | undefined {
+function findApplication(
+  value: JsonObject,
+  file: string | undefined,
+): { application: Application | undefined; isGuess: boolean } {
   const recognised = APPLICATIONS.find(({ recognise }) => recognise(value));
-  if (recognised !== undefined) return recognised;
-  if (isOurs(value)) return undefined;
+  if (recognised !== undefined || isOurs(value)) return { application: recognised, isGuess: false };
   const fitting = APPLICATIONS.filter(
     ({ block }) => block !== undefined && isJsonObject(value[block]),
   );
   const path = file?.replaceAll("\\", "/");
-  return fitting.find(({ pathEnd }) => path !== undefined && pathEnd?.test(path)) ?? fitting.at(-1);
+  const placed = fitting.find(({ pathEnd }) => path !== undefined && pathEnd?.test(path));
+  return { application: placed ?? fitting.at(-1), isGuess: placed === undefined };
 }
 
 /** Ours under another name: nothing but our blocks, and more than the short form that others have too. */
 function isOurs(value: JsonObject): boolean {
   const keys = Object.keys(value);
-  const isBlock = (key: string): boolean => ROOT_KEYS.has(key) && key !== "$schema";
-  return (
-    keys.some(isBlock) &&
-    keys.every((key) => ROOT_KEYS.has(key) || key === "mcpServers" || key === "servers")
-  );
+  return keys.some((key) => !SHARED.has(key)) && keys.every((key) => ROOT_KEYS.has(key));
 }
 
 /** The directory above one such as `.vscode`, in which editors keep the files of a project. */

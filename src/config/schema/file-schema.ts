@@ -186,6 +186,9 @@ const rootAdvice = Object.fromEntries(
 
 const root = {
   $schema: textOrEmpty().optional(),
+  // The short form, which is gone when a file is checked: it is here for whoever mistypes it.
+  mcpServers: anyObject().optional(),
+  servers: anyObject().optional(),
   agents: object({
     defaults: anyObject().optional(),
     list: listOf(anyObject()).optional(),
