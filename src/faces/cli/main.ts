@@ -6,6 +6,7 @@ import { checkHome } from "../../state/state-directory.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
+import { runCall } from "./call/call.ts";
 import { readPlainCall } from "./call/read-call.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
@@ -120,15 +121,29 @@ async function runWithin(
   }
 }
 
-/** Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. */
+/**
+ * Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. A call is the
+ * exception. Loading it by itself would take longer than it does, and it loads most of what it needs on demand.
+ */
 async function run(command: CliCommand, context: CliContext): Promise<number> {
   switch (command.kind) {
     case "overview":
       return (await import("./status/overview.ts")).runOverview(context);
+    case "add":
+    case "add-json":
+      return (await import("./servers/add.ts")).runAdd(command, context);
+    case "remove":
+    case "enable":
+    case "disable":
+      return (await import("./servers/change.ts")).runChange(command, context);
+    case "get":
+      return (await import("./servers/get.ts")).runGet(command, context);
+    case "init":
+      return (await import("./servers/init.ts")).runInit(command, context);
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
-      return (await import("./call/call.ts")).runCall(command, context);
+      return runCall(command, context);
     case "tool-help":
       return (await import("./tools/tools.ts")).runToolHelp(command, context);
     case "ask":
