@@ -1,5 +1,5 @@
-// The board of a face that uses a running gateway. Servers that the agent's sessions share run there; servers of
-// `scope: "session"` and the face's own tools run here. If the gateway goes away, another one takes over, or this
+// The board of a command that uses a running gateway. Servers that the agent's sessions share run there; servers of
+// `scope: "session"` and the command's own tools run here. If the gateway goes away, another one takes over, or this
 // process starts the servers itself.
 
 import { randomUUID } from "node:crypto";
@@ -31,12 +31,12 @@ import { type ExecuteTool, RemoteSession } from "./remote-session.ts";
 import type { SharedSessionOptions } from "./wire.ts";
 
 export interface AttachOptions extends BoardOptions {
-  /** The whole configuration of the face's agent. */
+  /** The whole configuration of the command's agent. */
   agent: AgentConfig;
   /** A link to a gateway of the same configuration. */
   link: Link;
   /**
-   * False for a face that calls a tool or two: `tools()` has those that it has found, and there are no instructions.
+   * False for a command that calls a tool or two: `tools()` has those that it has found, and there are no instructions.
    * Default true.
    */
   lists?: boolean;
@@ -471,10 +471,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   }
 }
 
-/** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
+/** What the command's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
   const { start: startShared = "eager" } = parts.options;
-  // The face may ask before calls that the file says nothing about.
+  // The command may ask before calls that the file says nothing about.
   const approval = parts.agent.guard?.approval;
   const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
   return { ...parts.sharedOptions(own, 0), startShared };

@@ -1,4 +1,4 @@
-// The board of one session of an attached face: the gateway's servers, and over them the servers and tools that the
+// The board of one session of an attached command: the gateway's servers, and over them the servers and tools that the
 // session brought or that the configuration starts for each session.
 
 import type { SessionBoard } from "../model/board.ts";

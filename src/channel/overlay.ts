@@ -1,4 +1,4 @@
-// Shows two boards as one: the shared part, which is a gateway's, and the face's own part, which runs in this process.
+// Shows two boards as one: the shared part, which is a gateway's, and the command's own part, which runs in this process.
 // The shared part can be lost and replaced; calls made meanwhile wait for the next one.
 
 import { suggestTools } from "../board/find-tool.ts";
@@ -202,14 +202,14 @@ export abstract class Overlay<
     return this.#ownServers.has(name);
   }
 
-  /** The status of the shared servers that none of the face's own replaces. */
+  /** The status of the shared servers that none of the command's own replaces. */
   protected sharedStatus(): ServerStatus[] {
     const shared = this.#shared.status().filter(({ name }) => !this.#isShadowed(name));
     const state = this.#state;
     return state.kind === "there" ? shared : shared.map((each) => whileLost(each, state));
   }
 
-  /** Call this when the face's own servers may be others. */
+  /** Call this when the command's own servers may be others. */
   protected ownServersChanged(): void {
     this.#updateOwn();
     this.#reportTools();
@@ -306,7 +306,7 @@ export abstract class Overlay<
     this.#isClosed = true;
   }
 
-  /** Closes what is the face's own on the gateway. A gateway that hangs does not keep the face. */
+  /** Closes what is the command's own on the gateway. A gateway that hangs does not keep the command. */
   protected async closeShared(part: Pick<SessionBoard, "close">): Promise<void> {
     await within(this.options.clock, CLOSE_WAIT_MS, part.close());
   }
@@ -383,7 +383,7 @@ export abstract class Overlay<
     return reader;
   }
 
-  /** A name that means a tool of the face's own part, whatever the gateway has. */
+  /** A name that means a tool of the command's own part, whatever the gateway has. */
   #isOwnName(name: string): boolean {
     this.#ownNames ??= namesOf(this.own?.tools({ all: true }) ?? []);
     if (this.#ownNames.has(name)) return true;

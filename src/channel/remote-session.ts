@@ -1,4 +1,4 @@
-// A session board in a gateway, seen from an attached face. Calls and reads go over the link; tools, states and
+// A session board in a gateway, seen from an attached command. Calls and reads go over the link; tools, states and
 // instructions are what the gateway told last, and the events are derived from that.
 
 import { toFailure } from "../bridge/failure.ts";
@@ -54,9 +54,9 @@ import {
 export interface RemoteSessionOptions extends RequestHandlers {
   agent: string;
   options: SharedSessionOptions;
-  /** False for a face that calls a tool or two: it is told what it asks for, not every tool. Default true. */
+  /** False for a command that calls a tool or two: it is told what it asks for, not every tool. Default true. */
   lists?: boolean;
-  /** `board` for a face's own board, which sees what the agent's board sees. Default `session`. */
+  /** `board` for a command's own board, which sees what the agent's board sees. Default `session`. */
   of?: OpenRequest["of"];
   /** Names of shared servers that the session does not have from the start. */
   withheld?: readonly string[];
@@ -80,7 +80,7 @@ type CallHandlers = Pick<CallerOptions, "onApproval" | "onElicitation" | "onSamp
 /** How many pages at once are waited for to be finished. */
 const MOST_PAGES = 100;
 
-/** What the face has to ask the gateway for: the events that cost a message for each call. */
+/** What the command has to ask the gateway for: the events that cost a message for each call. */
 const ON_REQUEST: ReadonlySet<keyof BoardEvents> = new Set(["callStart", "call", "log"]);
 
 export class RemoteSession implements SessionBoard {
@@ -271,7 +271,7 @@ export class RemoteSession implements SessionBoard {
     await this.#request("session/wake", {}).catch(() => {});
   }
 
-  /** A session's own servers are the face's. */
+  /** A session's own servers are the command's. */
   add(name: string): Promise<ServerStatus> {
     const message = "a gateway runs no servers of a session";
     return Promise.reject(new PlugboardError("UNSUPPORTED", message, { server: name }));
@@ -585,7 +585,7 @@ class RemotePrompts implements BoardPrompts {
   }
 }
 
-/** The face's handlers by the numbers that the gateway knows them by, while one of them can be asked. */
+/** The command's handlers by the numbers that the gateway knows them by, while one of them can be asked. */
 class NumberedHandlers {
   readonly #numbers = new WeakMap<object, number>();
   readonly #inUse = new Map<number, { handler: object; users: number }>();
@@ -642,7 +642,7 @@ class NumberedHandlers {
 
 const NO_HANDLERS = { wire: undefined, release: undefined };
 
-/** The sessions of a face that use one link. */
+/** The sessions of a command that use one link. */
 class LinkSessions {
   readonly #sessions = new Map<number, RemoteSession>();
   #last = 0;

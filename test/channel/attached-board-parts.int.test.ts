@@ -130,14 +130,14 @@ it("rules that match nothing are those of the part that has the server", async (
   expect(rules.sort()).toEqual(["echo/ad", "mine/ad"]);
 });
 
-it("a face without anything of its own opens no board of its own", async () => {
+it("a command without anything of its own opens no board of its own", async () => {
   const { board } = await attach({ servers: { echo: fixture("echo") } }, { lists: false });
   expect(board.tools()).toEqual([]);
   expect((await board.find("echo/add")).name).toBe("mcp__echo__add");
   expect(board.tools().map(({ name }) => name)).toEqual(["mcp__echo__add"]);
 });
 
-it("a gateway that hangs does not keep a face that closes", async () => {
+it("a gateway that hangs does not keep a command that closes", async () => {
   const agent = parseAgentConfig({ servers: {} });
   const gateway = await openBoard(agent);
   boards.push(gateway);

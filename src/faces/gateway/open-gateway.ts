@@ -266,8 +266,8 @@ function channelHost(
     },
     stop: () => onStop?.(),
     status: () => seeing.status(),
-    attached: (face) => {
-      const gone = [seeing.attached(face), onAttached?.()];
+    attached: (command) => {
+      const gone = [seeing.attached(command), onAttached?.()];
       return () => gone.forEach((each) => each?.());
     },
   };

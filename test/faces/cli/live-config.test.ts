@@ -50,7 +50,7 @@ const NONE = servers({});
 function contextFor(config: string | undefined): CliContext {
   const sink = new Sink();
   return {
-    face: "up",
+    commandName: "up",
     argv: [],
     io: {
       stdin: new PassThrough(),

@@ -2,7 +2,7 @@
 // boards and starts servers, which takes longer to load than such a call takes. Where anything is out of the ordinary,
 // the call goes the ordinary way.
 
-import { connectChannel } from "../../../channel/connect.ts";
+import type { Link } from "../../../channel/link.ts";
 import { RemoteSession } from "../../../channel/remote-session.ts";
 import { findConfig } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -10,6 +10,7 @@ import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { AskApproval } from "../../../model/approval.ts";
 import type { OnElicitation } from "../../../model/elicitation.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
@@ -26,11 +27,9 @@ export async function withRunningBoard(
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
 ): Promise<number | undefined> {
-  const { clock, signal, io } = context;
   const gateway = await findRunning(context);
   if (gateway === undefined) return undefined;
-  const face = { face: "call", pid: process.pid, cwd: io.cwd };
-  const link = await connectChannel(gateway.channel, face, { clock, signal }).catch(without);
+  const link = await connectTo(gateway, context.commandName, context).catch(without);
   if (link === undefined) return undefined;
   try {
     const board = await openOn(link, gateway, command, context);
@@ -58,7 +57,7 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
 
 /** Undefined if the gateway does not have the tool: servers that run for this command alone may have it. */
 async function openOn(
-  link: Awaited<ReturnType<typeof connectChannel>>,
+  link: Link,
   { fingerprint }: Attachable,
   { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,

@@ -208,17 +208,17 @@ export class Seeing {
   }
 
   /** A command has attached. Returns what is to be called when it goes. */
-  attached({ face, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
+  attached({ command, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
     const since = this.#options.clock.now();
-    const command = { face, pid, cwd, ...(agent !== undefined && { agent }), since };
+    const entry = { command, pid, cwd, ...(agent !== undefined && { agent }), since };
     const say = (change: "attached" | "left"): void => {
-      this.events.add("command", { change, face, pid, agent });
-      this.#lines.say("command", `command ${change}: ${oneLine(face, 50)}`, { pid, agent });
+      this.events.add("command", { change, command, pid, agent });
+      this.#lines.say("command", `command ${change}: ${oneLine(command, 50)}`, { pid, agent });
     };
-    this.#attached.add(command);
+    this.#attached.add(entry);
     say("attached");
     return () => {
-      if (this.#attached.delete(command)) say("left");
+      if (this.#attached.delete(entry)) say("left");
     };
   }
 

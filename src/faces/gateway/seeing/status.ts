@@ -36,7 +36,7 @@ export interface HeldEdit {
 
 export interface AttachedCommand {
   /** `call`, `acp`, `serve` */
-  face: string;
+  command: string;
   pid: number;
   cwd: string;
   agent?: string;

@@ -85,7 +85,10 @@ describe("while a gateway runs", () => {
       /servers\.json, the servers of the gateway \(pid \d+, for [^)]+\)\n/,
     );
     const { gateway: shown } = JSON.parse(await printed("--json"));
-    expect(shown).toMatchObject({ pid: process.pid, attached: { list: [{ face: "overview" }] } });
+    expect(shown).toMatchObject({
+      pid: process.pid,
+      attached: { list: [{ command: "overview" }] },
+    });
     expect(await printed("status")).toMatch(/^The gateway runs at /);
     expect(await printed("--standalone")).toMatch(/servers started for this command\n/);
     expect(await printed("status", "--standalone")).toMatch(/^server +state/);
