@@ -7,7 +7,7 @@ import { isAgentConfig, openBoard } from "../board.ts";
 import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
-import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
+import { type AgentConfig, type BoardConfig, templateFor } from "../model/agent-config.ts";
 import {
   type Board,
   type BoardBase,
@@ -20,7 +20,7 @@ import { PlugboardError, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { OfferedResources } from "../model/resource.ts";
-import type { ServerDefinition } from "../model/server-definition.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS, type ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { NativeToolFactory } from "../model/tool.ts";
 import { type Clock, pause, systemClock } from "../util/clock.ts";
@@ -52,8 +52,6 @@ export interface AttachOptions extends BoardOptions {
 
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
-const TOOL_TIMEOUT_MS = 60_000;
-const SEVERAL_SERVERS = "{server}__{tool}";
 
 /** Rejects as `openBoard` does, and with SERVER_UNAVAILABLE if the gateway cannot be used. Then nothing is left open. */
 export async function openAttachedBoard(options: AttachOptions): Promise<Board> {
@@ -75,9 +73,9 @@ class BoardParts {
   agent: AgentConfig;
   link: Link;
   /** Opened when it is needed first: most commands have nothing of their own. */
-  #local: Promise<Board> | undefined;
-  /** Set once the gateway is gone and no other was found. */
-  #instead: Promise<Board> | undefined;
+  #own: Promise<Board> | undefined;
+  /** Opened when the gateway is gone and no other was found. */
+  #fallback: Promise<Board> | undefined;
 
   constructor(options: AttachOptions) {
     const { clock = systemClock, logger = silentLogger } = options;
@@ -116,22 +114,22 @@ class BoardParts {
     return { ...agent, servers: shared, elsewhere: perSession };
   }
 
-  /** `base` has the tools of the board itself, which its sessions do not get. */
-  local(base: readonly NativeToolFactory[] = []): Promise<Board> {
+  /** The board of the own part. `base` has the tools of the board itself, which its sessions do not get. */
+  ownBoard(base: readonly NativeToolFactory[] = []): Promise<Board> {
     const { native = [], onToolsChanged: _, signal: __, ...options } = this.options;
-    this.#local ??= openBoard(this.ownAgent(), {
+    this.#own ??= openBoard(this.ownAgent(), {
       ...options,
       native: [...native, ...base],
       resourceTools: false,
     });
-    return this.#local;
+    return this.#own;
   }
 
-  /** A board with the gateway's servers in this process. */
-  instead(): Promise<Board> {
+  /** The board that runs the shared servers in this process, where no gateway does. */
+  fallback(): Promise<Board> {
     const { native: _, onToolsChanged: __, signal: ___, ...options } = this.options;
-    this.#instead ??= openBoard(this.sharedAgent(), { ...options, onlyInSessions: false });
-    return this.#instead;
+    this.#fallback ??= openBoard(this.sharedAgent(), { ...options, onlyInSessions: false });
+    return this.#fallback;
   }
 
   remote(
@@ -165,11 +163,11 @@ class BoardParts {
     const { toolNames, toolNameLength, servers } = this.agent;
     const {
       owner = this.options.owner,
-      defaultToolTimeout = this.options.defaultToolTimeout ?? TOOL_TIMEOUT_MS,
+      defaultToolTimeout = this.options.defaultToolTimeout ?? DEFAULT_TOOL_TIMEOUT_MS,
       toolTimeout = this.options.toolTimeout,
     } = given;
     const count = servers.filter(({ enabled }) => enabled).length + brought;
-    const template = toolNames === "{tool}" && count > 1 ? SEVERAL_SERVERS : toolNames;
+    const template = templateFor(toolNames, count);
     return {
       cwd,
       ...(id !== undefined && { id }),
@@ -184,13 +182,13 @@ class BoardParts {
     };
   }
 
-  /** The same session on a board in this process. */
-  async sessionInstead(
+  /** The shared part of a session, on the board in this process. */
+  async fallbackSession(
     options: SharedSessionOptions,
     given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling">,
     withheld: readonly string[],
   ): Promise<SessionBoard> {
-    const board = await this.instead();
+    const board = await this.fallback();
     const session = await board.openSession({
       ...options,
       ...this.#handlers(given),
@@ -222,7 +220,7 @@ class BoardParts {
       const board = await opening?.catch(() => undefined);
       await board?.close();
     };
-    await Promise.all([end(this.#local), end(this.#instead)]);
+    await Promise.all([end(this.#own), end(this.#fallback)]);
     this.link.close();
   }
 
@@ -271,7 +269,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const execute: ExecuteTool = (...args) => boardOf(made.board).execute(...args);
     const [shared, own] = await Promise.all([
       parts.remote("board", boardOptions(parts), { execute }),
-      parts.hasOwn ? parts.local(tools) : undefined,
+      parts.hasOwn ? parts.ownBoard(tools) : undefined,
     ]);
     made.board = new AttachedBoard(shared, own, parts);
     return made.board;
@@ -287,13 +285,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.restart(server);
     const shared = await this.whenShared();
     if (shared instanceof RemoteSession) return shared.restartShared(server);
-    return (await this.#parts.instead()).restart(server);
+    return (await this.#parts.fallback()).restart(server);
   }
 
   async signIn(server: string): Promise<ServerStatus> {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.signIn(server);
     const shared = await this.whenShared();
-    if (!(shared instanceof RemoteSession)) return (await this.#parts.instead()).signIn(server);
+    if (!(shared instanceof RemoteSession)) return (await this.#parts.fallback()).signIn(server);
     await this.#parts.signIn(server);
     return shared.restartShared(server);
   }
@@ -302,13 +300,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.signOut(server);
     const shared = await this.whenShared();
     if (shared instanceof RemoteSession) return shared.signOut(server);
-    return (await this.#parts.instead()).signOut(server);
+    return (await this.#parts.fallback()).signOut(server);
   }
 
   async refresh(): Promise<ServerStatus[]> {
     const shared = await this.whenShared();
     await Promise.all([
-      shared instanceof RemoteSession ? shared.refresh() : (await this.#parts.instead()).refresh(),
+      shared instanceof RemoteSession ? shared.refresh() : (await this.#parts.fallback()).refresh(),
       this.own?.refresh(),
     ]);
     return this.status();
@@ -335,11 +333,11 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const parts = this.#parts;
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-    const instead = this.lastShared instanceof RemoteSession ? undefined : await parts.instead();
-    const local = this.own ?? (this.#sessions.size > 0 ? await parts.local() : undefined);
+    const fallback = this.lastShared instanceof RemoteSession ? undefined : await parts.fallback();
+    const own = this.own ?? (this.#sessions.size > 0 ? await parts.ownBoard() : undefined);
     const reports = [
-      await instead?.reload(parts.sharedAgent(agent)),
-      await local?.reload(parts.ownAgent(agent)),
+      await fallback?.reload(parts.sharedAgent(agent)),
+      await own?.reload(parts.ownAgent(agent)),
     ];
     parts.agent = agent;
     this.ownServersChanged();
@@ -355,7 +353,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const made: { session?: OverlaySession } = {};
     const execute: ExecuteTool = (...args) => boardOf(made.session).execute(...args);
     const own = await (
-      await parts.local()
+      await parts.ownBoard()
     ).openSession({
       ...options,
       defaultToolTimeout: shared.defaultToolTimeout,
@@ -369,7 +367,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       const withheld = made.session?.withheld ?? own.status().map(({ name }) => name);
       return base instanceof RemoteSession
         ? parts.remote("session", shared, { ...given, withheld, execute }, base.link)
-        : parts.sessionInstead(shared, given, withheld);
+        : parts.fallbackSession(shared, given, withheld);
     };
     try {
       const part = await this.again(reopen);
@@ -450,7 +448,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       await pause(clock, RETRY_MS, signal);
     }
     if (signal.aborted) throw isClosed();
-    return this.#parts.instead();
+    return this.#parts.fallback();
   }
 
   /** Undefined if there is no gateway, or it cannot be used. */

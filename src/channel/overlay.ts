@@ -29,14 +29,10 @@ import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { oneLine } from "../util/text.ts";
+import { isForApps, isForModels, isSameState, toolsChange } from "./changes.ts";
 import { OverlayPrompts, OverlayResources } from "./overlay-content.ts";
-import {
-  isForApps,
-  isForModels,
-  isSameState,
-  RemoteSession,
-  toolsChange,
-} from "./remote-session.ts";
+import { RemoteSession } from "./remote-session.ts";
+import { type CostlyEvent, isCostly } from "./wire.ts";
 
 /** How long a call waits for a gateway to take over. */
 const LONGEST_WAIT_MS = 60_000;
@@ -53,9 +49,6 @@ type SharedState<Shared> =
   | { kind: "lost"; next: Promise<Shared>; since: number }
   | { kind: "failed"; error: PlugboardError };
 
-/** Events that cost something for each call, so they are passed on only while somebody listens. */
-const ON_REQUEST = ["callStart", "call", "log"] as const;
-
 export abstract class Overlay<
   Shared extends BoardBase,
   Own extends BoardBase,
@@ -69,7 +62,8 @@ export abstract class Overlay<
   readonly #events: Emitter<BoardEvents>;
   readonly #offOwn: (() => void)[] = [];
   #offShared: (() => void)[] = [];
-  readonly #heard = new Set<(typeof ON_REQUEST)[number]>();
+  /** The costly events that somebody has listened to. */
+  readonly #heard = new Set<CostlyEvent>();
   #logLevel: ServerLogLevel | undefined;
   #isClosed = false;
   #ownServers: ReadonlySet<string> = new Set();
@@ -178,11 +172,10 @@ export abstract class Overlay<
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
   ): () => void {
-    const costly = ON_REQUEST.find((each) => each === event);
-    if (costly !== undefined && !this.#heard.has(costly)) {
-      this.#heard.add(costly);
-      this.#offShared.push(this.#forward(this.#shared, costly));
-      if (this.own !== undefined) this.#offOwn.push(this.#forward(this.own, costly));
+    if (isCostly(event) && !this.#heard.has(event)) {
+      this.#heard.add(event);
+      this.#offShared.push(this.#forward(this.#shared, event));
+      if (this.own !== undefined) this.#offOwn.push(this.#forward(this.own, event));
     }
     return this.#events.on(event, listener);
   }

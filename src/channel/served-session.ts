@@ -14,6 +14,8 @@ import type { Tool } from "../model/tool.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Incoming, Link } from "./link.ts";
 import {
+  type CostlyEvent,
+  isCostly,
   type OpenRequest,
   type SessionChange,
   statusToWire,
@@ -34,16 +36,14 @@ export interface ServedSessionOptions {
   clock: Clock;
 }
 
-/** The events that cost a message for each call. They are sent while the command listens. */
-const ON_REQUEST = ["callStart", "call", "log"] as const;
-
 export class ServedSession {
   readonly #options: ServedSessionOptions;
   readonly #session: SessionBoard;
   readonly #handlers: CommandHandlers;
   readonly #sent = new SentContents();
   readonly #off: (() => void)[] = [];
-  readonly #heard = new Set<string>();
+  /** The costly events that the command has asked for. */
+  readonly #heard = new Set<CostlyEvent>();
   #timer: Timer | undefined;
   #isWaiting = false;
   #isClosed = false;
@@ -213,10 +213,9 @@ export class ServedSession {
       this.#session.setLogLevel(isLevel ? (level as ServerLogLevel) : undefined);
     },
     "session/listen": ({ event }: JsonObject): void => {
-      const name = ON_REQUEST.find((each) => each === event);
-      if (name === undefined || this.#heard.has(name)) return;
-      this.#heard.add(name);
-      this.#forward(name);
+      if (!isCostly(event) || this.#heard.has(event)) return;
+      this.#heard.add(event);
+      this.#forward(event);
     },
   };
 
@@ -234,14 +233,14 @@ export class ServedSession {
     if (of === "board") this.#off.push(this.#options.board.on("tools", changed));
   }
 
-  #forward(event: "resources" | "prompts" | "notice" | (typeof ON_REQUEST)[number]): void {
+  #forward(event: "resources" | "prompts" | "notice" | CostlyEvent): void {
     const { link, request } = this.#options;
     const { session } = request;
     this.#off.push(
       this.#session.on(event, (value) => {
         // A flood of log messages must not pile up where nobody reads.
         if (event === "log" && link.isFull) return;
-        if (event !== "call" && event !== "callStart" && event !== "log") this.#changed();
+        if (!isCostly(event)) this.#changed();
         link.notify("session/event", { session, event, value });
       }),
     );

@@ -4,6 +4,7 @@
 import type { ServerInstructions } from "../model/board.ts";
 import type { SessionOptions } from "../model/board-options.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
+import type { BoardEvents } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ServerState } from "../model/server-state.ts";
@@ -47,6 +48,14 @@ export interface OpenRequest {
   /** Names of shared servers that the session does not have from the start. */
   withheld: string[];
   handlers: WireHandlers;
+}
+
+/** The events that cost a message for each call. They are sent only while somebody listens to them. */
+const COSTLY_EVENTS = ["callStart", "call", "log"] as const satisfies (keyof BoardEvents)[];
+export type CostlyEvent = (typeof COSTLY_EVENTS)[number];
+
+export function isCostly(event: unknown): event is CostlyEvent {
+  return (COSTLY_EVENTS as readonly unknown[]).includes(event);
 }
 
 /** Functions are left out when a tool is written as JSON. */

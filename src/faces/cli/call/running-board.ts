@@ -10,6 +10,7 @@ import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { AskApproval } from "../../../model/approval.ts";
 import type { OnElicitation } from "../../../model/elicitation.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../model/server-definition.ts";
 import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
@@ -17,9 +18,6 @@ import { isAttended } from "../questions/attended.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallCommand } from "./command.ts";
-
-/** Without a timeout of its own in the configuration. */
-const TOOL_TIMEOUT_MS = 60_000;
 
 /** Resolves to undefined, before anything has been called, if the call has to go the ordinary way. */
 export async function withRunningBoard(
@@ -76,7 +74,7 @@ async function openOn(
         owner: options.owner,
         rateLimit: false,
         toolNames: known.toolNames,
-        defaultToolTimeout: TOOL_TIMEOUT_MS,
+        defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
         ...(timeout !== undefined && { toolTimeout: timeout }),
       },
       onApproval: yes ? () => "once" : askApproval(context),
