@@ -21,7 +21,7 @@ import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkHome, otherWriters } from "../../state/state-directory.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import type { HeldEdit } from "../gateway/seeing/status.ts";
+import type { UnappliedEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import type { CliIo } from "./io.ts";
 import { findSource, loadAgent } from "./open.ts";
@@ -41,8 +41,8 @@ interface ConfigVersion {
 export interface LiveConfigListener {
   /** Applies the configuration as it is read from now on. If it rejects, the one before stays. */
   apply: () => Promise<ReloadReport>;
-  /** An edit is held back; or none is any more. */
-  onHeld?: (held: HeldEdit | undefined) => void;
+  /** An edit is not applied; or, with undefined, all are. */
+  onUnapplied?: (edit: UnappliedEdit | undefined) => void;
 }
 
 export class LiveConfig {
@@ -50,7 +50,7 @@ export class LiveConfig {
   readonly #context: CliContext;
   readonly #trust: TrustStore;
   #version: ConfigVersion | undefined;
-  #held: HeldEdit | undefined;
+  #unapplied: UnappliedEdit | undefined;
   #listener: LiveConfigListener | undefined;
   #watch: FileWatch | undefined;
   /** One look at a time. */
@@ -85,8 +85,8 @@ export class LiveConfig {
   }
 
   /** The edit that is not applied, if there is one. */
-  get held(): HeldEdit | undefined {
-    return this.#held;
+  get unapplied(): UnappliedEdit | undefined {
+    return this.#unapplied;
   }
 
   /**
@@ -175,12 +175,12 @@ export class LiveConfig {
       const isTrusted = await this.#judge(source.path, read, last);
       const isSame = read.hash === last.hash && isTrusted === last.isTrusted;
       if (isSame && !isAsked) {
-        this.#hold(undefined);
+        this.#setUnapplied(undefined);
         return nothing;
       }
       this.#version = { ...read, isTrusted };
       const report = await listener.apply();
-      this.#hold(undefined);
+      this.#setUnapplied(undefined);
       this.#tell(report, isSame);
       return report;
     } catch (error) {
@@ -188,7 +188,7 @@ export class LiveConfig {
       const problem = toPlugboardError(error, "CONFIG_INVALID");
       const isWaiting = problem.code === "UNTRUSTED";
       const hint = problem.hint === undefined ? "" : `; ${problem.hint}`;
-      this.#hold(
+      this.#setUnapplied(
         isWaiting
           ? { kind: "waiting", message: `${problem.message}${hint}` }
           : {
@@ -238,11 +238,11 @@ export class LiveConfig {
   }
 
   /** Tells each problem once. */
-  #hold(held: HeldEdit | undefined): void {
-    if (held?.message === this.#held?.message) return;
-    this.#held = held;
-    if (held !== undefined) this.#context.logger.warn(held.message);
-    this.#listener?.onHeld?.(held);
+  #setUnapplied(edit: UnappliedEdit | undefined): void {
+    if (edit?.message === this.#unapplied?.message) return;
+    this.#unapplied = edit;
+    if (edit !== undefined) this.#context.logger.warn(edit.message);
+    this.#listener?.onUnapplied?.(edit);
   }
 
   #tell(report: ReloadReport, isSame: boolean): void {

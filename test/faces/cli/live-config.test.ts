@@ -94,16 +94,16 @@ async function follow(config: string | undefined, apply = async () => REPORT) {
   const live = await LiveConfig.open(contextFor(config));
   open = live;
   const applied: (string[] | undefined)[] = [];
-  const held: (string | undefined)[] = [];
+  const unapplied: (string | undefined)[] = [];
   live.follow({
     apply: async () => {
       const report = await apply();
       applied.push(await commands(live));
       return report;
     },
-    onHeld: (edit) => held.push(edit?.kind),
+    onUnapplied: (edit) => unapplied.push(edit?.kind),
   });
-  return { live, applied, held };
+  return { live, applied, unapplied };
 }
 
 async function codeOf(reload: Promise<unknown>): Promise<string> {
@@ -178,12 +178,12 @@ describe("an edit", () => {
 
   it("that waits is told once, by name and without its values, and applies when a person approves it", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write(
       "other.json",
       servers({ docs: { command: "docs" }, more: { command: "x", env: { K: "s3cret" } } }),
     );
-    await eventually(() => live.held !== undefined);
+    await eventually(() => live.unapplied !== undefined);
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
     const warnings = logger.lines.filter(({ level }) => level === "warn");
     expect(warnings).toHaveLength(1);
@@ -196,18 +196,18 @@ describe("an edit", () => {
     await trust("other.json");
     await eventually(() => applied.length === 1);
     expect(applied).toEqual([["docs", "x"]]);
-    expect(held).toEqual(["waiting", undefined]);
+    expect(unapplied).toEqual(["waiting", undefined]);
   });
 
   it("that is undone while it waits leaves nothing to approve", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write("other.json", MORE);
-    await eventually(() => live.held?.kind === "waiting");
+    await eventually(() => live.unapplied?.kind === "waiting");
     write("other.json", ONE);
-    await eventually(() => live.held === undefined);
+    await eventually(() => live.unapplied === undefined);
     expect(applied).toEqual([]);
-    expect(held).toEqual(["waiting", undefined]);
+    expect(unapplied).toEqual(["waiting", undefined]);
   });
 
   it("that is approved and then changed again waits again", async () => {
@@ -223,16 +223,16 @@ describe("an edit", () => {
 
   it("that is wrong is told once, with its place, and the next right one applies", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write("other.json", servers({ docs: { command: 7 } }));
-    await eventually(() => live.held?.kind === "invalid");
+    await eventually(() => live.unapplied?.kind === "invalid");
     expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
     expect(logger.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
-    expect(live.held?.message).toMatch(/is not applied.*docs\.command/s);
+    expect(live.unapplied?.message).toMatch(/is not applied.*docs\.command/s);
     write("other.json", SLOWER);
-    await eventually(() => live.held === undefined);
+    await eventually(() => live.unapplied === undefined);
     expect(applied).toEqual([["docs"]]);
-    expect(held).toEqual(["invalid", undefined]);
+    expect(unapplied).toEqual(["invalid", undefined]);
   });
 
   it("that cannot be applied leaves what was there", async () => {

@@ -155,7 +155,7 @@ function followEdits(
       tellLater(gatewayDifferences(started, next.settings));
       return report;
     },
-    onHeld: (held) => gateway.seeing.hold(held),
+    onUnapplied: (edit) => gateway.seeing.showEdit(edit),
   });
   onHangup(() => live.reload());
 }

@@ -19,7 +19,7 @@ import {
   type AttachedCommand,
   type GatewayStatus,
   gatewayStatus,
-  type HeldEdit,
+  type UnappliedEdit,
 } from "./status.ts";
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
@@ -102,7 +102,7 @@ export class Seeing {
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
   readonly #attached = new Set<AttachedCommand>();
-  #heldEdit: HeldEdit | undefined;
+  #unappliedEdit: UnappliedEdit | undefined;
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
@@ -142,9 +142,9 @@ export class Seeing {
     this.#gateway = gateway;
   }
 
-  /** An edit of the configuration is not applied; or none is held back any more. */
-  hold(edit: HeldEdit | undefined): void {
-    this.#heldEdit = edit;
+  /** An edit of the configuration is not applied; or, with undefined, all are. */
+  showEdit(edit: UnappliedEdit | undefined): void {
+    this.#unappliedEdit = edit;
   }
 
   /** Watches an agent's board. Returns a function that ends it. */
@@ -179,7 +179,7 @@ export class Seeing {
         pid,
         since: this.since,
         config,
-        heldEdit: this.#heldEdit,
+        unappliedEdit: this.#unappliedEdit,
         isReady: this.#gateway?.isReady() ?? true,
         agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
         clients: this.clients.list(),
