@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -250,6 +251,16 @@ describe("an edit", () => {
     expect(await codeOf(live.reload())).toBe("applied");
     expect(live.hash).not.toBe(hash);
   });
+});
+
+it("a file that is replaced by a pipe is not read, and holds nobody up", async () => {
+  write("other.json", ONE);
+  const { live } = await follow(place("other.json"));
+  rmSync(place("other.json"));
+  execFileSync("mkfifo", [place("other.json")]);
+  expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
+  expect(live.held?.message).toContain("is not a file");
+  expect(await commands(live)).toEqual(["docs"]);
 });
 
 describe("a file that came with the directory", () => {
