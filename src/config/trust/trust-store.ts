@@ -28,7 +28,8 @@ export function trustFile(home: string): string {
 
 /** Two records with one digest approve the same. */
 export function digestOf({ file, approved }: TrustRecord): string {
-  const text = JSON.stringify([file, [...approved].toSorted()]);
+  const byLabel = [...approved].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([file, byLabel]);
   return createHash("sha256").update(text).digest("hex");
 }
 
