@@ -16,12 +16,12 @@ import { type Logger, silentLogger } from "../model/logger.ts";
 import type { OfferedResources } from "../model/resource.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { NativeToolFactory, Tool } from "../model/tool.ts";
+import type { NativeToolFactory } from "../model/tool.ts";
 import { type Clock, pause, systemClock } from "../util/clock.ts";
 import type { Link } from "./link.ts";
 import { Overlay } from "./overlay.ts";
 import { OverlaySession } from "./overlay-session.ts";
-import { RemoteSession } from "./remote-session.ts";
+import { type ExecuteTool, RemoteSession } from "./remote-session.ts";
 import type { SharedSessionOptions } from "./wire.ts";
 
 export interface AttachOptions extends BoardOptions {
@@ -133,7 +133,7 @@ class BoardParts {
     options: SharedSessionOptions,
     given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling"> & {
       withheld?: readonly string[];
-      execute: RemoteExecute;
+      execute: ExecuteTool;
     },
     link = this.link,
   ): Promise<RemoteSession> {
@@ -236,11 +236,6 @@ class BoardParts {
   }
 }
 
-type RemoteExecute = (
-  name: string,
-  ...args: Parameters<Tool["execute"]>
-) => ReturnType<Tool["execute"]>;
-
 class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   readonly #parts: BoardParts;
   readonly #sessions = new Set<{
@@ -267,7 +262,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const tools = parts.hasOwn
       ? onlyForBoard(toolsFor(parts.resourceTools, () => resourcesOf(made.board)))
       : [];
-    const execute: RemoteExecute = (...args) => boardOf(made.board).execute(...args);
+    const execute: ExecuteTool = (...args) => boardOf(made.board).execute(...args);
     const [shared, own] = await Promise.all([
       parts.remote("board", boardOptions(parts), { execute }),
       parts.hasOwn ? parts.local(tools) : undefined,
@@ -359,7 +354,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const options = { ...given, id: given.id ?? randomUUID() };
     const shared = parts.sharedOptions(options, brought.length);
     const made: { session?: OverlaySession } = {};
-    const execute: RemoteExecute = (...args) => boardOf(made.session).execute(...args);
+    const execute: ExecuteTool = (...args) => boardOf(made.session).execute(...args);
     const own = await (
       await parts.local()
     ).openSession({
@@ -405,7 +400,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     this.#ending.abort();
     this.#parts.options.signal?.removeEventListener("abort", this.#onAbort);
     await Promise.all([...this.#sessions].map(({ session }) => session.close()));
-    if (this.lastShared instanceof RemoteSession) await this.lastShared.close();
+    if (this.lastShared instanceof RemoteSession) await this.closeShared(this.lastShared);
     await this.#parts.close();
     this.clearEvents();
   }

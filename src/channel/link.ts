@@ -16,6 +16,7 @@ const MAX_BYTES = { line: 256 * 1024 ** 2, unsent: 256 * 1024 ** 2 };
 /** With more than this unsent, nothing is sent that can be left out, and a gateway reads no further requests. */
 const FULL_BYTES = 1024 ** 2;
 const MOST_REQUESTS = 10_000;
+const LARGEST_PIECE = 16 * 1024;
 
 export type LinkEnd =
   /** This side has closed it. */
@@ -78,11 +79,13 @@ export class Link {
   readonly #waiting = new Set<() => void>();
   /** Lines that came in one piece with others, when the other side did not read any more. */
   readonly #unread: string[] = [];
-  readonly #uncork = (): void => {
-    this.#isCorked = false;
-    this.#socket.uncork();
+  readonly #flush = (): void => {
+    const text = this.#outbox;
+    this.#outbox = "";
+    if (text !== "") this.#socket.write(text);
   };
-  #isCorked = false;
+  /** What was written in this turn of the event loop: it goes out in one piece. */
+  #outbox = "";
   #lastId = 0;
   #end: LinkEnd | undefined;
   #onClosed: (end: LinkEnd) => void = () => {};
@@ -189,6 +192,7 @@ export class Link {
   /** Sends what is unsent, then ends the link. */
   close(): void {
     if (this.#end !== undefined) return;
+    this.#flush();
     this.#ended({ kind: "closed" });
     this.#socket.destroySoon();
   }
@@ -281,18 +285,16 @@ export class Link {
     this.#write(JSON.stringify({ id, error: errorToWire(error) }));
   }
 
-  /** What is written in one turn of the event loop goes out at once. */
   #write(text: string): void {
     if (this.#end !== undefined) return;
     if (this.#socket.writableLength > this.#maxBytes.unsent) {
       return this.#break("it does not read what it is sent");
     }
-    if (!this.#isCorked) {
-      this.#isCorked = true;
-      this.#socket.cork();
-      process.nextTick(this.#uncork);
-    }
-    this.#socket.write(`${text}\n`);
+    if (this.#outbox === "") process.nextTick(this.#flush);
+    this.#outbox += text;
+    this.#outbox += "\n";
+    // A large text is not copied together with others.
+    if (this.#outbox.length > LARGEST_PIECE) this.#flush();
     if (this.#isWaiting) this.#socket.pause();
   }
 
