@@ -202,11 +202,11 @@ async function makeCalls({ lanes, from, to, onAnswered = () => undefined }) {
 
 function report({ calls, killGateway, reload, seconds, outcomes, executed, memory, left, pids }) {
   const restart = killGateway ? "kills" : "restarts";
-  const what = reload
+  const events = reload
     ? `${RELOADS} reloads`
     : `${SERVER_KILLS} kills of the server, ${RESTARTS} ${restart} of the gateway`;
   process.stdout.write(
-    `${calls} calls, ${LANES} at a time, ${what}: ` +
+    `${calls} calls, ${LANES} at a time, ${events}: ` +
       `${seconds} s, Node ${process.versions.node}, ${availableParallelism()} cores\n`,
   );
   for (const [what, count] of tally(outcomes)) {

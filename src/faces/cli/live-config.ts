@@ -2,6 +2,7 @@
 // been applied since. An edit that changes what is started waits for a person, unless the file is in Plugboard's home:
 // a `git pull`, or an agent that writes files, must not start commands.
 
+import { statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, isAbsolute, relative, sep } from "node:path";
@@ -133,7 +134,8 @@ export class LiveConfig {
   /** Applies edits from now on, within a second. */
   follow(listener: LiveConfigListener): void {
     this.#listener = listener;
-    if (this.source.kind !== "file") return;
+    // A pipe (`--config <(…)`) has nothing more to say.
+    if (this.source.kind !== "file" || !isRegularFile(this.source.path)) return;
     // An approval is an edit too: of the record of what is trusted.
     this.#watch = new FileWatch([this.source.path, trustFile(this.#home)], {
       clock: this.#context.clock,
@@ -256,7 +258,7 @@ export class LiveConfig {
 
   /** Rejects with CONFIG_INVALID for a file that is wrong anywhere. */
   async #read(file: string): Promise<Omit<ConfigVersion, "isTrusted">> {
-    const bytes = await readConfigBytes(file);
+    const bytes = await readConfigBytes(file, { mayBePipe: this.#version === undefined });
     const text = decodeConfig(file, bytes);
     await loadConfig(file, this.#context.options.agent, this.#readOptions(text));
     const { all: launches } = await readLaunches(file, text);
@@ -286,6 +288,10 @@ export async function isYours(
   } catch {
     return false;
   }
+}
+
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Calls `tell` with the names, joined, unless they are those of the last time. */

@@ -32,7 +32,8 @@ when it runs again.
 While it runs, your other commands with the same configuration use its servers
 instead of starting their own: call, tools, acp, serve and the rest. --standalone
 keeps a command from that. plugboard status shows the servers, the clients and
-the commands that are attached; plugboard down stops the gateway.`;
+the commands that are attached; plugboard down stops the gateway. Edits of the
+configuration apply while it runs: plugboard reload --help has more.`;
 
 export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
   program
