@@ -3,18 +3,19 @@
 // a `git pull`, or an agent that writes files, must not start commands.
 
 import { statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, isAbsolute, relative, sep } from "node:path";
 import type { ConfigSource } from "../../config/find.ts";
-import { hashOfFile } from "../../config/fingerprint.ts";
+import { type Fingerprint, hashOfFile, takeFingerprint } from "../../config/fingerprint.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/gateway.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import { decodeConfig, readConfigBytes } from "../../config/text/read.ts";
 import { judgeTrust, type Launch, readLaunches, type Trust } from "../../config/trust/trust.ts";
-import { TrustStore, trustFile } from "../../config/trust/trust-store.ts";
+import { digestOf, TrustStore, trustFile } from "../../config/trust/trust-store.ts";
 import { FileWatch } from "../../config/watch.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../model/agent-config.ts";
 import type { ReloadReport } from "../../model/board.ts";
@@ -80,11 +81,6 @@ export class LiveConfig {
     return config;
   }
 
-  /** The hash of the file's bytes that are in use. Undefined without a file. */
-  get hash(): string | undefined {
-    return this.#version?.hash;
-  }
-
   /** The edit that is not applied, if there is one. */
   get unapplied(): UnappliedEdit | undefined {
     return this.#unapplied;
@@ -129,6 +125,24 @@ export class LiveConfig {
       );
     }
     return { settings, agentIds: config.agentIds };
+  }
+
+  /** What a gateway with this configuration runs with, for its note. Undefined without a file. */
+  async fingerprint(): Promise<Fingerprint | undefined> {
+    const { source } = this;
+    const version = this.#version;
+    if (source.kind !== "file" || version === undefined) return undefined;
+    const { hash: file, text, launches } = version;
+    const { agentIds } = await loadGateway(source.path, this.#readOptions(text));
+    const agents = await Promise.all(agentIds.map((id) => this.readAgent(id)));
+    const { env, cwd } = this.#context.io;
+    const salt = randomBytes(16).toString("hex");
+    const record = await this.#trust.find(source.path);
+    const isApproved = judgeTrust(record?.approved, launches).kind === "trusted";
+    return {
+      ...takeFingerprint(agents, { file, salt, env, cwd }),
+      ...(record && isApproved && { trust: digestOf(record) }),
+    };
   }
 
   /** Applies edits from now on, within a second. */

@@ -51,8 +51,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   defaultAgent: string;
   /** The configuration file, if there is one. Only one gateway runs for a file. */
   configFile?: string;
-  /** Says what the gateway was started with, for its note. Without it, other commands do not attach. */
-  fingerprint?: (applied?: string) => Promise<Fingerprint | undefined>;
+  /** Says what the gateway runs with now, for its note. Without it, other commands do not attach. */
+  fingerprint?: () => Promise<Fingerprint | undefined>;
   /** Somebody who may has asked the gateway to stop: close it. */
   onStop?: () => void;
   /** Somebody who may has asked the gateway to read its configuration again. */
@@ -81,11 +81,8 @@ export interface OpenedGateway {
    * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
    */
   reload(agentIds: readonly string[]): Promise<ReloadReport>;
-  /**
-   * Writes the note for commands that want to attach anew, with what the gateway runs with now. Call it after each
-   * reload, with the hash of the file that was applied.
-   */
-  writeNote(applied?: string): Promise<void>;
+  /** Writes the note again, with what the gateway runs with now. Call it after each reload. */
+  writeNote(): Promise<void>;
   /** Lets calls in flight finish, then stops every server. */
   close(): Promise<void>;
 }
@@ -119,9 +116,9 @@ async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<O
     inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
   });
-  const writeNote = (applied?: string): Promise<void> =>
+  const writeNote = (): Promise<void> =>
     note.write(async () => {
-      const fingerprint = await options.fingerprint?.(applied);
+      const fingerprint = await options.fingerprint?.();
       return noteGateway(options.stateDir, {
         ...noteOf(options, http),
         since: seeing.since,
@@ -146,8 +143,8 @@ async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<O
     }),
     seeing,
     reload: (ids) => reloadAgents(ids, options, parts),
-    async writeNote(applied) {
-      if (!undo.hasBegun) await writeNote(applied);
+    async writeNote() {
+      if (!undo.hasBegun) await writeNote();
     },
     close: () => undo.run(),
   };

@@ -12,8 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hashOfFile } from "../../../src/config/fingerprint.ts";
 import { readLaunches } from "../../../src/config/trust/trust.ts";
-import { TrustStore } from "../../../src/config/trust/trust-store.ts";
+import { digestOf, TrustStore } from "../../../src/config/trust/trust-store.ts";
 import { type CliContext, globalOptions } from "../../../src/faces/cli/context.ts";
 import { LiveConfig, onceEach } from "../../../src/faces/cli/live-config.ts";
 import { Screen } from "../../../src/faces/cli/terminal/screen.ts";
@@ -73,6 +74,7 @@ function contextFor(config: string | undefined): CliContext {
   };
 }
 
+const hashOf = (text: string): string => hashOfFile(Buffer.from(text));
 const place = (name: string): string => join(root, name);
 const write = (name: string, text: string): void => writeFileSync(place(name), text);
 
@@ -243,13 +245,38 @@ describe("an edit", () => {
       if (fails) throw new PlugboardError("CONFIG_INVALID", "a native tool is given twice");
       return REPORT;
     });
-    const { hash } = live;
     write("other.json", SLOWER);
     expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
-    expect(live.hash).toBe(hash);
+    expect((await live.fingerprint())?.file).toBe(hashOf(ONE));
     fails = false;
     expect(await codeOf(live.reload())).toBe("applied");
-    expect(live.hash).not.toBe(hash);
+    expect((await live.fingerprint())?.file).toBe(hashOf(SLOWER));
+  });
+});
+
+describe("the fingerprint of a gateway", () => {
+  it("is of the text that is applied, whatever is on disk by then", async () => {
+    write("other.json", ONE);
+    const { live } = await follow(place("other.json"));
+    const before = await live.fingerprint();
+    expect(before).toMatchObject({ file: hashOf(ONE), agents: { default: {} } });
+    expect(before).not.toHaveProperty("trust");
+    write("other.json", MORE);
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect(await live.fingerprint()).toMatchObject({ file: hashOf(ONE), agents: before?.agents });
+  });
+
+  it("names the record that approves the text", async () => {
+    write("other.json", ONE);
+    await trust("other.json");
+    const { live } = await follow(place("other.json"));
+    const record = await new TrustStore(place("home")).find(place("other.json"));
+    expect((await live.fingerprint())?.trust).toBe(record && digestOf(record));
+  });
+
+  it("is not there without a file", async () => {
+    const { live } = await follow(undefined);
+    expect(await live.fingerprint()).toBeUndefined();
   });
 });
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type ConfigSource, placeOf } from "../../../config/find.ts";
 import type { GatewayConfig } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
@@ -16,7 +16,6 @@ import {
   type OpenGatewayOptions,
 } from "../../gateway/open-gateway.ts";
 import { runningGateway } from "../attach/find-channel.ts";
-import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
@@ -103,13 +102,11 @@ function configuredBy(
 ): OpenGatewayOptions {
   const { source } = live;
   const { background } = command;
-  const readAgent = (id: string): Promise<AgentConfig> => live.readAgent(id);
   return {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
-    readAgent,
-    // An edit may be on disk by now that is not applied.
-    fingerprint: (applied = live.hash) => gatewayFingerprint(source, readAgent, { io }, applied),
+    readAgent: (id) => live.readAgent(id),
+    fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
@@ -151,7 +148,7 @@ function followEdits(
     apply: async () => {
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
-      await gateway.writeNote(live.hash);
+      await gateway.writeNote();
       tellLater(gatewayDifferences(started, next.settings));
       return report;
     },
