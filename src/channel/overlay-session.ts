@@ -131,8 +131,8 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
 
   #enableShared(name: string, enabled: boolean): void {
     this.lastShared.setEnabled(name, enabled).catch((error: unknown) => {
-      const what = enabled ? "could not be had again" : "could not be left out of the session";
-      this.options.logger.debug(`a server of the gateway ${what}`, {
+      const what = enabled ? "put back into" : "left out of";
+      this.options.logger.debug(`a server of the gateway could not be ${what} the session`, {
         server: name,
         reason: String(error),
       });
