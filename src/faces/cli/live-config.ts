@@ -47,7 +47,7 @@ export interface LiveConfigListener {
   onUnapplied?: (edit: UnappliedEdit | undefined) => void;
 }
 
-export class LiveConfig {
+export class LiveConfig implements AsyncDisposable {
   readonly source: ConfigSource;
   readonly #context: CliContext;
   readonly #trust: TrustStore;
@@ -172,6 +172,10 @@ export class LiveConfig {
     await this.#watch?.close();
     await this.#looking.catch(() => {});
     this.#listener = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #lookNext(isAsked: boolean): Promise<ReloadReport> {
