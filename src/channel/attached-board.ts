@@ -30,7 +30,7 @@ import { OverlaySession } from "./overlay-session.ts";
 import { type ExecuteTool, RemoteSession } from "./remote-session.ts";
 import type { SharedSessionOptions } from "./wire.ts";
 
-export interface AttachOptions extends BoardOptions {
+export interface AttachedBoardOptions extends BoardOptions {
   /** The whole configuration of the command's agent. */
   agent: AgentConfig;
   /** A link to a gateway of the same configuration. */
@@ -54,7 +54,7 @@ const REATTACH_MS = 5000;
 const RETRY_MS = 200;
 
 /** Rejects as `openBoard` does, and with SERVER_UNAVAILABLE if the gateway cannot be used. Then nothing is left open. */
-export async function openAttachedBoard(options: AttachOptions): Promise<Board> {
+export async function openAttachedBoard(options: AttachedBoardOptions): Promise<Board> {
   options.signal?.throwIfAborted();
   const parts = new BoardParts(options);
   try {
@@ -67,7 +67,7 @@ export async function openAttachedBoard(options: AttachOptions): Promise<Board> 
 
 /** The boards that an attached board is made of, and how each of them is configured. */
 class BoardParts {
-  readonly options: AttachOptions;
+  readonly options: AttachedBoardOptions;
   readonly clock: Clock;
   readonly logger: Logger;
   agent: AgentConfig;
@@ -77,7 +77,7 @@ class BoardParts {
   /** Opened when the gateway is gone and no other was found. */
   #fallback: Promise<Board> | undefined;
 
-  constructor(options: AttachOptions) {
+  constructor(options: AttachedBoardOptions) {
     const { clock = systemClock, logger = silentLogger } = options;
     this.options = options;
     this.clock = clock;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import { type AttachOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
 import type { Link } from "../../src/channel/link.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { Board, SessionBoard } from "../../src/model/board.ts";
@@ -65,7 +65,7 @@ interface Face {
 async function attached(
   { channel }: Gateway,
   reattach?: () => Promise<Link | undefined>,
-  options: Partial<AttachOptions> = {},
+  options: Partial<AttachedBoardOptions> = {},
 ): Promise<Face> {
   const told: string[] = [];
   const states: string[] = [];

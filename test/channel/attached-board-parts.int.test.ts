@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import { type AttachOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { Board, BoardBase } from "../../src/model/board.ts";
@@ -34,7 +34,7 @@ closeChannels();
 
 async function attach(
   config: BoardConfig,
-  options: Partial<AttachOptions> = {},
+  options: Partial<AttachedBoardOptions> = {},
 ): Promise<{ gateway: Board; board: Board }> {
   const agent = parseAgentConfig(config);
   const gateway = await openBoard(agent, { stateDir, onlyInSessions: true });
