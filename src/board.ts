@@ -16,7 +16,7 @@ import {
   type SessionBoard,
 } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
-import { type ConfigProblem, PlugboardError } from "./model/errors.ts";
+import { boardClosed, type ConfigProblem } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
@@ -81,10 +81,6 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
 function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
   const textOf = (agent: AgentConfig): string => canonicalJson({ ...agent, warnings: undefined });
   return textOf(one) === textOf(other);
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
 
 export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
@@ -232,7 +228,7 @@ class LiveBoard implements Board {
     let starting: Promise<void>[];
     let replaced: ReloadReport;
     try {
-      if (this.#closing !== undefined) throw isClosed();
+      if (this.#closing !== undefined) throw boardClosed();
       // From here to the end of the block nothing is awaited, so that no call sees one half of each configuration.
       const { tell, toStart, ...report } = this.#core.replace(prepared);
       replaced = report;

@@ -16,7 +16,7 @@ import {
   type SessionBoard,
 } from "../model/board.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
-import { PlugboardError, toPlugboardError, withHint } from "../model/errors.ts";
+import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { OfferedResources } from "../model/resource.ts";
@@ -345,7 +345,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   }
 
   async openSession(given: SessionOptions): Promise<SessionBoard> {
-    if (this.#closing !== undefined) throw isClosed();
+    if (this.#closing !== undefined) throw boardClosed();
     const parts = this.#parts;
     const brought = Object.keys(given.servers ?? {});
     const options = { ...given, id: given.id ?? randomUUID() };
@@ -447,7 +447,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       if (clock.monotonic() >= until) break;
       await pause(clock, RETRY_MS, signal);
     }
-    if (signal.aborted) throw isClosed();
+    if (signal.aborted) throw boardClosed();
     return this.#parts.fallback();
   }
 
@@ -509,7 +509,7 @@ function resourcesOf(board: { resources: OfferedResources } | undefined): Offere
 }
 
 function boardOf<Made>(board: Made | undefined): Made {
-  if (board === undefined) throw isClosed();
+  if (board === undefined) throw boardClosed();
   return board;
 }
 
@@ -521,8 +521,4 @@ function split({
 
 function isPerSession({ scope }: ServerDefinition): boolean {
   return scope === "session";
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
