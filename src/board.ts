@@ -7,15 +7,16 @@ import { SessionBoards } from "./board/session/session-boards.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
-import type {
-  Board,
-  BoardCallOptions,
-  ReloadReport,
-  ServerInstructions,
-  SessionBoard,
+import {
+  type Board,
+  type BoardCallOptions,
+  joinReports,
+  type ReloadReport,
+  type ServerInstructions,
+  type SessionBoard,
 } from "./model/board.ts";
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
-import { type ConfigProblem, PlugboardError } from "./model/errors.ts";
+import { boardClosed, type ConfigProblem } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
@@ -80,10 +81,6 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
 function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
   const textOf = (agent: AgentConfig): string => canonicalJson({ ...agent, warnings: undefined });
   return textOf(one) === textOf(other);
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
 
 export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
@@ -231,7 +228,7 @@ class LiveBoard implements Board {
     let starting: Promise<void>[];
     let replaced: ReloadReport;
     try {
-      if (this.#closing !== undefined) throw isClosed();
+      if (this.#closing !== undefined) throw boardClosed();
       // From here to the end of the block nothing is awaited, so that no call sees one half of each configuration.
       const { tell, toStart, ...report } = this.#core.replace(prepared);
       replaced = report;
@@ -247,14 +244,7 @@ class LiveBoard implements Board {
     }
     this.#warn(agent.warnings, last.warnings);
     await Promise.all([...starting, this.#sessions.catchUp()]);
-    const { added, changed, removed, unchanged } = replaced;
-    const inSessions = this.#sessionServers(last, agent);
-    return {
-      added: [...added, ...inSessions.added],
-      changed: [...changed, ...inSessions.changed],
-      removed: [...removed, ...inSessions.removed],
-      unchanged: [...unchanged, ...inSessions.unchanged],
-    };
+    return joinReports([replaced, this.#sessionServers(last, agent)]);
   }
 
   /** What has become of servers that are not on the board itself. */

@@ -38,7 +38,7 @@ export interface CallStagesOptions extends BoardGuardOptions {
 }
 
 /** What must not be lost when the configuration is replaced: what calls have used, and what they have left behind. */
-interface HeldByCalls {
+interface LastingState {
   readonly approvals: GivenApprovals;
   readonly turns: ApprovalTurns;
   readonly limits: Limits;
@@ -59,13 +59,13 @@ export class CallStages {
   readonly #servers: ServerGuards;
   readonly #session: SessionGuard | undefined;
   readonly #audit: AuditLog | undefined;
-  readonly #held: HeldByCalls;
+  readonly #lasting: LastingState;
   readonly #readTool: () => string | undefined;
   readonly #stages: readonly StageFor[];
   /** For requests that ask nobody. */
   readonly #ruleStages: readonly StageFor[];
 
-  /** `earlier` are the stages of the configuration before this one. What they hold goes on with these. */
+  /** `earlier` are the stages of the configuration before this one. Their lasting state is used from now on. */
   constructor(given: CallStagesOptions, earlier?: CallStages) {
     const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
     const { onApproval } = options;
@@ -74,10 +74,10 @@ export class CallStages {
     this.#clock = clock;
     this.#logger = logger;
     this.#servers = servers;
-    this.#held = earlier ? earlier.#held : heldByNone(given);
+    this.#lasting = earlier ? earlier.#lasting : newLastingState(given);
     this.#audit = shared ? shared.#audit : this.#openAudit(given, earlier);
     this.#readTool = given.readTool;
-    const { limits, permits, approvals, turns } = this.#held;
+    const { limits, permits, approvals, turns } = this.#lasting;
     const redact = redactStage(redactor);
     const audited =
       this.#audit &&
@@ -133,7 +133,7 @@ export class CallStages {
     const settings: PresentSettings = {
       ...this.#framing(subject),
       maxResultBytes,
-      spill: this.#held.spill,
+      spill: this.#lasting.spill,
       readTool: this.#readTool,
     };
     return (outcome) => presentToModel(outcome, subject, settings);
@@ -158,11 +158,11 @@ export class CallStages {
 
   /** The results that were too long for a model. */
   get saved(): Pick<SpillDirectory, "read" | "hasText" | "texts"> | undefined {
-    return this.#held.spill;
+    return this.#lasting.spill;
   }
 
   async close(): Promise<void> {
-    const { audits, spill, cleaning } = this.#held;
+    const { audits, spill, cleaning } = this.#lasting;
     await Promise.all([...audits.map((audit) => audit.close()), spill?.remove(), cleaning]);
   }
 
@@ -179,7 +179,7 @@ export class CallStages {
       return earlier.#audit;
     }
     const audit = openAudit(agent, options.state, clock, logger);
-    if (audit !== undefined) this.#held.audits.push(audit);
+    if (audit !== undefined) this.#lasting.audits.push(audit);
     return audit;
   }
 
@@ -201,14 +201,14 @@ export class CallStages {
   }
 }
 
-function heldByNone({
+function newLastingState({
   agent,
   options,
   clock,
   logger,
   session,
   shared,
-}: CallStagesOptions): HeldByCalls {
+}: CallStagesOptions): LastingState {
   const { stateDir, state } = options;
   const spill = stateDir && join(stateDir, "spill");
   return {

@@ -65,14 +65,16 @@ export interface ServerSetEvents {
 /** What becomes of one server when the configuration is replaced. */
 type PlannedServer =
   | { kind: "kept"; entry: ServerEntry; definition: ServerDefinition; isPinnedAnew: boolean }
-  | {
-      kind: "new";
-      entry: ServerEntry;
-      known: RememberedServer;
-      before: ServerEntry | undefined;
-      /** Resolves when nothing is left of the one before. */
-      gone: Deferred<void>;
-    };
+  | NewServer;
+
+interface NewServer {
+  kind: "new";
+  entry: ServerEntry;
+  known: RememberedServer;
+  predecessor: ServerEntry | undefined;
+  /** Resolves when nothing is left of the predecessor. */
+  gone: Deferred<void>;
+}
 
 /** Another configuration of a set, read and compared. Nothing has changed yet. */
 export interface PreparedServers {
@@ -260,7 +262,7 @@ export class ServerSet {
         const gone = deferred();
         const tools = known.tools ?? this.#toolsOfPredecessor(before, definition, agent);
         const entry = this.#make(configured, cwd, { ...known, tools }, agent, gone.promise);
-        return { kind: "new", entry, known: { ...known, tools }, before, gone };
+        return { kind: "new", entry, known: { ...known, tools }, predecessor: before, gone };
       }),
     );
     const openPins = await guard.prepareToOpen(
@@ -269,8 +271,9 @@ export class ServerSet {
         if (each.kind === "kept") {
           return each.isPinnedAnew ? [{ entry, definition: each.definition }] : [];
         }
-        const { before } = each;
-        const predecessor = before ? pinId(before) : this.#formerPins.get(entry.name);
+        const predecessor = each.predecessor
+          ? pinId(each.predecessor)
+          : this.#formerPins.get(entry.name);
         return [{ entry, definition: entry.definition, predecessor }];
       }),
       agent,
@@ -289,7 +292,9 @@ export class ServerSet {
     reserved: Iterable<string>,
   ): ReplacedServers {
     const before = new Map(this.#own);
-    const isRunning = new Set(planned.filter((each) => each.kind === "new" && isUp(each.before)));
+    const ofRunning = new Set(
+      planned.filter((each) => each.kind === "new" && isUp(each.predecessor)),
+    );
     this.#options = { ...this.#options, agent };
     this.#own.clear();
     for (const { entry } of planned) this.#own.set(entry.name, entry);
@@ -313,18 +318,9 @@ export class ServerSet {
       changed: names("changed"),
       removed: removed.map(({ name }) => name),
       unchanged: names("kept"),
-      toStart: planned.flatMap((each) => {
-        if (each.kind === "kept") return [];
-        const { entry, known } = each;
-        const { options, clock } = this.#options;
-        const reason = isRunning.has(each)
-          ? "eager"
-          : // Tools that are known only from a predecessor are not those of the new server.
-            (entry.startReason(options.start, clock.now()) ??
-            (known.tools && each.before && options.start !== "none" ? "to-be-known" : undefined));
-        if (reason === undefined || !entry.definition.enabled) return [];
-        return [{ entry, onlyToList: reason === "to-be-known" }];
-      }),
+      toStart: planned.flatMap((each) =>
+        each.kind === "kept" ? [] : (this.#startOf(each, ofRunning.has(each)) ?? []),
+      ),
       pinnedAnew: planned.flatMap((each) =>
         each.kind === "kept" && each.isPinnedAnew ? [each.entry] : [],
       ),
@@ -341,6 +337,21 @@ export class ServerSet {
           : within(clock, wait, supervisor.start(onlyToList)),
       ),
     );
+  }
+
+  /** Undefined for a server that waits until somebody needs it. */
+  #startOf(
+    { entry, known, predecessor }: NewServer,
+    didPredecessorRun: boolean,
+  ): ReplacedServers["toStart"][number] | undefined {
+    const { options, clock } = this.#options;
+    if (!entry.definition.enabled) return undefined;
+    if (didPredecessorRun) return { entry, onlyToList: false };
+    const reason = entry.startReason(options.start, clock.now());
+    if (reason !== undefined) return { entry, onlyToList: reason === "to-be-known" };
+    if (options.start === "none" || predecessor === undefined) return undefined;
+    // Tools that are known only from a predecessor are not those of the new server.
+    return known.tools && { entry, onlyToList: true };
   }
 
   #isKept(
@@ -397,11 +408,11 @@ export class ServerSet {
     }
     this.#catalog.add(entry.definition);
     this.#addCachedTools(entry, each.known.tools);
-    const { before, gone } = each;
-    if (before === undefined) return gone.resolve();
-    const { state: previous } = before.supervisor;
-    this.events.emit("replaced", { before, entry });
-    void this.#close(before).finally(() => gone.resolve());
+    const { predecessor, gone } = each;
+    if (predecessor === undefined) return gone.resolve();
+    const { state: previous } = predecessor.supervisor;
+    this.events.emit("replaced", { before: predecessor, entry });
+    void this.#close(predecessor).finally(() => gone.resolve());
     this.events.emit("state", { entry, state: entry.supervisor.state, previous });
   }
 
@@ -623,9 +634,9 @@ export class ServerSet {
   }
 }
 
-function kindOf({ kind, ...planned }: PlannedServer): "kept" | "changed" | "added" {
-  if (kind === "kept") return "kept";
-  return "before" in planned && planned.before !== undefined ? "changed" : "added";
+function kindOf(planned: PlannedServer): "kept" | "changed" | "added" {
+  if (planned.kind === "kept") return "kept";
+  return planned.predecessor === undefined ? "added" : "changed";
 }
 
 /** Whether it runs, or would without somebody's doing. */

@@ -2,15 +2,13 @@
 // servers there are. Nothing parses it; the catalog maps it back to the tool.
 
 import { createHash } from "node:crypto";
+import { OF_SEVERAL_SERVERS, OWN_NAMES } from "../model/agent-config.ts";
 
 /** As long as every model provider takes. */
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 /** What a tool may be called in MCP. */
 const VALID = /^[A-Za-z0-9_.-]{1,128}$/;
-/** The template that leaves tools the names that their server gives them, if there is only one server. */
-const OWN_NAMES = "{tool}";
-const OF_SEVERAL_SERVERS = "{server}__{tool}";
 /** A name that ends like this gets a hash too. Otherwise a server could choose a name equal to a hashed one. */
 const HASHED = /_[0-9a-f]{8}$/;
 

@@ -1,4 +1,4 @@
-// Where a gateway listens for attached faces: a socket that only its owner can open, or a named pipe, and a fresh key.
+// Where a gateway listens for attached commands: a socket that only its owner can open, or a named pipe, and a fresh key.
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";

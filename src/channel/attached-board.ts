@@ -1,5 +1,5 @@
-// The board of a face that uses a running gateway. Servers that the agent's sessions share run there; servers of
-// `scope: "session"` and the face's own tools run here. If the gateway goes away, another one takes over, or this
+// The board of a command that uses a running gateway. Servers that the agent's sessions share run there; servers of
+// `scope: "session"` and the command's own tools run here. If the gateway goes away, another one takes over, or this
 // process starts the servers itself.
 
 import { randomUUID } from "node:crypto";
@@ -7,14 +7,20 @@ import { isAgentConfig, openBoard } from "../board.ts";
 import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
-import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
-import type { Board, BoardBase, ReloadReport, SessionBoard } from "../model/board.ts";
+import { type AgentConfig, type BoardConfig, templateFor } from "../model/agent-config.ts";
+import {
+  type Board,
+  type BoardBase,
+  joinReports,
+  type ReloadReport,
+  type SessionBoard,
+} from "../model/board.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
-import { PlugboardError, toPlugboardError, withHint } from "../model/errors.ts";
+import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { OfferedResources } from "../model/resource.ts";
-import type { ServerDefinition } from "../model/server-definition.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS, type ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { NativeToolFactory } from "../model/tool.ts";
 import { type Clock, pause, systemClock } from "../util/clock.ts";
@@ -24,13 +30,13 @@ import { OverlaySession } from "./overlay-session.ts";
 import { type ExecuteTool, RemoteSession } from "./remote-session.ts";
 import type { SharedSessionOptions } from "./wire.ts";
 
-export interface AttachOptions extends BoardOptions {
-  /** The whole configuration of the face's agent. */
+export interface AttachedBoardOptions extends BoardOptions {
+  /** The whole configuration of the command's agent. */
   agent: AgentConfig;
   /** A link to a gateway of the same configuration. */
   link: Link;
   /**
-   * False for a face that calls a tool or two: `tools()` has those that it has found, and there are no instructions.
+   * False for a command that calls a tool or two: `tools()` has those that it has found, and there are no instructions.
    * Default true.
    */
   lists?: boolean;
@@ -46,11 +52,9 @@ export interface AttachOptions extends BoardOptions {
 
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
-const TOOL_TIMEOUT_MS = 60_000;
-const SEVERAL_SERVERS = "{server}__{tool}";
 
 /** Rejects as `openBoard` does, and with SERVER_UNAVAILABLE if the gateway cannot be used. Then nothing is left open. */
-export async function openAttachedBoard(options: AttachOptions): Promise<Board> {
+export async function openAttachedBoard(options: AttachedBoardOptions): Promise<Board> {
   options.signal?.throwIfAborted();
   const parts = new BoardParts(options);
   try {
@@ -63,17 +67,17 @@ export async function openAttachedBoard(options: AttachOptions): Promise<Board> 
 
 /** The boards that an attached board is made of, and how each of them is configured. */
 class BoardParts {
-  readonly options: AttachOptions;
+  readonly options: AttachedBoardOptions;
   readonly clock: Clock;
   readonly logger: Logger;
   agent: AgentConfig;
   link: Link;
   /** Opened when it is needed first: most commands have nothing of their own. */
-  #local: Promise<Board> | undefined;
-  /** Set once the gateway is gone and no other was found. */
-  #instead: Promise<Board> | undefined;
+  #own: Promise<Board> | undefined;
+  /** Opened when the gateway is gone and no other was found. */
+  #fallback: Promise<Board> | undefined;
 
-  constructor(options: AttachOptions) {
+  constructor(options: AttachedBoardOptions) {
     const { clock = systemClock, logger = silentLogger } = options;
     this.options = options;
     this.clock = clock;
@@ -110,22 +114,22 @@ class BoardParts {
     return { ...agent, servers: shared, elsewhere: perSession };
   }
 
-  /** `base` has the tools of the board itself, which its sessions do not get. */
-  local(base: readonly NativeToolFactory[] = []): Promise<Board> {
+  /** The board of the own part. `base` has the tools of the board itself, which its sessions do not get. */
+  ownBoard(base: readonly NativeToolFactory[] = []): Promise<Board> {
     const { native = [], onToolsChanged: _, signal: __, ...options } = this.options;
-    this.#local ??= openBoard(this.ownAgent(), {
+    this.#own ??= openBoard(this.ownAgent(), {
       ...options,
       native: [...native, ...base],
       resourceTools: false,
     });
-    return this.#local;
+    return this.#own;
   }
 
-  /** A board with the gateway's servers in this process. */
-  instead(): Promise<Board> {
+  /** The board that runs the shared servers in this process, where no gateway does. */
+  fallback(): Promise<Board> {
     const { native: _, onToolsChanged: __, signal: ___, ...options } = this.options;
-    this.#instead ??= openBoard(this.sharedAgent(), { ...options, onlyInSessions: false });
-    return this.#instead;
+    this.#fallback ??= openBoard(this.sharedAgent(), { ...options, onlyInSessions: false });
+    return this.#fallback;
   }
 
   remote(
@@ -159,11 +163,11 @@ class BoardParts {
     const { toolNames, toolNameLength, servers } = this.agent;
     const {
       owner = this.options.owner,
-      defaultToolTimeout = this.options.defaultToolTimeout ?? TOOL_TIMEOUT_MS,
+      defaultToolTimeout = this.options.defaultToolTimeout ?? DEFAULT_TOOL_TIMEOUT_MS,
       toolTimeout = this.options.toolTimeout,
     } = given;
     const count = servers.filter(({ enabled }) => enabled).length + brought;
-    const template = toolNames === "{tool}" && count > 1 ? SEVERAL_SERVERS : toolNames;
+    const template = templateFor(toolNames, count);
     return {
       cwd,
       ...(id !== undefined && { id }),
@@ -178,13 +182,13 @@ class BoardParts {
     };
   }
 
-  /** The same session on a board in this process. */
-  async sessionInstead(
+  /** The shared part of a session, on the board in this process. */
+  async fallbackSession(
     options: SharedSessionOptions,
     given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling">,
     withheld: readonly string[],
   ): Promise<SessionBoard> {
-    const board = await this.instead();
+    const board = await this.fallback();
     const session = await board.openSession({
       ...options,
       ...this.#handlers(given),
@@ -216,7 +220,7 @@ class BoardParts {
       const board = await opening?.catch(() => undefined);
       await board?.close();
     };
-    await Promise.all([end(this.#local), end(this.#instead)]);
+    await Promise.all([end(this.#own), end(this.#fallback)]);
     this.link.close();
   }
 
@@ -265,7 +269,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const execute: ExecuteTool = (...args) => boardOf(made.board).execute(...args);
     const [shared, own] = await Promise.all([
       parts.remote("board", boardOptions(parts), { execute }),
-      parts.hasOwn ? parts.local(tools) : undefined,
+      parts.hasOwn ? parts.ownBoard(tools) : undefined,
     ]);
     made.board = new AttachedBoard(shared, own, parts);
     return made.board;
@@ -281,13 +285,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.restart(server);
     const shared = await this.whenShared();
     if (shared instanceof RemoteSession) return shared.restartShared(server);
-    return (await this.#parts.instead()).restart(server);
+    return (await this.#parts.fallback()).restart(server);
   }
 
   async signIn(server: string): Promise<ServerStatus> {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.signIn(server);
     const shared = await this.whenShared();
-    if (!(shared instanceof RemoteSession)) return (await this.#parts.instead()).signIn(server);
+    if (!(shared instanceof RemoteSession)) return (await this.#parts.fallback()).signIn(server);
     await this.#parts.signIn(server);
     return shared.restartShared(server);
   }
@@ -296,13 +300,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.signOut(server);
     const shared = await this.whenShared();
     if (shared instanceof RemoteSession) return shared.signOut(server);
-    return (await this.#parts.instead()).signOut(server);
+    return (await this.#parts.fallback()).signOut(server);
   }
 
   async refresh(): Promise<ServerStatus[]> {
     const shared = await this.whenShared();
     await Promise.all([
-      shared instanceof RemoteSession ? shared.refresh() : (await this.#parts.instead()).refresh(),
+      shared instanceof RemoteSession ? shared.refresh() : (await this.#parts.fallback()).refresh(),
       this.own?.refresh(),
     ]);
     return this.status();
@@ -329,26 +333,19 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const parts = this.#parts;
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-    const instead = this.lastShared instanceof RemoteSession ? undefined : await parts.instead();
-    const local = this.own ?? (this.#sessions.size > 0 ? await parts.local() : undefined);
+    const fallback = this.lastShared instanceof RemoteSession ? undefined : await parts.fallback();
+    const own = this.own ?? (this.#sessions.size > 0 ? await parts.ownBoard() : undefined);
     const reports = [
-      await instead?.reload(parts.sharedAgent(agent)),
-      await local?.reload(parts.ownAgent(agent)),
+      await fallback?.reload(parts.sharedAgent(agent)),
+      await own?.reload(parts.ownAgent(agent)),
     ];
     parts.agent = agent;
     this.ownServersChanged();
-    const all = (kind: keyof ReloadReport): string[] =>
-      reports.flatMap((each) => each?.[kind] ?? []);
-    return {
-      added: all("added"),
-      changed: all("changed"),
-      removed: all("removed"),
-      unchanged: all("unchanged"),
-    };
+    return joinReports(reports.filter((each) => each !== undefined));
   }
 
   async openSession(given: SessionOptions): Promise<SessionBoard> {
-    if (this.#closing !== undefined) throw isClosed();
+    if (this.#closing !== undefined) throw boardClosed();
     const parts = this.#parts;
     const brought = Object.keys(given.servers ?? {});
     const options = { ...given, id: given.id ?? randomUUID() };
@@ -356,7 +353,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const made: { session?: OverlaySession } = {};
     const execute: ExecuteTool = (...args) => boardOf(made.session).execute(...args);
     const own = await (
-      await parts.local()
+      await parts.ownBoard()
     ).openSession({
       ...options,
       defaultToolTimeout: shared.defaultToolTimeout,
@@ -370,7 +367,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       const withheld = made.session?.withheld ?? own.status().map(({ name }) => name);
       return base instanceof RemoteSession
         ? parts.remote("session", shared, { ...given, withheld, execute }, base.link)
-        : parts.sessionInstead(shared, given, withheld);
+        : parts.fallbackSession(shared, given, withheld);
     };
     try {
       const part = await this.again(reopen);
@@ -450,8 +447,8 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       if (clock.monotonic() >= until) break;
       await pause(clock, RETRY_MS, signal);
     }
-    if (signal.aborted) throw isClosed();
-    return this.#parts.instead();
+    if (signal.aborted) throw boardClosed();
+    return this.#parts.fallback();
   }
 
   /** Undefined if there is no gateway, or it cannot be used. */
@@ -472,10 +469,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   }
 }
 
-/** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
+/** What the command's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
   const { start: startShared = "eager" } = parts.options;
-  // The face may ask before calls that the file says nothing about.
+  // The command may ask before calls that the file says nothing about.
   const approval = parts.agent.guard?.approval;
   const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
   return { ...parts.sharedOptions(own, 0), startShared };
@@ -512,7 +509,7 @@ function resourcesOf(board: { resources: OfferedResources } | undefined): Offere
 }
 
 function boardOf<Made>(board: Made | undefined): Made {
-  if (board === undefined) throw isClosed();
+  if (board === undefined) throw boardClosed();
   return board;
 }
 
@@ -524,8 +521,4 @@ function split({
 
 function isPerSession({ scope }: ServerDefinition): boolean {
   return scope === "session";
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import {
   CHANNEL_VERSION,
-  type FaceInfo,
+  type CommandInfo,
   isSameProof,
   newNonce,
   proofOf,
@@ -15,7 +15,7 @@ import {
 } from "./greeting.ts";
 import { Link } from "./link.ts";
 
-export type { FaceInfo } from "./greeting.ts";
+export type { CommandInfo } from "./greeting.ts";
 
 /** Where a gateway listens, and the key that proves who is allowed to use it. From the gateway's note. */
 export interface ChannelAddress {
@@ -35,7 +35,7 @@ const MAX_GREETING_BYTES = 4096;
 /** Rejects with SERVER_UNAVAILABLE if no gateway answers there or it does not know the key, and with CANCELLED. */
 export function connectChannel(
   { path, key }: ChannelAddress,
-  face: FaceInfo,
+  command: CommandInfo,
   { clock, signal }: ConnectOptions,
 ): Promise<Link> {
   return new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ export function connectChannel(
       if (greeting === undefined || typeof theirs !== "string") return fail(noGateway(path));
       if (greeting.channel !== CHANNEL_VERSION) return fail(otherVersion());
       const nonces = [theirs, nonce];
-      const hello = { ...face, nonce, proof: proofOf("face", key, nonces) };
+      const hello = { ...command, nonce, proof: proofOf("command", key, nonces) };
       socket.write(`${JSON.stringify(hello)}\n`);
       readAnswer(socket, (welcome, rest) => {
         if (welcome === undefined) return fail(refused());

@@ -1,5 +1,5 @@
-// How a gateway and a face recognise each other before anything else is sent: both prove that they know the key in the
-// gateway's note, and neither sends it.
+// How a gateway and a command recognise each other before anything else is sent: both prove that they know the key in
+// the gateway's note, and neither sends it.
 
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
@@ -8,9 +8,9 @@ import type { Socket } from "node:net";
 export const CHANNEL_VERSION = 1;
 
 /** Which command uses the channel, for people. */
-export interface FaceInfo {
+export interface CommandInfo {
   /** The command: `call`, `acp`, `serve`. */
-  face: string;
+  command: string;
   pid: number;
   cwd: string;
 }
@@ -20,7 +20,11 @@ export function newNonce(): string {
 }
 
 /** A proof of one side is none of the other, so that nobody can send back what they were sent. */
-export function proofOf(side: "face" | "gateway", key: string, nonces: readonly string[]): string {
+export function proofOf(
+  side: "command" | "gateway",
+  key: string,
+  nonces: readonly string[],
+): string {
   return createHmac("sha256", key)
     .update(JSON.stringify([side, ...nonces]))
     .digest("base64url");

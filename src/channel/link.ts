@@ -1,4 +1,4 @@
-// One connection between a gateway and an attached face. Each side sends requests, updates to a request that it is
+// One connection between a gateway and an attached command. Each side sends requests, updates to a request that it is
 // answering, cancellations and notifications: one JSON text on one line each. Imports little, since a single warm call
 // pays for every module.
 
@@ -9,8 +9,8 @@ import { LineReader } from "../util/line-reader.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
 /**
- * A line: four times what a server may send by default. Whoever leaves more than `unsent` unread is cut off; a face with
- * many large results at once stays below.
+ * A line: four times what a server may send by default. Whoever leaves more than `unsent` unread is cut off; a command
+ * with many large results at once stays below.
  */
 const MAX_BYTES = { line: 256 * 1024 ** 2, unsent: 256 * 1024 ** 2 };
 /** With more than this unsent, nothing is sent that can be left out, and a gateway reads no further requests. */

@@ -1,4 +1,4 @@
-// The resources and prompts of a board in two parts: those of a named server from its part, else the face's own first.
+// The resources and prompts of a board in two parts: those of a named server from its part, else the command's own first.
 
 import type { BoardBase } from "../model/board.ts";
 import { PlugboardError, unknownServer } from "../model/errors.ts";
@@ -73,7 +73,7 @@ class PartFinder {
 export class OverlayResources implements OfferedResources {
   readonly #parts: Parts;
   readonly #finder: PartFinder;
-  /** What the face has subscribed to on the shared part, for the next one. */
+  /** What the command has subscribed to on the shared part, for the next one. */
   readonly #subscribed = new Map<string, { uri: string; server: string | undefined }>();
 
   constructor(parts: Parts) {

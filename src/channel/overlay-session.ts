@@ -1,4 +1,4 @@
-// The board of one session of an attached face: the gateway's servers, and over them the servers and tools that the
+// The board of one session of an attached command: the gateway's servers, and over them the servers and tools that the
 // session brought or that the configuration starts for each session.
 
 import type { SessionBoard } from "../model/board.ts";
@@ -131,8 +131,8 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
 
   #enableShared(name: string, enabled: boolean): void {
     this.lastShared.setEnabled(name, enabled).catch((error: unknown) => {
-      const what = enabled ? "could not be had again" : "could not be left out of the session";
-      this.options.logger.debug(`a server of the gateway ${what}`, {
+      const what = enabled ? "put back into" : "left out of";
+      this.options.logger.debug(`a server of the gateway could not be ${what} the session`, {
         server: name,
         reason: String(error),
       });

@@ -1,4 +1,4 @@
-// Shows two boards as one: the shared part, which is a gateway's, and the face's own part, which runs in this process.
+// Shows two boards as one: the shared part, which is a gateway's, and the command's own part, which runs in this process.
 // The shared part can be lost and replaced; calls made meanwhile wait for the next one.
 
 import { suggestTools } from "../board/find-tool.ts";
@@ -29,14 +29,10 @@ import { untilAborted } from "../util/abort.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { oneLine } from "../util/text.ts";
+import { isForApps, isForModels, isSameState, toolsChange } from "./changes.ts";
 import { OverlayPrompts, OverlayResources } from "./overlay-content.ts";
-import {
-  isForApps,
-  isForModels,
-  isSameState,
-  RemoteSession,
-  toolsChange,
-} from "./remote-session.ts";
+import { RemoteSession } from "./remote-session.ts";
+import { type CostlyEvent, isCostly } from "./wire.ts";
 
 /** How long a call waits for a gateway to take over. */
 const LONGEST_WAIT_MS = 60_000;
@@ -53,9 +49,6 @@ type SharedState<Shared> =
   | { kind: "lost"; next: Promise<Shared>; since: number }
   | { kind: "failed"; error: PlugboardError };
 
-/** Events that cost something for each call, so they are passed on only while somebody listens. */
-const ON_REQUEST = ["callStart", "call", "log"] as const;
-
 export abstract class Overlay<
   Shared extends BoardBase,
   Own extends BoardBase,
@@ -69,7 +62,8 @@ export abstract class Overlay<
   readonly #events: Emitter<BoardEvents>;
   readonly #offOwn: (() => void)[] = [];
   #offShared: (() => void)[] = [];
-  readonly #heard = new Set<(typeof ON_REQUEST)[number]>();
+  /** The costly events that somebody has listened to. */
+  readonly #heard = new Set<CostlyEvent>();
   #logLevel: ServerLogLevel | undefined;
   #isClosed = false;
   #ownServers: ReadonlySet<string> = new Set();
@@ -178,11 +172,10 @@ export abstract class Overlay<
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
   ): () => void {
-    const costly = ON_REQUEST.find((each) => each === event);
-    if (costly !== undefined && !this.#heard.has(costly)) {
-      this.#heard.add(costly);
-      this.#offShared.push(this.#forward(this.#shared, costly));
-      if (this.own !== undefined) this.#offOwn.push(this.#forward(this.own, costly));
+    if (isCostly(event) && !this.#heard.has(event)) {
+      this.#heard.add(event);
+      this.#offShared.push(this.#forward(this.#shared, event));
+      if (this.own !== undefined) this.#offOwn.push(this.#forward(this.own, event));
     }
     return this.#events.on(event, listener);
   }
@@ -202,14 +195,14 @@ export abstract class Overlay<
     return this.#ownServers.has(name);
   }
 
-  /** The status of the shared servers that none of the face's own replaces. */
+  /** The status of the shared servers that none of the command's own replaces. */
   protected sharedStatus(): ServerStatus[] {
     const shared = this.#shared.status().filter(({ name }) => !this.#isShadowed(name));
     const state = this.#state;
     return state.kind === "there" ? shared : shared.map((each) => whileLost(each, state));
   }
 
-  /** Call this when the face's own servers may be others. */
+  /** Call this when the command's own servers may be others. */
   protected ownServersChanged(): void {
     this.#updateOwn();
     this.#reportTools();
@@ -306,7 +299,7 @@ export abstract class Overlay<
     this.#isClosed = true;
   }
 
-  /** Closes what is the face's own on the gateway. A gateway that hangs does not keep the face. */
+  /** Closes what is the command's own on the gateway. A gateway that hangs does not keep the command. */
   protected async closeShared(part: Pick<SessionBoard, "close">): Promise<void> {
     await within(this.options.clock, CLOSE_WAIT_MS, part.close());
   }
@@ -383,7 +376,7 @@ export abstract class Overlay<
     return reader;
   }
 
-  /** A name that means a tool of the face's own part, whatever the gateway has. */
+  /** A name that means a tool of the command's own part, whatever the gateway has. */
   #isOwnName(name: string): boolean {
     this.#ownNames ??= namesOf(this.own?.tools({ all: true }) ?? []);
     if (this.#ownNames.has(name)) return true;

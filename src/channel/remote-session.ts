@@ -1,4 +1,4 @@
-// A session board in a gateway, seen from an attached face. Calls and reads go over the link; tools, states and
+// A session board in a gateway, seen from an attached command. Calls and reads go over the link; tools, states and
 // instructions are what the gateway told last, and the events are derived from that.
 
 import { toFailure } from "../bridge/failure.ts";
@@ -7,31 +7,13 @@ import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../mode
 import type { CallerOptions } from "../model/caller-options.ts";
 import type { ElicitationRequest, OnElicitation } from "../model/elicitation.ts";
 import { cancelled, PlugboardError, unknownServer, withPossibleEffect } from "../model/errors.ts";
-import type { BoardEvents, ToolsEvent } from "../model/events.ts";
+import type { BoardEvents } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
-import type {
-  BoardPrompts,
-  Prompt,
-  PromptCompleteOptions,
-  PromptMessage,
-  PromptOptions,
-  PromptResult,
-} from "../model/prompt.ts";
+import type { BoardPrompts } from "../model/prompt.ts";
 import type { RequestHandlers } from "../model/request-handlers.ts";
-import type {
-  CompleteOptions,
-  Completion,
-  OfferedResources,
-  Resource,
-  ResourceBlock,
-  ResourceBlockOptions,
-  ResourceOptions,
-  ResourceReading,
-  ResourceReadOptions,
-  ResourceTemplate,
-} from "../model/resource.ts";
+import type { OfferedResources } from "../model/resource.ts";
 import type { OnSampling, SamplingRequest } from "../model/sampling.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
@@ -39,8 +21,11 @@ import type { ServerStatus } from "../model/server-status.ts";
 import { type CallOutcome, canonicalName, type Tool, type ToolResult } from "../model/tool.ts";
 import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
+import { isForApps, isForModels, isSameState, toolsChange } from "./changes.ts";
 import type { Incoming, Link } from "./link.ts";
+import { type PresentPrompt, RemotePrompts, RemoteResources } from "./remote-content.ts";
 import {
+  isCostly,
   type OpenRequest,
   type SessionChange,
   type SharedSessionOptions,
@@ -54,9 +39,9 @@ import {
 export interface RemoteSessionOptions extends RequestHandlers {
   agent: string;
   options: SharedSessionOptions;
-  /** False for a face that calls a tool or two: it is told what it asks for, not every tool. Default true. */
+  /** False for a command that calls a tool or two: it is told what it asks for, not every tool. Default true. */
   lists?: boolean;
-  /** `board` for a face's own board, which sees what the agent's board sees. Default `session`. */
+  /** `board` for a command's own board, which sees what the agent's board sees. Default `session`. */
   of?: OpenRequest["of"];
   /** Names of shared servers that the session does not have from the start. */
   withheld?: readonly string[];
@@ -68,8 +53,6 @@ export interface RemoteSessionOptions extends RequestHandlers {
   logger: Logger;
 }
 
-type PresentPrompt = (result: PromptResult) => PromptMessage[];
-
 export type ExecuteTool = (
   name: string,
   ...args: Parameters<Tool["execute"]>
@@ -79,9 +62,6 @@ type CallHandlers = Pick<CallerOptions, "onApproval" | "onElicitation" | "onSamp
 
 /** How many pages at once are waited for to be finished. */
 const MOST_PAGES = 100;
-
-/** What the face has to ask the gateway for: the events that cost a message for each call. */
-const ON_REQUEST: ReadonlySet<keyof BoardEvents> = new Set(["callStart", "call", "log"]);
 
 export class RemoteSession implements SessionBoard {
   readonly id: string;
@@ -95,6 +75,7 @@ export class RemoteSession implements SessionBoard {
   readonly #events: Emitter<BoardEvents>;
   readonly #handlers = new NumberedHandlers();
   readonly #questions = new Map<number, Deferred<void>>();
+  /** The costly events that the gateway was asked for. */
   readonly #heard = new Set<keyof BoardEvents>();
   #tools: Tool[] = [];
   #byName = new Map<string, Tool>();
@@ -141,8 +122,15 @@ export class RemoteSession implements SessionBoard {
   #open(): Promise<void> {
     const { agent, options, lists = true, of = "session", withheld = [] } = this.#options;
     const handlers = this.#handlers.take(this.#options).wire ?? {};
-    const [session, not] = [this.#session, [...withheld]];
-    const request: OpenRequest = { session, agent, lists, of, options, withheld: not, handlers };
+    const request: OpenRequest = {
+      session: this.#session,
+      agent,
+      lists,
+      of,
+      options,
+      withheld: [...withheld],
+      handlers,
+    };
     return new Promise((resolve, reject) => {
       this.link.start("session/open", request, {
         // Not after a promise: what the gateway tells next is about what it tells here.
@@ -251,7 +239,7 @@ export class RemoteSession implements SessionBoard {
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
   ): () => void {
-    if (ON_REQUEST.has(event) && !this.#heard.has(event)) {
+    if (isCostly(event) && !this.#heard.has(event)) {
       this.#heard.add(event);
       this.link.notify("session/listen", { session: this.#session, event });
     }
@@ -271,7 +259,7 @@ export class RemoteSession implements SessionBoard {
     await this.#request("session/wake", {}).catch(() => {});
   }
 
-  /** A session's own servers are the face's. */
+  /** A session's own servers are the command's. */
   add(name: string): Promise<ServerStatus> {
     const message = "a gateway runs no servers of a session";
     return Promise.reject(new PlugboardError("UNSUPPORTED", message, { server: name }));
@@ -478,114 +466,7 @@ export class RemoteSession implements SessionBoard {
 
 const STOPPED: ServerState = { kind: "stopped" };
 
-/** The resources of a session in a gateway. */
-class RemoteResources implements OfferedResources {
-  readonly #ask: Ask;
-  readonly #hasAny: () => boolean;
-
-  constructor(ask: Ask, hasAny: () => boolean) {
-    this.#ask = ask;
-    this.#hasAny = hasAny;
-  }
-
-  get hasAny(): boolean {
-    return this.#hasAny();
-  }
-
-  async list(server?: string): Promise<Resource[]> {
-    return (await this.#ask("resources/list", { server })) as Resource[];
-  }
-
-  async templates(server?: string): Promise<ResourceTemplate[]> {
-    return (await this.#ask("resources/templates", { server })) as ResourceTemplate[];
-  }
-
-  async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
-    const { server } = options;
-    return (await this.#ask("resources/read", { uri, server }, options)) as ResourceReading;
-  }
-
-  async readOffered(
-    uri: string,
-    { server, signal, callId }: ResourceOptions & { callId?: string },
-  ): Promise<ResourceReading> {
-    const params = { uri, server, callId };
-    return (await this.#ask("resources/readOffered", params, { signal })) as ResourceReading;
-  }
-
-  async subscribe(uri: string, { server, signal }: ResourceOptions = {}): Promise<void> {
-    await this.#ask("resources/subscribe", { uri, server }, { signal });
-  }
-
-  async unsubscribe(uri: string, { server, signal }: ResourceOptions = {}): Promise<void> {
-    await this.#ask("resources/unsubscribe", { uri, server }, { signal });
-  }
-
-  async complete(
-    uriTemplate: string,
-    argument: string,
-    value: string,
-    { server, known, signal }: CompleteOptions = {},
-  ): Promise<Completion> {
-    const params = { uriTemplate, argument, value, server, known };
-    return (await this.#ask("resources/complete", params, { signal })) as Completion;
-  }
-
-  async context(options: ResourceBlockOptions = {}): Promise<string> {
-    return (await this.block(options)).text;
-  }
-
-  async block({ maxBytes }: ResourceBlockOptions = {}): Promise<ResourceBlock> {
-    return (await this.#ask("resources/block", { maxBytes })) as ResourceBlock;
-  }
-}
-
-type Ask = (method: string, params: object, given?: CallerOptions) => Promise<unknown>;
-
-/** The prompts of a session in a gateway. */
-class RemotePrompts implements BoardPrompts {
-  /** `forModel` gives what the gateway sent with the prompt, which knows how it is to be framed. */
-  static readonly #forModel = new WeakMap<PromptResult, PromptMessage[]>();
-  readonly #ask: Ask;
-  readonly #presentUnknown: PresentPrompt;
-
-  constructor(ask: Ask, presentUnknown: PresentPrompt) {
-    this.#ask = ask;
-    this.#presentUnknown = presentUnknown;
-  }
-
-  async list(server?: string): Promise<Prompt[]> {
-    return (await this.#ask("prompts/list", { server })) as Prompt[];
-  }
-
-  async get(
-    name: string,
-    args: Record<string, string> = {},
-    options: PromptOptions = {},
-  ): Promise<PromptResult> {
-    const { framed } = options;
-    const answer = await this.#ask("prompts/get", { name, args, framed }, options);
-    const { result, forModel } = answer as { result: PromptResult; forModel: PromptMessage[] };
-    RemotePrompts.#forModel.set(result, forModel);
-    return result;
-  }
-
-  forModel(result: PromptResult): PromptMessage[] {
-    return RemotePrompts.#forModel.get(result) ?? this.#presentUnknown(result);
-  }
-
-  async complete(
-    name: string,
-    argument: string,
-    value: string,
-    { known, signal }: PromptCompleteOptions = {},
-  ): Promise<Completion> {
-    const params = { name, argument, value, known };
-    return (await this.#ask("prompts/complete", params, { signal })) as Completion;
-  }
-}
-
-/** The face's handlers by the numbers that the gateway knows them by, while one of them can be asked. */
+/** The command's handlers by the numbers that the gateway knows them by, while one of them can be asked. */
 class NumberedHandlers {
   readonly #numbers = new WeakMap<object, number>();
   readonly #inUse = new Map<number, { handler: object; users: number }>();
@@ -642,7 +523,7 @@ class NumberedHandlers {
 
 const NO_HANDLERS = { wire: undefined, release: undefined };
 
-/** The sessions of a face that use one link. */
+/** The sessions of a command that use one link. */
 class LinkSessions {
   readonly #sessions = new Map<number, RemoteSession>();
   #last = 0;
@@ -681,41 +562,4 @@ function sessionsOf(link: Link): LinkSessions {
   const known = sessionsByLink.get(link) ?? new LinkSessions(link);
   sessionsByLink.set(link, known);
   return known;
-}
-
-/** How the listed tools of one kind differ; undefined if they do not. */
-export function toolsChange(
-  before: readonly Tool[],
-  now: readonly Tool[],
-  isOfKind: (tool: Tool) => boolean,
-): ToolsEvent | undefined {
-  const [old, current] = [before, now].map(
-    (tools) => new Map(tools.filter(isOfKind).map((tool) => [tool.name, tool])),
-  ) as [Map<string, Tool>, Map<string, Tool>];
-  const change: ToolsEvent = {
-    added: [...current.keys()].filter((name) => !old.has(name)),
-    removed: [...old.keys()].filter((name) => !current.has(name)),
-    changed: [...current].flatMap(([name, tool]) => {
-      const known = old.get(name);
-      return known === undefined || isSameTool(known, tool) ? [] : [name];
-    }),
-  };
-  return Object.values(change).some(({ length }) => length > 0) ? change : undefined;
-}
-
-/** An unchanged tool is mostly the same object, but not after another gateway has taken over. */
-function isSameTool(one: Tool, other: Tool): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
-}
-
-export function isForModels({ include }: Tool): boolean {
-  return include !== "app";
-}
-
-export function isForApps({ include }: Tool): boolean {
-  return include === "app";
-}
-
-export function isSameState(one: ServerState, other: ServerState): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }

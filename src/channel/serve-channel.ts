@@ -1,5 +1,5 @@
 // The gateway's side of the private channel: listens on a Unix socket or a named pipe, lets in who knows the key, and
-// serves each face's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
+// serves each command's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
 
 import { chmod, lstat, rm } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -13,7 +13,7 @@ import { makeDirectory } from "../util/make-directory.ts";
 import { oneLine } from "../util/text.ts";
 import {
   CHANNEL_VERSION,
-  type FaceInfo,
+  type CommandInfo,
   isSameProof,
   newNonce,
   proofOf,
@@ -32,8 +32,8 @@ export interface ChannelHost {
   stop(): void;
   /** What the gateway tells about itself. */
   status(): unknown;
-  /** A face uses an agent's board from now on. Returns what is called when it does no longer. */
-  attached(face: FaceInfo & { agent: string }): () => void;
+  /** A command uses an agent's board from now on. Returns what is called when it does no longer. */
+  attached(command: CommandInfo & { agent: string }): () => void;
 }
 
 export interface ServeChannelOptions {
@@ -45,11 +45,11 @@ export interface ServeChannelOptions {
 }
 
 export interface ServedChannel {
-  /** How many faces use a board. */
+  /** How many commands use a board. */
   readonly attachedCount: number;
-  /** How many requests of faces are being answered. */
+  /** How many requests of commands are being answered. */
   readonly inFlight: number;
-  /** Lets nobody else in, and tells the faces that the gateway is about to stop: they send no further calls. */
+  /** Lets nobody else in, and tells the commands that the gateway is about to stop: they send no further calls. */
   drain(): void;
   /** Ends all links. Resolves when their sessions are closed. */
   close(): Promise<void>;
@@ -59,9 +59,9 @@ const PROOF_WITHIN_MS = 5000;
 const MAX_HELLO_BYTES = 16 * 1024;
 /** Who has not proved yet that they know the key. Many commands may start in one moment. */
 const MOST_STRANGERS = 256;
-const MOST_FACES = 1000;
+const MOST_COMMANDS = 1000;
 const MOST_SESSIONS = 1000;
-/** How long a closing channel waits for a face to read its last answers. */
+/** How long a closing channel waits for a command to read its last answers. */
 const LAST_WORDS_MS = 1000;
 
 /** Rejects with SYSTEM_ERROR if the address is in use or cannot be used. */
@@ -74,7 +74,7 @@ export async function serveChannel(options: ServeChannelOptions): Promise<Served
 class Channel implements ServedChannel {
   readonly #options: ServeChannelOptions;
   readonly #server: Server;
-  readonly #faces = new Set<ServedFace>();
+  readonly #commands = new Set<ServedCommand>();
   readonly #strangers = new Set<Socket>();
   #isDraining = false;
 
@@ -84,11 +84,11 @@ class Channel implements ServedChannel {
   }
 
   get attachedCount(): number {
-    return [...this.#faces].filter(({ isAttached }) => isAttached).length;
+    return [...this.#commands].filter(({ isAttached }) => isAttached).length;
   }
 
   get inFlight(): number {
-    return [...this.#faces].reduce((sum, { link }) => sum + link.inFlight, 0);
+    return [...this.#commands].reduce((sum, { link }) => sum + link.inFlight, 0);
   }
 
   async listen(): Promise<void> {
@@ -111,7 +111,7 @@ class Channel implements ServedChannel {
   drain(): void {
     this.#isDraining = true;
     this.#server.close();
-    for (const { link } of this.#faces) link.notify("gateway/closing", {});
+    for (const { link } of this.#commands) link.notify("gateway/closing", {});
   }
 
   async close(): Promise<void> {
@@ -120,10 +120,10 @@ class Channel implements ServedChannel {
       this.#server.close(() => resolve());
     });
     for (const socket of this.#strangers) socket.destroy();
-    const faces = [...this.#faces];
-    await Promise.all(faces.map((face) => face.close()));
+    const commands = [...this.#commands];
+    await Promise.all(commands.map((command) => command.close()));
     const timer = this.#options.clock.after(LAST_WORDS_MS, () => {
-      for (const { link } of faces) link.destroy();
+      for (const { link } of commands) link.destroy();
     });
     await closed;
     timer.cancel();
@@ -132,7 +132,7 @@ class Channel implements ServedChannel {
   #greet(socket: Socket): void {
     const { key, clock } = this.#options;
     socket.on("error", () => {});
-    const hasRoom = this.#strangers.size < MOST_STRANGERS && this.#faces.size < MOST_FACES;
+    const hasRoom = this.#strangers.size < MOST_STRANGERS && this.#commands.size < MOST_COMMANDS;
     if (this.#isDraining || !hasRoom) return void socket.destroy();
     this.#strangers.add(socket);
     const timer = clock.later(PROOF_WITHIN_MS, () => socket.destroy());
@@ -145,40 +145,40 @@ class Channel implements ServedChannel {
       const hello = line === undefined ? undefined : tryParseJson(line);
       if (!isJsonObject(hello) || typeof hello.nonce !== "string") return void socket.destroy();
       const nonces = [nonce, hello.nonce];
-      if (!isSameProof(hello.proof, proofOf("face", key, nonces))) {
+      if (!isSameProof(hello.proof, proofOf("command", key, nonces))) {
         this.#options.logger.warn("refused a command at the channel: it does not know the key");
         return void socket.destroy();
       }
       const welcome = { proof: proofOf("gateway", key, nonces) };
       socket.write(`${JSON.stringify(welcome)}\n`);
-      this.#serve(socket, faceIn(hello), rest);
+      this.#serve(socket, commandIn(hello), rest);
     });
   }
 
-  #serve(socket: Socket, info: FaceInfo, rest: Buffer): void {
+  #serve(socket: Socket, info: CommandInfo, rest: Buffer): void {
     const { logger } = this.#options;
-    const peer = `the command '${info.face}' (pid ${info.pid})`;
+    const peer = `the command '${info.command}' (pid ${info.pid})`;
     const link = new Link(socket, { peer, rest, waitsForReader: true });
-    const face = new ServedFace(link, info, this.#options);
-    this.#faces.add(face);
+    const command = new ServedCommand(link, info, this.#options);
+    this.#commands.add(command);
     void link.closed.then(async (end) => {
       if (end.kind === "broken") logger.warn(`${peer} was cut off: ${end.reason}`);
-      await face.close();
-      this.#faces.delete(face);
+      await command.close();
+      this.#commands.delete(command);
     });
   }
 }
 
-/** One connected face and its sessions. */
-class ServedFace {
+/** One connected command and its sessions. */
+class ServedCommand {
   readonly link: Link;
-  readonly #info: FaceInfo;
+  readonly #info: CommandInfo;
   readonly #options: ServeChannelOptions;
   readonly #sessions = new Map<number, ServedSession | Promise<ServedSession>>();
   readonly #agents = new Map<string, () => void>();
   #closing: Promise<void> | undefined;
 
-  constructor(link: Link, info: FaceInfo, options: ServeChannelOptions) {
+  constructor(link: Link, info: CommandInfo, options: ServeChannelOptions) {
     const { host } = options;
     this.link = link;
     this.#info = info;
@@ -239,7 +239,7 @@ class ServedFace {
     this.#sessions.set(id, opening);
     try {
       const session = await opening;
-      // The face may have gone meanwhile; closing waits for what is being opened.
+      // The command may have gone meanwhile; closing waits for what is being opened.
       if (this.#closing !== undefined) throw invalid("the command is gone");
       this.#sessions.set(id, session);
       if (!this.#agents.has(agent)) {
@@ -254,9 +254,9 @@ class ServedFace {
 
   async #openOn(given: OpenRequest): Promise<ServedSession> {
     const { host, clock } = this.#options;
-    const { face, pid } = this.#info;
+    const { command, pid } = this.#info;
     // The audit tells who made a call.
-    const request = { ...given, options: { id: `${face}-${pid}`, ...given.options } };
+    const request = { ...given, options: { id: `${command}-${pid}`, ...given.options } };
     const board = await host.boardOf(request.agent);
     if (board === undefined) {
       const message = `the gateway has no agent '${oneLine(request.agent, 100)}'`;
@@ -271,7 +271,7 @@ class ServedFace {
     await (await session)?.close();
   }
 
-  /** A face need not wait for the answer to `session/open`. */
+  /** A command need not wait for the answer to `session/open`. */
   #session({ session: id }: JsonObject): ServedSession | Promise<ServedSession> {
     const session = this.#sessions.get(id as number);
     if (session !== undefined) return session;
@@ -317,9 +317,9 @@ function checkOpen({ session, agent, options, withheld, handlers }: OpenRequest)
   if (!isWhole) throw invalid("session/open is not well formed");
 }
 
-function faceIn({ face, pid, cwd }: JsonObject): FaceInfo {
+function commandIn({ command, pid, cwd }: JsonObject): CommandInfo {
   return {
-    face: typeof face === "string" ? oneLine(face, 40) : "unknown",
+    command: typeof command === "string" ? oneLine(command, 40) : "unknown",
     pid: typeof pid === "number" ? pid : 0,
     cwd: typeof cwd === "string" ? oneLine(cwd, 1000) : "",
   };

@@ -1,5 +1,5 @@
-// One session of an attached face, in the gateway: a session board over the agent's board, whose methods the face calls,
-// and whose contents it is told. The guard runs here; questions go back to the face.
+// One session of an attached command, in the gateway: a session board over the agent's board. The command calls its
+// methods, and is told what it contains. The guard runs here; questions go back to the command.
 
 import { isOfferedResources } from "../model/resource.ts";
 import type { Board, BoardCallOptions, SessionBoard } from "../model/board.ts";
@@ -14,6 +14,8 @@ import type { Tool } from "../model/tool.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Incoming, Link } from "./link.ts";
 import {
+  type CostlyEvent,
+  isCostly,
   type OpenRequest,
   type SessionChange,
   statusToWire,
@@ -21,7 +23,7 @@ import {
   type WireHandlers,
 } from "./wire.ts";
 
-/** How old the counters in a status may be that a face has. */
+/** How old the counters in a status may be that a command has. */
 const STATUS_AGE_MS = 500;
 
 const START_MODES = ["eager", "unknown", "none"] as const;
@@ -34,16 +36,14 @@ export interface ServedSessionOptions {
   clock: Clock;
 }
 
-/** The events that cost a message for each call. They are sent while the face listens. */
-const ON_REQUEST = ["callStart", "call", "log"] as const;
-
 export class ServedSession {
   readonly #options: ServedSessionOptions;
   readonly #session: SessionBoard;
-  readonly #handlers: FaceHandlers;
+  readonly #handlers: CommandHandlers;
   readonly #sent = new SentContents();
   readonly #off: (() => void)[] = [];
-  readonly #heard = new Set<string>();
+  /** The costly events that the command has asked for. */
+  readonly #heard = new Set<CostlyEvent>();
   #timer: Timer | undefined;
   #isWaiting = false;
   #isClosed = false;
@@ -51,7 +51,7 @@ export class ServedSession {
   private constructor(
     options: ServedSessionOptions,
     session: SessionBoard,
-    handlers: FaceHandlers,
+    handlers: CommandHandlers,
   ) {
     this.#options = options;
     this.#session = session;
@@ -62,7 +62,7 @@ export class ServedSession {
   /** Rejects as `openSession` does. */
   static async open(options: ServedSessionOptions): Promise<ServedSession> {
     const { request, board, link } = options;
-    const handlers = new FaceHandlers(link, request.session);
+    const handlers = new CommandHandlers(link, request.session);
     const { cwd, id, approval, tools, rateLimit, owner } = request.options;
     const { toolNames, defaultToolTimeout, toolTimeout, resourceTools, startShared } =
       request.options;
@@ -72,14 +72,14 @@ export class ServedSession {
       approval,
       tools,
       rateLimit,
-      // On this channel the face says so: whoever can open it is the owner.
+      // On this channel the command says so: whoever can open it is the owner.
       owner: owner === true,
       toolNames,
       defaultToolTimeout,
       toolTimeout,
       resourceTools,
       startShared: START_MODES.find((mode) => mode === startShared),
-      // The servers of each session run in the face.
+      // The servers of each session run in the command.
       perSession: false,
       startupWait: 0,
       ...handlers.take(request.handlers).options,
@@ -104,7 +104,7 @@ export class ServedSession {
     await this.#session.close();
   }
 
-  /** The face's requests about the session, by their method. */
+  /** The command's requests about the session, by their method. */
   readonly methods = {
     "session/call": (params: JsonObject, incoming: Incoming): unknown => {
       const used = this.#used(params);
@@ -193,7 +193,7 @@ export class ServedSession {
       const name = text(params, "name");
       const getting = used.until(prompts.get(name, texts(params, "args"), options));
       const result = await this.#after(getting);
-      // `forModel` must not wait for an answer, so the face gets what it would return.
+      // `forModel` must not wait for an answer, so the command gets what it would return.
       const asksFirst = result.inputRequired !== undefined;
       return { result, forModel: asksFirst ? [] : prompts.forModel(result) };
     },
@@ -206,17 +206,16 @@ export class ServedSession {
       ),
   };
 
-  /** What the face tells about the session, by the method. */
+  /** What the command tells about the session, by the method. */
   readonly notifications = {
     "session/setLogLevel": ({ level }: JsonObject): void => {
       const isLevel = (SERVER_LOG_LEVELS as readonly unknown[]).includes(level);
       this.#session.setLogLevel(isLevel ? (level as ServerLogLevel) : undefined);
     },
     "session/listen": ({ event }: JsonObject): void => {
-      const name = ON_REQUEST.find((each) => each === event);
-      if (name === undefined || this.#heard.has(name)) return;
-      this.#heard.add(name);
-      this.#forward(name);
+      if (!isCostly(event) || this.#heard.has(event)) return;
+      this.#heard.add(event);
+      this.#forward(event);
     },
   };
 
@@ -234,20 +233,20 @@ export class ServedSession {
     if (of === "board") this.#off.push(this.#options.board.on("tools", changed));
   }
 
-  #forward(event: "resources" | "prompts" | "notice" | (typeof ON_REQUEST)[number]): void {
+  #forward(event: "resources" | "prompts" | "notice" | CostlyEvent): void {
     const { link, request } = this.#options;
     const { session } = request;
     this.#off.push(
       this.#session.on(event, (value) => {
         // A flood of log messages must not pile up where nobody reads.
         if (event === "log" && link.isFull) return;
-        if (event !== "call" && event !== "callStart" && event !== "log") this.#changed();
+        if (!isCostly(event)) this.#changed();
         link.notify("session/event", { session, event, value });
       }),
     );
   }
 
-  /** What the face gives with a call: its options, and the handlers that are in use until the promise settles. */
+  /** What the command gives with a call: its options, and the handlers that are in use until the promise settles. */
   #used(params: JsonObject): {
     options: BoardCallOptions;
     until: <Result>(promise: Promise<Result>) => Promise<Result>;
@@ -276,14 +275,14 @@ export class ServedSession {
     return result;
   }
 
-  /** The face hears of the change before it gets the answer. */
+  /** The command hears of the change before it gets the answer. */
   async #statusAfter(promise: Promise<ServerStatus>): Promise<unknown> {
     const status = await promise;
     this.#changed();
     return statusToWire(status);
   }
 
-  /** Counters change with every call; the face is told now and then. */
+  /** Counters change with every call; the command is told now and then. */
   #changedSoon(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     this.#timer = this.#options.clock.later(STATUS_AGE_MS, () => {
@@ -331,7 +330,7 @@ interface Contents extends Omit<SessionChange, "tools" | "servers"> {
   servers: ServerStatus[];
 }
 
-/** What the face has been told, to tell it only what differs. */
+/** What the command has been told, to tell it only what differs. */
 class SentContents {
   #tools: ReadonlyMap<string, Tool> = new Map();
   #toolOrder: string | undefined;
@@ -391,10 +390,10 @@ interface TakenHandlers {
 }
 
 /**
- * The face's handlers as functions of the gateway. One that is used by several calls at once is the same function for
+ * The command's handlers as functions of the gateway. One that is used by several calls at once is the same function for
  * all of them: whoever is asked gets one question at a time.
  */
-class FaceHandlers {
+class CommandHandlers {
   readonly #link: Link;
   readonly #session: number;
   readonly #inUse = new Map<string, { handler: unknown; users: number }>();
@@ -471,7 +470,7 @@ class FaceHandlers {
     try {
       return await this.#link.request(method, { session: this.#session, ...params }, { signal });
     } catch (error) {
-      // What the face's handler threw, as it would be thrown here.
+      // What the command's handler threw, as it would be thrown here.
       throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
     }
   }

@@ -1,9 +1,10 @@
-// What a gateway and an attached face say to each other about a session: the messages, and how tools and states of
-// servers are written as JSON. The gateway sends what its session board has; the face derives the events from it.
+// What a gateway and an attached command say to each other about a session: the messages, and how tools and states of
+// servers are written as JSON. The gateway sends what its session board has; the command derives the events from it.
 
 import type { ServerInstructions } from "../model/board.ts";
 import type { SessionOptions } from "../model/board-options.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
+import type { BoardEvents } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { ServerState } from "../model/server-state.ts";
@@ -11,7 +12,7 @@ import type { ServerStatus } from "../model/server-status.ts";
 import type { Tool } from "../model/tool.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
-/** The options of a session that the gateway applies. The session's own servers and tools stay with the face. */
+/** The options of a session that the gateway applies. The session's own servers and tools stay with the command. */
 export type SharedSessionOptions = Pick<
   SessionOptions,
   | "cwd"
@@ -27,7 +28,7 @@ export type SharedSessionOptions = Pick<
   | "startShared"
 >;
 
-/** Which handler of the face answers a question: functions have numbers on the channel. */
+/** Which handler of the command answers a question: functions have numbers on the channel. */
 export interface WireHandlers {
   approval?: number;
   elicitation?: number;
@@ -36,17 +37,25 @@ export interface WireHandlers {
 
 /** The parameters of `session/open`. */
 export interface OpenRequest {
-  /** Chosen by the face, so that it hears of the session from its first message on. */
+  /** Chosen by the command, so that it hears of the session from its first message on. */
   session: number;
   agent: string;
-  /** Whether the face is told the tools, the instructions and the rules, or only what it asks for. */
+  /** Whether the command is told the tools, the instructions and the rules, or only what it asks for. */
   lists: boolean;
-  /** A face's board sees what an agent's board sees, with the rules that match nothing. */
+  /** A command's board sees what an agent's board sees, with the rules that match nothing. */
   of: "board" | "session";
   options: SharedSessionOptions;
   /** Names of shared servers that the session does not have from the start. */
   withheld: string[];
   handlers: WireHandlers;
+}
+
+/** The events that cost a message for each call. They are sent only while somebody listens to them. */
+const COSTLY_EVENTS = ["callStart", "call", "log"] as const satisfies (keyof BoardEvents)[];
+export type CostlyEvent = (typeof COSTLY_EVENTS)[number];
+
+export function isCostly(event: unknown): event is CostlyEvent {
+  return (COSTLY_EVENTS as readonly unknown[]).includes(event);
 }
 
 /** Functions are left out when a tool is written as JSON. */

@@ -4,7 +4,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
-import type { AgentConfig } from "../model/agent-config.ts";
+import { type AgentConfig, templateFor } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
 import { parseTemplate } from "./schema/references.ts";
 
@@ -184,8 +184,7 @@ function agentFingerprint(
   ]);
   const { toolNameLength: length } = agent;
   const count = agent.servers.filter(({ enabled }) => enabled).length;
-  const isSeveral = agent.toolNames === "{tool}" && count > 1;
-  const template = isSeveral ? "{server}__{tool}" : agent.toolNames;
+  const template = templateFor(agent.toolNames, count);
   const found: AgentFingerprint = {
     toolNames: { template, ...(length !== undefined && { length }) },
     ...(workspace !== undefined && { workspace }),

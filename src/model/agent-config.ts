@@ -18,6 +18,15 @@ import type { ServerDefinition } from "./server-definition.ts";
 /** The agent that has the defaults of the configuration and nothing else. */
 export const DEFAULT_AGENT = "default";
 
+/** The template that leaves tools the names that their server gives them, if there is only one server. */
+export const OWN_NAMES = "{tool}";
+export const OF_SEVERAL_SERVERS = "{server}__{tool}";
+
+/** The template of public names for an agent with so many enabled servers. */
+export function templateFor(toolNames: string, serverCount: number): string {
+  return toolNames === OWN_NAMES && serverCount > 1 ? OF_SEVERAL_SERVERS : toolNames;
+}
+
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];

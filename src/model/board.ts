@@ -39,6 +39,17 @@ export interface ReloadReport {
   unchanged: string[];
 }
 
+/** One report about several boards, or several parts of one. */
+export function joinReports(reports: readonly ReloadReport[]): ReloadReport {
+  const all = (kind: keyof ReloadReport): string[] => reports.flatMap((report) => report[kind]);
+  return {
+    added: all("added"),
+    changed: all("changed"),
+    removed: all("removed"),
+    unchanged: all("unchanged"),
+  };
+}
+
 /** What an agent's board and a session's board have in common. */
 export interface BoardBase extends AsyncDisposable {
   readonly resources: BoardResources;

@@ -204,6 +204,10 @@ export function cancelled(): PlugboardError {
   return new PlugboardError("CANCELLED", "the call was cancelled");
 }
 
+export function boardClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
+}
+
 /** Suggests `meant`, or else names the servers that there are. */
 export function unknownServer(
   name: string,

@@ -52,6 +52,9 @@ export interface ResourceSettings {
   refreshMs: number;
 }
 
+/** Milliseconds a call may take without progress, where the configuration does not say. */
+export const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
+
 export interface ServerDefinition {
   name: string;
   origin: ServerScope;

@@ -1,4 +1,4 @@
-// The gateway goes away under an attached board: another one takes over, or the face runs the servers itself.
+// The gateway goes away under an attached board: another one takes over, or the command runs the servers itself.
 
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import { type AttachOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
 import type { Link } from "../../src/channel/link.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { Board, SessionBoard } from "../../src/model/board.ts";
@@ -62,10 +62,10 @@ interface Face {
   states: string[];
 }
 
-async function face(
+async function attached(
   { channel }: Gateway,
   reattach?: () => Promise<Link | undefined>,
-  options: Partial<AttachOptions> = {},
+  options: Partial<AttachedBoardOptions> = {},
 ): Promise<Face> {
   const told: string[] = [];
   const states: string[] = [];
@@ -91,7 +91,7 @@ describe("another gateway takes over", () => {
   it("calls in flight fail, those made meanwhile wait, and everything goes on", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { board, session, told, states } = await face(first, async () =>
+    const { board, session, told, states } = await attached(first, async () =>
       next.gateway?.channel.connect(),
     );
     const mine = textOf(await session.call("mine/pid"));
@@ -129,7 +129,7 @@ describe("another gateway takes over", () => {
   it("the session is as it was: disabled servers, log level, subscriptions", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session } = await face(first, async () => next.gateway?.channel.connect());
+    const { session } = await attached(first, async () => next.gateway?.channel.connect());
     const events: unknown[] = [];
     session.on("resources", (event) => void events.push(event));
     await session.resources.subscribe("lib:///rules");
@@ -152,7 +152,7 @@ describe("another gateway takes over", () => {
   it("tools that were listed before work, and only what differs is told", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session } = await face(first, async () => next.gateway?.channel.connect());
+    const { session } = await attached(first, async () => next.gateway?.channel.connect());
     const events: BoardEvents["tools"][] = [];
     session.on("tools", (event) => void events.push(event));
     const tool = session.tools().find(({ name }) => name === "mcp__echo__add");
@@ -173,7 +173,7 @@ describe("another gateway takes over", () => {
   it("a gateway that stops in peace ends the running calls, and the next ones wait", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session, told } = await face(first, async () => next.gateway?.channel.connect());
+    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
     const running = session.call("echo/sleep", { ms: 150 });
     await eventually(() => first.channel.channel.inFlight === 1);
     first.channel.channel.drain();
@@ -188,7 +188,7 @@ describe("another gateway takes over", () => {
   it("also when that one goes away too", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session, told } = await face(first, async () => next.gateway?.channel.connect());
+    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
     for (let round = 0; round < 2; round += 1) {
       const before = next.gateway ?? first;
       delete next.gateway;
@@ -202,9 +202,9 @@ describe("another gateway takes over", () => {
 });
 
 describe("no other gateway comes", () => {
-  it("the face runs the servers itself, once", async () => {
+  it("the command runs the servers itself, once", async () => {
     const first = await gateway();
-    const { board, session, told } = await face(first);
+    const { board, session, told } = await attached(first);
     const other = await board.openSession({ cwd: "/" });
     const before = session.tools().map(({ name }) => name);
     await kill(first);
@@ -223,14 +223,14 @@ describe("no other gateway comes", () => {
   it("a gateway that cannot be used counts as none", async () => {
     const first = await gateway();
     const empty = await openChannel({});
-    const { session } = await face(first, () => empty.connect(), { reattachFor: 100 });
+    const { session } = await attached(first, () => empty.connect(), { reattachFor: 100 });
     await kill(first);
     expect(await pidOf(session)).toBeGreaterThan(0);
   });
 
   it("a board that closes meanwhile starts nothing", async () => {
     const first = await gateway();
-    const { board, session, told } = await face(first, async () => undefined);
+    const { board, session, told } = await attached(first, async () => undefined);
     await kill(first);
     await eventually(() => told.length === 1);
     const waiting = session.call("echo/echo", { text: "x" });
@@ -241,7 +241,7 @@ describe("no other gateway comes", () => {
 
   it("a call that waits can be cancelled", async () => {
     const first = await gateway();
-    const { session } = await face(first, async () => undefined);
+    const { session } = await attached(first, async () => undefined);
     await kill(first);
     const ending = new AbortController();
     const waiting = session.call("echo/echo", { text: "x" }, { signal: ending.signal });
@@ -253,7 +253,7 @@ describe("no other gateway comes", () => {
 it("a board whose signal aborts is closed, and so is its link", async () => {
   const first = await gateway();
   const ending = new AbortController();
-  const { session } = await face(first, undefined, { signal: ending.signal });
+  const { session } = await attached(first, undefined, { signal: ending.signal });
   ending.abort();
   await eventually(() => first.channel.channel.attachedCount === 0);
   expect((await session.call("echo/echo")).isError).toBe(true);

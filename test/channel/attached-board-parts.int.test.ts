@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import { type AttachOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../src/channel/attached-board.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { Board, BoardBase } from "../../src/model/board.ts";
@@ -34,7 +34,7 @@ closeChannels();
 
 async function attach(
   config: BoardConfig,
-  options: Partial<AttachOptions> = {},
+  options: Partial<AttachedBoardOptions> = {},
 ): Promise<{ gateway: Board; board: Board }> {
   const agent = parseAgentConfig(config);
   const gateway = await openBoard(agent, { stateDir, onlyInSessions: true });
@@ -130,14 +130,14 @@ it("rules that match nothing are those of the part that has the server", async (
   expect(rules.sort()).toEqual(["echo/ad", "mine/ad"]);
 });
 
-it("a face without anything of its own opens no board of its own", async () => {
+it("a command without anything of its own opens no board of its own", async () => {
   const { board } = await attach({ servers: { echo: fixture("echo") } }, { lists: false });
   expect(board.tools()).toEqual([]);
   expect((await board.find("echo/add")).name).toBe("mcp__echo__add");
   expect(board.tools().map(({ name }) => name)).toEqual(["mcp__echo__add"]);
 });
 
-it("a gateway that hangs does not keep a face that closes", async () => {
+it("a gateway that hangs does not keep a command that closes", async () => {
   const agent = parseAgentConfig({ servers: {} });
   const gateway = await openBoard(agent);
   boards.push(gateway);

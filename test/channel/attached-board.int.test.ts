@@ -1,4 +1,4 @@
-// A face that is attached sees what it would see on a board of its own: one suite of questions, put to the agent's own
+// An attached command sees what it would see on a board of its own: one suite of questions, put to the agent's own
 // boards and to the boards at the other end of a channel.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

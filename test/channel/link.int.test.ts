@@ -34,7 +34,10 @@ async function pair(): Promise<[Socket, Socket]> {
 
 async function links(options: Partial<LinkOptions> = {}): Promise<[Link, Link]> {
   const [near, far] = await pair();
-  return [new Link(near, { peer: "the gateway" }), new Link(far, { peer: "the face", ...options })];
+  return [
+    new Link(near, { peer: "the gateway" }),
+    new Link(far, { peer: "the command", ...options }),
+  ];
 }
 
 /** A link, and the other end as bytes. */

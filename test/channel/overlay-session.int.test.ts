@@ -1,4 +1,4 @@
-// A session of an attached face with servers and tools of its own is like the same session on one board.
+// A session of an attached command with servers and tools of its own is like the same session on one board.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";

@@ -67,13 +67,13 @@ const sampling = {
   params: { maxTokens: 10, messages: [{ role: "user", content: { type: "text", text: "Say" } }] },
 };
 
-describe("calls of several faces", () => {
+describe("calls of several commands", () => {
   it("never get each other's answers, also with the same ids", async () => {
-    const faces = await Promise.all([opened(), opened(), opened()]);
-    const calls = faces.flatMap((face, number) =>
+    const commands = await Promise.all([opened(), opened(), opened()]);
+    const calls = commands.flatMap((attached, number) =>
       Array.from({ length: 50 }, async (_, at) => {
-        const text = `face ${number} call ${at}`;
-        const outcome = await face.call("echo/echo", { text }, { callId: `call-${at}` });
+        const text = `command ${number} call ${at}`;
+        const outcome = await attached.call("echo/echo", { text }, { callId: `call-${at}` });
         expect(textOf(outcome)).toContain(text);
       }),
     );
@@ -82,10 +82,10 @@ describe("calls of several faces", () => {
 
   it("get their own progress, with the same ids", async () => {
     const [one, other] = await Promise.all([opened(), opened()]);
-    const steps = async (face: RemoteSession, count: number): Promise<number> => {
+    const steps = async (attached: RemoteSession, count: number): Promise<number> => {
       let heard = 0;
       const onUpdate = (): void => void (heard += 1);
-      await face.call("echo/progress", { steps: count, ms: 1 }, { callId: "same", onUpdate });
+      await attached.call("echo/progress", { steps: count, ms: 1 }, { callId: "same", onUpdate });
       return heard;
     };
     expect(await Promise.all([steps(one, 2), steps(other, 5)])).toEqual([2, 5]);
@@ -103,7 +103,7 @@ describe("calls of several faces", () => {
   });
 });
 
-describe("a face that disconnects", () => {
+describe("a command that disconnects", () => {
   it("has its calls cancelled and its sessions closed; others go on", async () => {
     const link = await channel.connect();
     const leaving = await session(link);
@@ -113,7 +113,7 @@ describe("a face that disconnects", () => {
     await eventually(() => callsOf("asks") === 1);
     link.close();
     expect(await call).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE" } });
-    await eventually(() => callsOf("asks") === 0 && channel.faces.length === 1);
+    await eventually(() => callsOf("asks") === 0 && channel.commands.length === 1);
     expect(textOf(await other)).toBe("slept 200 ms");
   });
 
@@ -133,7 +133,7 @@ describe("a face that disconnects", () => {
     void leaving.call("echo/echo", { text: "x" });
     await asked.promise;
     link.close();
-    await eventually(() => channel.faces.length === 0);
+    await eventually(() => channel.commands.length === 0);
     // The board goes on as before.
     await board.call("echo/echo", { text: "x" });
     expect(await ended).toMatchObject({ tool: "mcp__echo__echo", isError: false });
@@ -141,38 +141,38 @@ describe("a face that disconnects", () => {
 });
 
 it("a gateway that goes away fails the calls in flight, and says that they may have run", async () => {
-  const face = await opened();
-  const call = face.call("echo/sleep", { ms: 60_000 });
-  const tool = await face.find("echo/sleep");
+  const attached = await opened();
+  const call = attached.call("echo/sleep", { ms: 60_000 });
+  const tool = await attached.find("echo/sleep");
   const executed = tool.execute("id", { ms: 60_000 });
-  const read = face.resources.subscribe("lib:///welcome").then(() => channel.channel.close());
+  const read = attached.resources.subscribe("lib:///welcome").then(() => channel.channel.close());
   const failure = { code: "SERVER_UNAVAILABLE", mayHaveRun: true };
   expect(await call).toMatchObject({ isError: true, failure });
   expect(textOf(await call)).toBe("the gateway stopped during the call; it may have run");
   expect(await executed).toMatchObject({ isError: true, details: { failure } });
   await read;
-  expect(await face.call("echo/echo")).toMatchObject({
+  expect(await attached.call("echo/echo")).toMatchObject({
     failure: { code: "SERVER_UNAVAILABLE", message: "the gateway is gone" },
   });
-  expect((await face.call("echo/echo")).failure).not.toHaveProperty("mayHaveRun");
-  await expect(face.resources.list()).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
-  await face.close();
+  expect((await attached.call("echo/echo")).failure).not.toHaveProperty("mayHaveRun");
+  await expect(attached.resources.list()).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+  await attached.close();
 });
 
 describe("approvals", () => {
   it.each([
     ["once", undefined],
     ["refuse", "NOT_APPROVED"],
-  ] as const)("the answer %s comes from the face", async (answer, code) => {
+  ] as const)("the answer %s comes from the command", async (answer, code) => {
     const requests: unknown[] = [];
-    const face = await opened({
+    const attached = await opened({
       options: { cwd: "/", approval: "ask" },
       onApproval: (request) => {
         requests.push(request);
         return answer;
       },
     });
-    const outcome = await face.call("echo/echo", { text: "x" }, { callId: "mine" });
+    const outcome = await attached.call("echo/echo", { text: "x" }, { callId: "mine" });
     expect(outcome.failure?.code).toBe(code);
     expect(requests).toMatchObject([{ callId: "mine", tool: "echo/echo", args: { text: "x" } }]);
   });
@@ -206,9 +206,9 @@ describe("approvals", () => {
       open -= 1;
       return "once" as const;
     };
-    const face = await opened({ options: { cwd: "/", approval: "ask" } });
+    const attached = await opened({ options: { cwd: "/", approval: "ask" } });
     const calls = Array.from({ length: 5 }, () =>
-      face.call("echo/echo", { text: "x" }, { onApproval }),
+      attached.call("echo/echo", { text: "x" }, { onApproval }),
     );
     expect((await Promise.all(calls)).filter(({ isError }) => isError)).toEqual([]);
     expect(most).toBe(1);
@@ -217,7 +217,7 @@ describe("approvals", () => {
   it("end with their call: the handler hears that the answer no longer matters", async () => {
     const ending = new AbortController();
     const aborted = deferred();
-    const face = await opened({
+    const attached = await opened({
       options: { cwd: "/", approval: "ask" },
       onApproval: (_, signal) =>
         new Promise(() => {
@@ -225,26 +225,26 @@ describe("approvals", () => {
           ending.abort();
         }),
     });
-    const call = face.call("echo/echo", { text: "x" }, { signal: ending.signal });
+    const call = attached.call("echo/echo", { text: "x" }, { signal: ending.signal });
     expect(await call).toMatchObject({ failure: { code: "CANCELLED" } });
     expect(await aborted.promise).toBeUndefined();
   });
 
-  it("that fail refuse the call with the face's own words", async () => {
-    const face = await opened({
+  it("that fail refuse the call with the command's own words", async () => {
+    const attached = await opened({
       options: { cwd: "/", approval: "ask" },
       onApproval: () => {
         throw new Error("no terminal");
       },
     });
-    expect(await face.call("echo/echo", { text: "x" })).toMatchObject({
+    expect(await attached.call("echo/echo", { text: "x" })).toMatchObject({
       failure: { code: "NOT_APPROVED", message: expect.stringContaining("no terminal") },
     });
   });
 
   it("without a handler nobody is asked, and the call is refused", async () => {
-    const face = await opened({ options: { cwd: "/", approval: "ask" } });
-    const outcome = await face.call("echo/echo", { text: "x" });
+    const attached = await opened({ options: { cwd: "/", approval: "ask" } });
+    const outcome = await attached.call("echo/echo", { text: "x" });
     expect(outcome).toMatchObject({ failure: { code: "NOT_APPROVED" } });
   });
 });
@@ -257,16 +257,19 @@ describe("questions of servers", () => {
       content: { name: `${name}: ${mode} ${message} ${server} ${callId}` },
     });
 
-  it("go to the face, the session and the call that caused them", async () => {
+  it("go to the command, the session and the call that caused them", async () => {
     const link = await channel.connect();
     const [one, second, other] = await Promise.all([
       session(link, { onElicitation: accept("one") }),
       session(link, { onElicitation: accept("second") }),
       opened({ onElicitation: accept("other") }),
     ]);
-    const ask = async (face: RemoteSession, onElicitation?: OnElicitation): Promise<unknown> => {
+    const ask = async (
+      attached: RemoteSession,
+      onElicitation?: OnElicitation,
+    ): Promise<unknown> => {
       const options = { callId: "same", ...(onElicitation && { onElicitation }) };
-      return (await face.call("asks/ask", question, options)).structuredContent;
+      return (await attached.call("asks/ask", question, options)).structuredContent;
     };
     const answered = (name: string): unknown => ({
       value: { action: "accept", content: { name: `${name}: form Who? asks same` } },
@@ -277,16 +280,16 @@ describe("questions of servers", () => {
     expect(await ask(one, accept("call"))).toEqual(answered("call"));
   });
 
-  it("are declined if the face has no handler", async () => {
-    const face = await opened();
-    const { structuredContent } = await face.call("asks/ask", question);
+  it("are declined if the command has no handler", async () => {
+    const attached = await opened();
+    const { structuredContent } = await attached.call("asks/ask", question);
     expect(structuredContent).toEqual({ value: { action: "decline" } });
   });
 
   it("show a page, and tell when the person is through with it", async () => {
     const seen: Partial<ElicitationRequest>[] = [];
     const completed = deferred();
-    const face = await opened({
+    const attached = await opened({
       async onElicitation(request) {
         seen.push(request);
         if (request.mode === "url") await request.completed.then(completed.resolve);
@@ -294,7 +297,7 @@ describe("questions of servers", () => {
       },
     });
     const page = { url: "https://example.com/a", message: "Go", elicitationId: "e1" };
-    const outcome = await face.call("asks/requirePage", {
+    const outcome = await attached.call("asks/requirePage", {
       key: "remote",
       elicitations: [{ mode: "url", ...page }],
       complete: "e1",
@@ -304,8 +307,8 @@ describe("questions of servers", () => {
     expect(await completed.promise).toBeUndefined();
   });
 
-  it("for a model go to the face's model", async () => {
-    const face = await opened({
+  it("for a model go to the command's model", async () => {
+    const attached = await opened({
       onSampling: {
         maxTokens: 5,
         handler: ({ messages, maxTokens, signal }) => {
@@ -315,18 +318,18 @@ describe("questions of servers", () => {
         },
       },
     });
-    const { structuredContent } = await face.call("asks/ask", sampling);
+    const { structuredContent } = await attached.call("asks/ask", sampling);
     expect(structuredContent).toMatchObject({ value: { role: "assistant", model: "m" } });
     expect(JSON.stringify(structuredContent)).toContain("Say");
   });
 
   it("in a read and in a prompt take the handlers of the request", async () => {
-    const face = await opened({ options: { cwd: "/" } });
+    const attached = await opened({ options: { cwd: "/" } });
     const onApproval: AskApproval = () => "once";
-    expect(await face.resources.read("lib:///rules", { onApproval })).toMatchObject({
+    expect(await attached.resources.read("lib:///rules", { onApproval })).toMatchObject({
       contents: [{ text: "Be quiet." }],
     });
-    expect(await face.prompts.get("greet", { who: "x" }, { onApproval })).toHaveProperty(
+    expect(await attached.prompts.get("greet", { who: "x" }, { onApproval })).toHaveProperty(
       "messages",
     );
   });
@@ -341,60 +344,62 @@ describe("the options of a session", () => {
     ["the time of a call", { cwd: "/", toolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
     ["the default time of a call", { cwd: "/", defaultToolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
   ])("%s", async (_, options, tool, code) => {
-    const face = await opened({ options });
-    expect((await face.call(tool, { text: "x" })).failure?.code).toBe(code);
+    const attached = await opened({ options });
+    expect((await attached.call(tool, { text: "x" })).failure?.code).toBe(code);
   });
 
-  it("name the tools as the face wants", async () => {
+  it("name the tools as the command wants", async () => {
     const toolNames = { template: "{server}--{tool}", length: 20 };
-    const face = await opened({ options: { cwd: "/", toolNames } });
-    const names = face.tools().map(({ name }) => name);
+    const attached = await opened({ options: { cwd: "/", toolNames } });
+    const names = attached.tools().map(({ name }) => name);
     expect(names).toContain("echo--echo");
     expect(Math.max(...names.map(({ length }) => length))).toBeLessThanOrEqual(20);
-    expect(await face.call("echo--echo", { text: "x" })).not.toHaveProperty("failure");
+    expect(await attached.call("echo--echo", { text: "x" })).not.toHaveProperty("failure");
   });
 
-  it("without lists, the face is told of the tools that it finds", async () => {
-    const face = await opened({ lists: false });
-    expect([face.tools(), face.instructions()]).toEqual([[], []]);
-    expect(face.status().map(({ name }) => name)).toEqual(["echo", "asks", "apps", "library"]);
-    const tool = await face.find("progress");
-    expect(face.tools()).toEqual([tool]);
-    expect(textOf(await face.call("echo/echo", { text: "x" }))).toContain("x");
-    await expect(face.find("ehco")).rejects.toMatchObject({
+  it("without lists, the command is told of the tools that it finds", async () => {
+    const attached = await opened({ lists: false });
+    expect([attached.tools(), attached.instructions()]).toEqual([[], []]);
+    expect(attached.status().map(({ name }) => name)).toEqual(["echo", "asks", "apps", "library"]);
+    const tool = await attached.find("progress");
+    expect(attached.tools()).toEqual([tool]);
+    expect(textOf(await attached.call("echo/echo", { text: "x" }))).toContain("x");
+    await expect(attached.find("ehco")).rejects.toMatchObject({
       hint: expect.stringContaining("echo"),
     });
   });
 
-  it("do not let a face bring servers or switch to another agent's board", async () => {
+  it("do not let a command bring servers or switch to another agent's board", async () => {
     const link = await channel.connect();
     await expect(session(link, { agent: "other", options: { cwd: "/" } })).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
     });
     const servers = { mine: fixture("echo") };
-    const face = await session(link, { options: { cwd: "/", servers } as { cwd: string } });
-    expect(face.status().map(({ name }) => name)).not.toContain("mine");
+    const attached = await session(link, { options: { cwd: "/", servers } as { cwd: string } });
+    expect(attached.status().map(({ name }) => name)).not.toContain("mine");
   });
 
-  it("the shared servers are not stopped by a face that closes its session", async () => {
-    const face = await opened();
+  it("the shared servers are not stopped by a command that closes its session", async () => {
+    const attached = await opened();
     const pid = textOf(await board.call("echo/cwd"));
-    await face.close();
-    await face.close();
-    expect(await face.call("echo/echo")).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE" } });
+    await attached.close();
+    await attached.close();
+    expect(await attached.call("echo/echo")).toMatchObject({
+      failure: { code: "SERVER_UNAVAILABLE" },
+    });
     expect(textOf(await board.call("echo/cwd"))).toBe(pid);
   });
 
   it("the counters of a status follow the calls", async () => {
-    const face = await opened();
-    const before = total(face);
-    await face.call("echo/echo", { text: "x" });
-    await eventually(() => total(face) === before + 1);
+    const attached = await opened();
+    const before = total(attached);
+    await attached.call("echo/echo", { text: "x" });
+    await eventually(() => total(attached) === before + 1);
   });
 });
 
-function total(face: RemoteSession): number {
-  return face.status().find(({ name }) => name === "echo")?.calls.total ?? -1;
+function total(attached: RemoteSession): number {
+  return attached.status().find(({ name }) => name === "echo")?.calls.total ?? -1;
 }
 
 function callsOf(server: string): number {

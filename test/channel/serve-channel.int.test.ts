@@ -15,7 +15,7 @@ import { eventually } from "../support/processes.ts";
 closeBoards();
 closeChannels();
 
-const me = { face: "test", pid: process.pid, cwd: "/" };
+const me = { command: "test", pid: process.pid, cwd: "/" };
 const sockets: Socket[] = [];
 
 afterEach(() => {
@@ -276,7 +276,7 @@ describe("with a server behind it", () => {
     ]);
   });
 
-  it("a face that does not read its results keeps nobody else waiting", async () => {
+  it("a command that does not read its results keeps nobody else waiting", async () => {
     const board = await open({ echo: fixture("echo") });
     const { address, connect: join_, channel } = await openChannel({ main: board });
     const slow = await stranger(address.path);
@@ -295,15 +295,15 @@ describe("with a server behind it", () => {
     await eventually(() => channel.attachedCount === 1);
   });
 
-  it("draining lets nobody in, ends no call, and tells the faces", async () => {
+  it("draining lets nobody in, ends no call, and tells the commands", async () => {
     const board = await open({ echo: fixture("echo") });
     const { address, channel, connect: join_ } = await openChannel({ main: board });
     const link = await join_();
     const told = new Promise<void>((resolve) => {
       link.hear("gateway/closing", () => resolve());
     });
-    const face = await RemoteSession.open(link, options);
-    const call = face.call("echo/sleep", { ms: 100 });
+    const attached = await RemoteSession.open(link, options);
+    const call = attached.call("echo/sleep", { ms: 100 });
     await eventually(() => channel.inFlight === 1);
     channel.drain();
     await told;
@@ -319,12 +319,12 @@ describe("with a server behind it", () => {
 
   it("closing twice, or while a session opens, leaves nothing behind", async () => {
     const board = await open({ echo: fixture("echo") });
-    const { channel, connect: join_, faces } = await openChannel({ main: board });
+    const { channel, connect: join_, commands } = await openChannel({ main: board });
     const opening_ = RemoteSession.open(await join_(), options).catch((error: unknown) => error);
     await Promise.all([channel.close(), channel.close()]);
     const result = await opening_;
     expect(result instanceof Error || !(result as RemoteSession).isOpen).toBe(true);
-    expect([faces, channel.attachedCount, channel.inFlight]).toEqual([[], 0, 0]);
+    expect([commands, channel.attachedCount, channel.inFlight]).toEqual([[], 0, 0]);
   });
 });
 
@@ -333,12 +333,12 @@ function opening(changes: object): object {
   return { ...request, options: { cwd: "/" }, handlers: {}, ...changes };
 }
 
-/** The greeting of a face that is written by hand. */
+/** The greeting of a command that is written by hand. */
 async function greet(socket: Socket, key: string): Promise<void> {
   const { proofOf } = await import("../../src/channel/greeting.ts");
   const [greeting] = (await once(socket, "data")) as [Buffer];
   const { nonce } = JSON.parse(String(greeting)) as { nonce: string };
-  const proof = proofOf("face", key, [nonce, "mine"]);
+  const proof = proofOf("command", key, [nonce, "mine"]);
   socket.write(`${JSON.stringify({ ...me, nonce: "mine", proof })}\n`);
   await once(socket, "data");
 }

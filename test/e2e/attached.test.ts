@@ -114,8 +114,8 @@ it("ten processes with one configuration of ten servers run ten servers", async 
   expect(await shown.exited).toBe(0);
   const { gateway: seen, servers: statuses } = JSON.parse(shown.stdout);
   expect(statuses).toHaveLength(10);
-  const faces = seen.attached.list.map(({ face }: { face: string }) => face).toSorted();
-  expect(faces).toEqual(["acp", "acp", "acp", "serve", "serve", "serve"]);
+  const commands = seen.attached.list.map(({ command }: { command: string }) => command).toSorted();
+  expect(commands).toEqual(["acp", "acp", "acp", "serve", "serve", "serve"]);
   await second?.prompt(sessions[1] ?? "", "/call s1/pid");
   expect(second?.result(sessions[1] ?? "")).toBe(pid);
 

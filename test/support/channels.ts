@@ -1,11 +1,15 @@
-// A gateway's channel in front of boards of a test, and faces that connect to it. All closed at the end of each test.
+// A gateway's channel in front of boards of a test, and commands that connect to it. All closed at the end of each test.
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach } from "vitest";
-import { type ChannelAddress, connectChannel, type FaceInfo } from "../../src/channel/connect.ts";
+import {
+  type ChannelAddress,
+  connectChannel,
+  type CommandInfo,
+} from "../../src/channel/connect.ts";
 import type { Link } from "../../src/channel/link.ts";
 import {
   type ChannelHost,
@@ -37,8 +41,8 @@ export interface TestChannel {
   channel: ServedChannel;
   logger: ReturnType<typeof recordingLogger>;
   /** Who is attached now. */
-  faces: (FaceInfo & { agent: string })[];
-  connect: (face?: Partial<FaceInfo>) => Promise<Link>;
+  commands: (CommandInfo & { agent: string })[];
+  connect: (command?: Partial<CommandInfo>) => Promise<Link>;
 }
 
 export async function openChannel(
@@ -47,7 +51,7 @@ export async function openChannel(
 ): Promise<TestChannel> {
   const { clock = systemClock, address = newAddress(), ...host } = given;
   const logger = recordingLogger();
-  const faces: TestChannel["faces"] = [];
+  const commands: TestChannel["commands"] = [];
   const channel = await serveChannel({
     ...address,
     clock,
@@ -57,21 +61,21 @@ export async function openChannel(
       reload: async () => ({ added: [], changed: [], removed: [], unchanged: [] }),
       stop: () => {},
       status: () => ({ name: "test" }),
-      attached: (face) => {
-        faces.push(face);
-        return () => void faces.splice(faces.indexOf(face), 1);
+      attached: (command) => {
+        commands.push(command);
+        return () => void commands.splice(commands.indexOf(command), 1);
       },
       ...host,
     },
   });
   open.push(() => channel.close());
-  const connect: TestChannel["connect"] = async (face = {}) => {
-    const info = { face: "test", pid: process.pid, cwd: process.cwd(), ...face };
+  const connect: TestChannel["connect"] = async (command = {}) => {
+    const info = { command: "test", pid: process.pid, cwd: process.cwd(), ...command };
     const link = await connectChannel(address, info, { clock: systemClock });
     open.push(async () => link.close());
     return link;
   };
-  return { address, channel, logger, faces, connect };
+  return { address, channel, logger, commands, connect };
 }
 
 /** An address that nobody uses, in a directory that is gone after the test. */

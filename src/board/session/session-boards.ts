@@ -1,6 +1,6 @@
 // The open session boards of an agent's board. They close with it.
 
-import { PlugboardError } from "../../model/errors.ts";
+import { boardClosed } from "../../model/errors.ts";
 import type { SessionBoard } from "../../model/board.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
 import type { BoardOptions, SessionOptions } from "../../model/board-options.ts";
@@ -26,7 +26,7 @@ export class SessionBoards {
   async open(options: SessionOptions): Promise<SessionBoard> {
     // Loaded with the first session: boards without sessions start faster.
     const { openSession } = await import("./session.ts");
-    if (this.#isClosed) throw isClosed();
+    if (this.#isClosed) throw boardClosed();
     const session = openSession(options, this.#base, () => {
       this.#open.delete(session);
       this.#ready.delete(session);
@@ -35,7 +35,7 @@ export class SessionBoards {
     await session.open();
     // The configuration may have been replaced meanwhile, even more than once.
     while (!session.isUpToDate && !this.#isClosed) await session.catchUp();
-    if (this.#isClosed) throw isClosed();
+    if (this.#isClosed) throw boardClosed();
     this.#ready.add(session);
     return session;
   }
@@ -64,8 +64,4 @@ export class SessionBoards {
     this.#isClosed = true;
     await Promise.all([...this.#open].map((session) => session.close()));
   }
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }

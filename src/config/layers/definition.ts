@@ -3,10 +3,11 @@
 import { isAbsolute } from "node:path";
 import type { RootsSetting } from "../../model/roots.ts";
 import type { ServerAuth } from "../../model/server-config.ts";
-import type {
-  ServerTarget,
-  ResourceSettings,
-  ServerDefinition,
+import {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  type ResourceSettings,
+  type ServerDefinition,
+  type ServerTarget,
 } from "../../model/server-definition.ts";
 import { kindOf, type PlainServer } from "../schema/servers.ts";
 import { serverGuard, toPerTool } from "./guard.ts";
@@ -15,7 +16,7 @@ import type { MergedServer } from "./merge.ts";
 const SERVER_DEFAULTS = {
   enabled: true,
   timeout: 30_000,
-  toolTimeout: 60_000,
+  toolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
   restartOnCrash: true,
   maxRestarts: 5,
   lazy: false,

@@ -51,7 +51,7 @@ export function globalOptions(given: GivenOptions): GlobalOptions {
 
 export interface CliContext {
   /** The name of the command, as a gateway shows it. */
-  face: string;
+  commandName: string;
   /** The words of the command line, to offer the command again. */
   argv: readonly string[];
   io: CliIo;

@@ -3,18 +3,19 @@
 // a `git pull`, or an agent that writes files, must not start commands.
 
 import { statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, isAbsolute, relative, sep } from "node:path";
 import type { ConfigSource } from "../../config/find.ts";
-import { hashOfFile } from "../../config/fingerprint.ts";
+import { type Fingerprint, hashOfFile, takeFingerprint } from "../../config/fingerprint.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/gateway.ts";
 import { plugboardHome } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import { decodeConfig, readConfigBytes } from "../../config/text/read.ts";
 import { judgeTrust, type Launch, readLaunches, type Trust } from "../../config/trust/trust.ts";
-import { TrustStore, trustFile } from "../../config/trust/trust-store.ts";
+import { digestOf, TrustStore, trustFile } from "../../config/trust/trust-store.ts";
 import { FileWatch } from "../../config/watch.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../model/agent-config.ts";
 import type { ReloadReport } from "../../model/board.ts";
@@ -22,7 +23,7 @@ import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { checkHome, otherWriters } from "../../state/state-directory.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import type { HeldEdit } from "../gateway/seeing/status.ts";
+import type { UnappliedEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import type { CliIo } from "./io.ts";
 import { findSource, loadAgent } from "./open.ts";
@@ -42,16 +43,16 @@ interface ConfigVersion {
 export interface LiveConfigListener {
   /** Applies the configuration as it is read from now on. If it rejects, the one before stays. */
   apply: () => Promise<ReloadReport>;
-  /** An edit is held back; or none is any more. */
-  onHeld?: (held: HeldEdit | undefined) => void;
+  /** An edit is not applied; or, with undefined, all are. */
+  onUnapplied?: (edit: UnappliedEdit | undefined) => void;
 }
 
-export class LiveConfig {
+export class LiveConfig implements AsyncDisposable {
   readonly source: ConfigSource;
   readonly #context: CliContext;
   readonly #trust: TrustStore;
   #version: ConfigVersion | undefined;
-  #held: HeldEdit | undefined;
+  #unapplied: UnappliedEdit | undefined;
   #listener: LiveConfigListener | undefined;
   #watch: FileWatch | undefined;
   /** One look at a time. */
@@ -80,14 +81,9 @@ export class LiveConfig {
     return config;
   }
 
-  /** The hash of the file's bytes that are in use. Undefined without a file. */
-  get hash(): string | undefined {
-    return this.#version?.hash;
-  }
-
   /** The edit that is not applied, if there is one. */
-  get held(): HeldEdit | undefined {
-    return this.#held;
+  get unapplied(): UnappliedEdit | undefined {
+    return this.#unapplied;
   }
 
   /**
@@ -131,6 +127,24 @@ export class LiveConfig {
     return { settings, agentIds: config.agentIds };
   }
 
+  /** What a gateway with this configuration runs with, for its note. Undefined without a file. */
+  async fingerprint(): Promise<Fingerprint | undefined> {
+    const { source } = this;
+    const version = this.#version;
+    if (source.kind !== "file" || version === undefined) return undefined;
+    const { hash: file, text, launches } = version;
+    const { agentIds } = await loadGateway(source.path, this.#readOptions(text));
+    const agents = await Promise.all(agentIds.map((id) => this.readAgent(id)));
+    const { env, cwd } = this.#context.io;
+    const salt = randomBytes(16).toString("hex");
+    const record = await this.#trust.find(source.path);
+    const isApproved = judgeTrust(record?.approved, launches).kind === "trusted";
+    return {
+      ...takeFingerprint(agents, { file, salt, env, cwd }),
+      ...(record && isApproved && { trust: digestOf(record) }),
+    };
+  }
+
   /** Applies edits from now on, within a second. */
   follow(listener: LiveConfigListener): void {
     this.#listener = listener;
@@ -160,6 +174,10 @@ export class LiveConfig {
     this.#listener = undefined;
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   #lookNext(isAsked: boolean): Promise<ReloadReport> {
     const look = this.#looking.catch(() => {}).then(() => this.#look(isAsked));
     this.#looking = look;
@@ -177,12 +195,12 @@ export class LiveConfig {
       const isTrusted = await this.#judge(source.path, read, last);
       const isSame = read.hash === last.hash && isTrusted === last.isTrusted;
       if (isSame && !isAsked) {
-        this.#hold(undefined);
+        this.#setUnapplied(undefined);
         return nothing;
       }
       this.#version = { ...read, isTrusted };
       const report = await listener.apply();
-      this.#hold(undefined);
+      this.#setUnapplied(undefined);
       this.#tell(report, isSame);
       return report;
     } catch (error) {
@@ -190,7 +208,7 @@ export class LiveConfig {
       const problem = toPlugboardError(error, "CONFIG_INVALID");
       const isWaiting = problem.code === "UNTRUSTED";
       const hint = problem.hint === undefined ? "" : `; ${problem.hint}`;
-      this.#hold(
+      this.#setUnapplied(
         isWaiting
           ? { kind: "waiting", message: `${problem.message}${hint}` }
           : {
@@ -240,11 +258,11 @@ export class LiveConfig {
   }
 
   /** Tells each problem once. */
-  #hold(held: HeldEdit | undefined): void {
-    if (held?.message === this.#held?.message) return;
-    this.#held = held;
-    if (held !== undefined) this.#context.logger.warn(held.message);
-    this.#listener?.onHeld?.(held);
+  #setUnapplied(edit: UnappliedEdit | undefined): void {
+    if (edit?.message === this.#unapplied?.message) return;
+    this.#unapplied = edit;
+    if (edit !== undefined) this.#context.logger.warn(edit.message);
+    this.#listener?.onUnapplied?.(edit);
   }
 
   #tell(report: ReloadReport, isSame: boolean): void {

@@ -107,11 +107,11 @@ async function runWithin(
       write: (line) => screen.note(line),
     });
     const { signal } = lifetime;
-    const face = command.kind === "tool-help" ? "call" : command.kind;
+    const commandName = command.kind === "tool-help" ? "call" : command.kind;
     // What goes wrong is in the log.
     const onHangup: CliContext["onHangup"] = (listener) =>
       lifetime.onHangup(() => void Promise.resolve(listener()).catch(() => {}));
-    const context = { face, argv, io, options, screen, logger, clock, signal, onHangup };
+    const context = { commandName, argv, io, options, screen, logger, clock, signal, onHangup };
     return await run(command, context);
   } catch (error) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { newChannelAddress } from "../../channel/address.ts";
+import type { ChannelAddress } from "../../channel/connect.ts";
 import { type ChannelHost, type ServedChannel, serveChannel } from "../../channel/serve-channel.ts";
 import type { Fingerprint } from "../../config/fingerprint.ts";
 import { placeOf } from "../../config/find.ts";
@@ -16,13 +17,14 @@ import { WaitingApprovals } from "../../endpoint/questions/waiting-approvals.ts"
 import { Sealer } from "../../endpoint/sealed.ts";
 import { openSpans } from "../../endpoint/trace.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import type { ReloadReport } from "../../model/board.ts";
+import { joinReports, type ReloadReport } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { GatewaySettings } from "../../model/gateway-settings.ts";
+import type { Logger } from "../../model/logger.ts";
 import type { SharedState } from "../../model/shared-state.ts";
 import { openFileState } from "../../state/files/open.ts";
 import { tryLock } from "../../state/lock.ts";
-import { gatewayFile, noteGateway } from "../../state/running-gateway.ts";
+import { gatewayFile, noteGateway, type RunningGateway } from "../../state/running-gateway.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { duration, plural } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -49,8 +51,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   defaultAgent: string;
   /** The configuration file, if there is one. Only one gateway runs for a file. */
   configFile?: string;
-  /** Says what the gateway was started with, for its note. Without it, other commands do not attach. */
-  fingerprint?: (applied?: string) => Promise<Fingerprint | undefined>;
+  /** Says what the gateway runs with now, for its note. Without it, other commands do not attach. */
+  fingerprint?: () => Promise<Fingerprint | undefined>;
   /** Somebody who may has asked the gateway to stop: close it. */
   onStop?: () => void;
   /** Somebody who may has asked the gateway to read its configuration again. */
@@ -79,217 +81,312 @@ export interface OpenedGateway {
    * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
    */
   reload(agentIds: readonly string[]): Promise<ReloadReport>;
-  /**
-   * Notes what the gateway runs with now, for commands that want to attach. To be called after each reload, with the
-   * hash of the file that was applied.
-   */
-  renote(applied?: string): Promise<void>;
+  /** Writes the note again, with what the gateway runs with now. Call it after each reload. */
+  writeNote(): Promise<void>;
   /** Lets calls in flight finish, then stops every server. */
   close(): Promise<void>;
 }
 
 /** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
 export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
-  const { settings, readAgent, defaultAgent, configFile } = options;
-  /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
-  const agentIds = [...options.agentIds];
-  const { stateDir, clock, logger } = options;
-  const config = configFile === undefined ? undefined : placeOf(configFile);
-  const noteFile = gatewayFile(stateDir, config, "json");
-  const unlock = await tryLock(gatewayFile(stateDir, config, "lock"));
+  const { stateDir, configFile, logger } = options;
+  const unlock = await tryLock(gatewayFile(stateDir, placeIn(options), "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);
-  /** What has to be undone at the end, the last first. */
-  const undo: (() => Promise<void>)[] = [unlock];
-  let closing: Promise<void> | undefined;
-  const undoAll = async (): Promise<void> => {
-    // One step that fails must not keep the others from running.
-    for (const step of undo.toReversed()) {
-      await step().catch((error: unknown) =>
-        logger.error("stopping went wrong", { reason: String(error) }),
-      );
-    }
-  };
+  const undo = new UndoSteps(logger);
+  undo.add(unlock);
   try {
-    const onProblem = (message: string): void => logger.warn(message);
-    const state = openFileState(stateDir, { clock, logger });
-    undo.push(() => state.close());
-    const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
-    undo.push(async () => keys.close());
-    const seeing = new Seeing({
-      version: packageVersion(),
-      pid: process.pid,
-      ...(configFile !== undefined && { config: configFile }),
-      agentIds,
-      clock,
-      logger,
-    });
-    undo.push(async () => seeing.close());
-    const sealer = new Sealer(keys, randomBytes);
-    // Removes what a gateway that was killed has left.
-    await state.pending.list();
-    const approvals = new WaitingApprovals({
-      pending: state.pending,
-      clock,
-      logger,
-      random: randomBytes,
-      waitMs: settings.approvalWait,
-    });
-    const spans = await openSpans();
-    undo.push(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
-    const unwatch = new Map<string, () => void>();
-    const agents = new GatewayAgents({
-      sealer,
-      ...(spans && { spans }),
-      newId: randomUUID,
-      clock,
-      logger,
-      approvals,
-      idleMs: settings.sessionTimeout,
-      onSession: (id, board) => seeing.watchSession(id, board),
-      open: async (id) => {
-        if (!agentIds.includes(id)) return undefined;
-        const opened = await openClientBoard(await readAgent(id), { ...options, state });
-        unwatch.set(id, seeing.watch(id, opened.board));
-        return opened;
-      },
-    });
-    undo.push(() => agents.close());
-    let removeNote: (() => Promise<void>) | undefined;
-    let noting: Promise<void> | undefined;
-    undo.push(async () => {
-      // A note that is written while the gateway stops would stay behind.
-      await noting?.catch(() => {});
-      await removeNote?.();
-    });
-    const listening: { http?: ListeningHttp; channel?: ServedChannel } = {};
-    // Before its note is removed: while it stops, status must not take it for one that does not run.
-    undo.push(async () => {
-      const { http, channel } = listening;
-      channel?.drain();
-      await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
-      await channel?.close();
-    });
-    if (options.http !== false) {
-      listening.http = await openHttp(
-        { ...options, agentIds },
-        { state, seeing, sealer, agents, undo },
-      );
-    }
-    const { http } = listening;
-    const address = newChannelAddress({
-      directory: dirname(noteFile),
-      // A directory for all homes of the user is used where the home's path is too long.
-      name: createHash("sha256").update(noteFile).digest("hex").slice(0, 16),
-      platform: process.platform,
-      tmpdir: tmpdir(),
-      uid: process.getuid?.(),
-    });
-    const host: ChannelHost = {
-      boardOf: async (id) => (await agents.find(id))?.board,
-      reload: async () => {
-        const reloaded = options.onReload?.();
-        if (reloaded !== undefined) return reloaded;
-        throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
-      },
-      stop: () => options.onStop?.(),
-      status: () => seeing.status(),
-      attached: (face) => {
-        const gone = [seeing.attached(face), options.onAttached?.()];
-        return () => gone.forEach((each) => each?.());
-      },
-    };
-    const channel = await serveChannel({ ...address, host, clock, logger });
-    listening.channel = channel;
-    seeing.show({
-      isReady: () => closing === undefined,
-      inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
-      ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
-    });
-    const note = async (applied?: string): Promise<void> => {
-      const fingerprint = await options.fingerprint?.(applied);
-      removeNote = await noteGateway(stateDir, {
-        pid: process.pid,
-        since: seeing.since,
-        version: packageVersion(),
-        channel: address,
-        ...(config !== undefined && { config }),
-        ...(http && { url: localUrl(http.address, settings) }),
-        ...(http && settings.tls && { certificate: settings.tls.cert }),
-        ...(options.background && { background: true }),
-        ...(fingerprint && { fingerprint }),
-      });
-    };
-    await (noting = note());
-    undo.push(async () => {
-      approvals.close();
-      seeing.events.close();
-      agents.endStreams();
-    });
-    // One in the background opens a board when somebody attaches to it.
-    if (!options.background) await agents.find(defaultAgent);
-    return {
-      ...(http && {
-        http: {
-          url: `${urlOf(http.address, settings)}/mcp`,
-          tokenFile: state.tokens.defaultFile,
-        },
-      }),
-      seeing,
-      async reload(ids) {
-        const before = agentIds.splice(0, agentIds.length, ...ids);
-        try {
-          const reports = await agents.reload(ids, readAgent);
-          for (const id of before.filter((each) => !ids.includes(each))) {
-            unwatch.get(id)?.();
-            unwatch.delete(id);
-          }
-          return mergedReport(reports, defaultAgent);
-        } catch (error) {
-          agentIds.splice(0, agentIds.length, ...before);
-          throw error;
-        }
-      },
-      async renote(applied) {
-        if (closing !== undefined) return;
-        const earlier = noting;
-        await (noting = Promise.resolve(earlier).then(() => note(applied)));
-      },
-      close: () => (closing ??= undoAll()),
-    };
+    return await openLocked(options, undo);
   } catch (error) {
-    await undoAll();
+    await undo.run();
     throw error;
   }
+}
+
+async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<OpenedGateway> {
+  /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
+  const agentIds = [...given.agentIds];
+  const options = { ...given, agentIds };
+  const parts = await openParts(options, undo);
+  const { state, seeing, agents, approvals } = parts;
+  const note = new GatewayNote();
+  undo.add(() => note.remove());
+  const { http, channel, address } = await listen(options, parts, undo);
+  seeing.show({
+    isReady: () => !undo.hasBegun,
+    inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
+    ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
+  });
+  const writeNote = (): Promise<void> =>
+    note.write(async () => {
+      const fingerprint = await options.fingerprint?.();
+      return noteGateway(options.stateDir, {
+        ...noteOf(options, http),
+        since: seeing.since,
+        channel: address,
+        ...(fingerprint && { fingerprint }),
+      });
+    });
+  await writeNote();
+  undo.add(async () => {
+    approvals.close();
+    seeing.events.close();
+    agents.endStreams();
+  });
+  // One in the background opens a board when somebody attaches to it.
+  if (!options.background) await agents.find(options.defaultAgent);
+  return {
+    ...(http && {
+      http: {
+        url: `${urlOf(http.address, options.settings)}/mcp`,
+        tokenFile: state.tokens.defaultFile,
+      },
+    }),
+    seeing,
+    reload: (ids) => reloadAgents(ids, options, parts),
+    async writeNote() {
+      if (!undo.hasBegun) await writeNote();
+    },
+    close: () => undo.run(),
+  };
 }
 
 interface GatewayParts {
   state: SharedState;
   seeing: Seeing;
   sealer: Sealer;
+  approvals: WaitingApprovals;
   agents: GatewayAgents;
-  undo: (() => Promise<void>)[];
+  /** By the agent: has the operator no longer see its board. */
+  unwatch: Map<string, () => void>;
+}
+
+/** What a gateway consists of, before anybody reaches it. */
+async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<GatewayParts> {
+  const { settings, agentIds, readAgent, configFile, stateDir, clock, logger } = options;
+  const state = openFileState(stateDir, { clock, logger });
+  undo.add(() => state.close());
+  const onProblem = (message: string): void => logger.warn(message);
+  const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
+  undo.add(async () => keys.close());
+  const seeing = new Seeing({
+    version: packageVersion(),
+    pid: process.pid,
+    ...(configFile !== undefined && { config: configFile }),
+    agentIds,
+    clock,
+    logger,
+  });
+  undo.add(async () => seeing.close());
+  const sealer = new Sealer(keys, randomBytes);
+  // Removes what a gateway that was killed has left.
+  await state.pending.list();
+  const approvals = new WaitingApprovals({
+    pending: state.pending,
+    clock,
+    logger,
+    random: randomBytes,
+    waitMs: settings.approvalWait,
+  });
+  const spans = await openSpans();
+  undo.add(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
+  const unwatch = new Map<string, () => void>();
+  const agents = new GatewayAgents({
+    sealer,
+    ...(spans && { spans }),
+    newId: randomUUID,
+    clock,
+    logger,
+    approvals,
+    idleMs: settings.sessionTimeout,
+    onSession: (id, board) => seeing.watchSession(id, board),
+    open: async (id) => {
+      if (!agentIds.includes(id)) return undefined;
+      const opened = await openClientBoard(await readAgent(id), { ...options, state });
+      unwatch.set(id, seeing.watch(id, opened.board));
+      return opened;
+    },
+  });
+  undo.add(() => agents.close());
+  return { state, seeing, sealer, approvals, agents, unwatch };
+}
+
+interface Listening {
+  http?: ListeningHttp;
+  channel: ServedChannel;
+  address: ChannelAddress;
+}
+
+/** Opens the ways in: HTTP for MCP clients, and the channel for commands of the owner. */
+async function listen(
+  options: OpenGatewayOptions,
+  parts: GatewayParts,
+  undo: UndoSteps,
+): Promise<Listening> {
+  const { clock, logger } = options;
+  const opened: Partial<Listening> = {};
+  // Before its note is removed: while it stops, status must not take it for one that does not run.
+  undo.add(async () => {
+    const { http, channel } = opened;
+    channel?.drain();
+    await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
+    await channel?.close();
+  });
+  if (options.http !== false) opened.http = await openHttp(options, parts, undo);
+  const address = channelAddress(options);
+  const host = channelHost(options, parts);
+  const channel = await serveChannel({ ...address, host, clock, logger });
+  opened.channel = channel;
+  return { ...opened, channel, address };
+}
+
+function channelAddress(options: OpenGatewayOptions): ChannelAddress {
+  const noteFile = gatewayFile(options.stateDir, placeIn(options), "json");
+  return newChannelAddress({
+    directory: dirname(noteFile),
+    // A directory for all homes of the user is used where the home's path is too long.
+    name: createHash("sha256").update(noteFile).digest("hex").slice(0, 16),
+    platform: process.platform,
+    tmpdir: tmpdir(),
+    uid: process.getuid?.(),
+  });
+}
+
+function channelHost(
+  { onReload, onStop, onAttached }: OpenGatewayOptions,
+  { agents, seeing }: GatewayParts,
+): ChannelHost {
+  return {
+    boardOf: async (id) => (await agents.find(id))?.board,
+    reload: async () => {
+      if (onReload !== undefined) return onReload();
+      throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
+    },
+    stop: () => onStop?.(),
+    status: () => seeing.status(),
+    attached: (command) => {
+      const gone = [seeing.attached(command), onAttached?.()];
+      return () => gone.forEach((each) => each?.());
+    },
+  };
+}
+
+/** `options.agentIds` are `ids` afterwards; if the configuration cannot be read, nothing has changed. */
+async function reloadAgents(
+  ids: readonly string[],
+  { agentIds, readAgent, defaultAgent }: OpenGatewayOptions & { agentIds: string[] },
+  { agents, unwatch }: GatewayParts,
+): Promise<ReloadReport> {
+  const before = agentIds.splice(0, agentIds.length, ...ids);
+  try {
+    const reports = await agents.reload(ids, readAgent);
+    for (const id of before.filter((each) => !ids.includes(each))) {
+      unwatch.get(id)?.();
+      unwatch.delete(id);
+    }
+    return joinReports(
+      [...reports].map(([agent, report]) =>
+        agent === defaultAgent ? report : ofAgent(agent, report),
+      ),
+    );
+  } catch (error) {
+    agentIds.splice(0, agentIds.length, ...before);
+    throw error;
+  }
+}
+
+function ofAgent(agent: string, report: ReloadReport): ReloadReport {
+  const named = (names: readonly string[]): string[] => names.map((name) => `${agent}/${name}`);
+  const { added, changed, removed, unchanged } = report;
+  return {
+    added: named(added),
+    changed: named(changed),
+    removed: named(removed),
+    unchanged: named(unchanged),
+  };
+}
+
+/** What other commands learn about the gateway, besides what it runs with. */
+function noteOf(
+  options: OpenGatewayOptions,
+  http: ListeningHttp | undefined,
+): Omit<RunningGateway, "since"> {
+  const { settings, background } = options;
+  const config = placeIn(options);
+  return {
+    pid: process.pid,
+    version: packageVersion(),
+    ...(config !== undefined && { config }),
+    ...(http && { url: localUrl(http.address, settings) }),
+    ...(http && settings.tls && { certificate: settings.tls.cert }),
+    ...(background && { background: true }),
+  };
+}
+
+/** The configuration file, as the gateway's lock and note go by it. */
+function placeIn({ configFile }: Pick<OpenGatewayOptions, "configFile">): string | undefined {
+  return configFile === undefined ? undefined : placeOf(configFile);
+}
+
+/** The note by which other commands find the gateway. It is written after each reload, one after another. */
+class GatewayNote {
+  #writing: Promise<void> = Promise.resolve();
+  #remove: (() => Promise<void>) | undefined;
+
+  /** `write` returns what removes the note. */
+  write(write: () => Promise<() => Promise<void>>): Promise<void> {
+    this.#writing = this.#writing
+      .catch(() => {})
+      .then(async () => {
+        this.#remove = await write();
+      });
+    return this.#writing;
+  }
+
+  /** A note that is being written would stay behind. */
+  async remove(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#remove?.();
+  }
+}
+
+/** What has to be undone at the end, the last first. */
+class UndoSteps {
+  readonly #logger: Logger;
+  readonly #steps: (() => Promise<void>)[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get hasBegun(): boolean {
+    return this.#running !== undefined;
+  }
+
+  add(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  /** Idempotent, and never rejects. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // One step that fails must not keep the others from running.
+    for (const step of this.#steps.toReversed()) {
+      await step().catch((error: unknown) =>
+        this.#logger.error("stopping went wrong", { reason: String(error) }),
+      );
+    }
+  }
 }
 
 interface ListeningHttp {
   gateway: Gateway;
   sessions: Sessions;
   address: AddressInfo;
-}
-
-function mergedReport(
-  reports: ReadonlyMap<string, ReloadReport>,
-  defaultAgent: string,
-): ReloadReport {
-  const all = (kind: keyof ReloadReport): string[] =>
-    [...reports].flatMap(([agent, report]) =>
-      report[kind].map((name) => (agent === defaultAgent ? name : `${agent}/${name}`)),
-    );
-  return {
-    added: all("added"),
-    changed: all("changed"),
-    removed: all("removed"),
-    unchanged: all("unchanged"),
-  };
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */
@@ -311,7 +408,8 @@ async function drained(
 /** Listens for MCP clients. */
 async function openHttp(
   { settings, agentIds, defaultAgent, network, clock, logger }: OpenGatewayOptions,
-  { state, seeing, sealer, agents, undo }: GatewayParts,
+  { state, seeing, sealer, agents }: GatewayParts,
+  undo: UndoSteps,
 ): Promise<ListeningHttp> {
   const { tokens } = state;
   await tokens.ensureDefault();
@@ -336,7 +434,7 @@ async function openHttp(
     network,
     onProblem: (message) => logger.warn(message),
   });
-  undo.push(() => access.close());
+  undo.add(() => access.close());
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
   const gateway = new Gateway({

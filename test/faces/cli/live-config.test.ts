@@ -12,8 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hashOfFile } from "../../../src/config/fingerprint.ts";
 import { readLaunches } from "../../../src/config/trust/trust.ts";
-import { TrustStore } from "../../../src/config/trust/trust-store.ts";
+import { digestOf, TrustStore } from "../../../src/config/trust/trust-store.ts";
 import { type CliContext, globalOptions } from "../../../src/faces/cli/context.ts";
 import { LiveConfig, onceEach } from "../../../src/faces/cli/live-config.ts";
 import { Screen } from "../../../src/faces/cli/terminal/screen.ts";
@@ -51,7 +52,7 @@ const NONE = servers({});
 function contextFor(config: string | undefined): CliContext {
   const sink = new Sink();
   return {
-    face: "up",
+    commandName: "up",
     argv: [],
     io: {
       stdin: new PassThrough(),
@@ -73,6 +74,7 @@ function contextFor(config: string | undefined): CliContext {
   };
 }
 
+const hashOf = (text: string): string => hashOfFile(Buffer.from(text));
 const place = (name: string): string => join(root, name);
 const write = (name: string, text: string): void => writeFileSync(place(name), text);
 
@@ -95,16 +97,16 @@ async function follow(config: string | undefined, apply = async () => REPORT) {
   const live = await LiveConfig.open(contextFor(config));
   open = live;
   const applied: (string[] | undefined)[] = [];
-  const held: (string | undefined)[] = [];
+  const unapplied: (string | undefined)[] = [];
   live.follow({
     apply: async () => {
       const report = await apply();
       applied.push(await commands(live));
       return report;
     },
-    onHeld: (edit) => held.push(edit?.kind),
+    onUnapplied: (edit) => unapplied.push(edit?.kind),
   });
-  return { live, applied, held };
+  return { live, applied, unapplied };
 }
 
 async function codeOf(reload: Promise<unknown>): Promise<string> {
@@ -179,12 +181,12 @@ describe("an edit", () => {
 
   it("that waits is told once, by name and without its values, and applies when a person approves it", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write(
       "other.json",
       servers({ docs: { command: "docs" }, more: { command: "x", env: { K: "s3cret" } } }),
     );
-    await eventually(() => live.held !== undefined);
+    await eventually(() => live.unapplied !== undefined);
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
     const warnings = logger.lines.filter(({ level }) => level === "warn");
     expect(warnings).toHaveLength(1);
@@ -197,18 +199,18 @@ describe("an edit", () => {
     await trust("other.json");
     await eventually(() => applied.length === 1);
     expect(applied).toEqual([["docs", "x"]]);
-    expect(held).toEqual(["waiting", undefined]);
+    expect(unapplied).toEqual(["waiting", undefined]);
   });
 
   it("that is undone while it waits leaves nothing to approve", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write("other.json", MORE);
-    await eventually(() => live.held?.kind === "waiting");
+    await eventually(() => live.unapplied?.kind === "waiting");
     write("other.json", ONE);
-    await eventually(() => live.held === undefined);
+    await eventually(() => live.unapplied === undefined);
     expect(applied).toEqual([]);
-    expect(held).toEqual(["waiting", undefined]);
+    expect(unapplied).toEqual(["waiting", undefined]);
   });
 
   it("that is approved and then changed again waits again", async () => {
@@ -224,16 +226,16 @@ describe("an edit", () => {
 
   it("that is wrong is told once, with its place, and the next right one applies", async () => {
     write("other.json", ONE);
-    const { live, applied, held } = await follow(place("other.json"));
+    const { live, applied, unapplied } = await follow(place("other.json"));
     write("other.json", servers({ docs: { command: 7 } }));
-    await eventually(() => live.held?.kind === "invalid");
+    await eventually(() => live.unapplied?.kind === "invalid");
     expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
     expect(logger.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
-    expect(live.held?.message).toMatch(/is not applied.*docs\.command/s);
+    expect(live.unapplied?.message).toMatch(/is not applied.*docs\.command/s);
     write("other.json", SLOWER);
-    await eventually(() => live.held === undefined);
+    await eventually(() => live.unapplied === undefined);
     expect(applied).toEqual([["docs"]]);
-    expect(held).toEqual(["invalid", undefined]);
+    expect(unapplied).toEqual(["invalid", undefined]);
   });
 
   it("that cannot be applied leaves what was there", async () => {
@@ -243,13 +245,38 @@ describe("an edit", () => {
       if (fails) throw new PlugboardError("CONFIG_INVALID", "a native tool is given twice");
       return REPORT;
     });
-    const { hash } = live;
     write("other.json", SLOWER);
     expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
-    expect(live.hash).toBe(hash);
+    expect((await live.fingerprint())?.file).toBe(hashOf(ONE));
     fails = false;
     expect(await codeOf(live.reload())).toBe("applied");
-    expect(live.hash).not.toBe(hash);
+    expect((await live.fingerprint())?.file).toBe(hashOf(SLOWER));
+  });
+});
+
+describe("the fingerprint of a gateway", () => {
+  it("is of the text that is applied, whatever is on disk by then", async () => {
+    write("other.json", ONE);
+    const { live } = await follow(place("other.json"));
+    const before = await live.fingerprint();
+    expect(before).toMatchObject({ file: hashOf(ONE), agents: { default: {} } });
+    expect(before).not.toHaveProperty("trust");
+    write("other.json", MORE);
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect(await live.fingerprint()).toMatchObject({ file: hashOf(ONE), agents: before?.agents });
+  });
+
+  it("names the record that approves the text", async () => {
+    write("other.json", ONE);
+    await trust("other.json");
+    const { live } = await follow(place("other.json"));
+    const record = await new TrustStore(place("home")).find(place("other.json"));
+    expect((await live.fingerprint())?.trust).toBe(record && digestOf(record));
+  });
+
+  it("is not there without a file", async () => {
+    const { live } = await follow(undefined);
+    expect(await live.fingerprint()).toBeUndefined();
   });
 });
 
@@ -259,7 +286,7 @@ it("a file that is replaced by a pipe is not read, and holds nobody up", async (
   rmSync(place("other.json"));
   execFileSync("mkfifo", [place("other.json")]);
   expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
-  expect(live.held?.message).toContain("is not a file");
+  expect(live.unapplied?.message).toContain("is not a file");
   expect(await commands(live)).toEqual(["docs"]);
 });
 

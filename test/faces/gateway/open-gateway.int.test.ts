@@ -78,13 +78,14 @@ it("opens without HTTP: no port, no token, and its note says how it was started"
     values: {},
     agents: {},
   });
+  let applied = "first";
   const gateway = await openGateway({
     settings: gatewaySettings({ port: 0 }),
     agentIds: ["default"],
     readAgent: async () => parseAgentConfig({ servers: {} }),
     defaultAgent: "default",
     configFile,
-    fingerprint: async (applied = "first") => fingerprint(applied),
+    fingerprint: async () => fingerprint(applied),
     http: false,
     background: true,
     network: { allow: [], env: {} },
@@ -105,9 +106,10 @@ it("opens without HTTP: no port, no token, and its note says how it was started"
     fingerprint: fingerprint("first"),
   });
   expect(await findGateway(stateDir, place)).not.toHaveProperty("url");
-  await gateway.renote("second");
+  applied = "second";
+  await gateway.writeNote();
   expect((await findGateway(stateDir, place))?.fingerprint).toEqual(fingerprint("second"));
   // A note that is written while it stops would stay.
-  await Promise.all([gateway.renote("third"), gateway.close()]);
+  await Promise.all([gateway.writeNote(), gateway.close()]);
   expect(await findGateway(stateDir, place)).toBeUndefined();
 });

@@ -35,13 +35,11 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
   const ending = new AbortController();
   // Starts at once; only servers that are programs wait for it.
   const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
-  let live: LiveConfig | undefined;
   try {
-    const config = await LiveConfig.open(context).catch(async (error: unknown) => {
+    await using config = await LiveConfig.open(context).catch(async (error: unknown) => {
       if (!io.stdin.isTTY) await refuseAcp(error, { input: stdin, output, clock, signal });
       throw error;
     });
-    live = config;
     const agent = await config.readAgent();
     // Beside the board: a search for Ollama must not delay the servers.
     const choosing = chooseModels(agent, command.model, context);
@@ -103,7 +101,6 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     });
     return EXIT.ok;
   } finally {
-    await live?.close();
     ending.abort();
     // An editor that keeps the pipe open would otherwise keep the process alive.
     stdin.destroy();

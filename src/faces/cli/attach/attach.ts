@@ -44,7 +44,7 @@ export async function attach(
   context: CliContext,
   options: AttachOptions = {},
 ): Promise<Attachment | undefined> {
-  const { logger, face } = context;
+  const { logger, commandName } = context;
   const found = await findOrStart(source, context, options);
   if (found.kind === "standalone") {
     if (found.reason !== undefined) logger.warn(found.reason);
@@ -52,7 +52,7 @@ export async function attach(
   }
   const { gateway } = found;
   try {
-    const link = await connectTo(gateway, face, context);
+    const link = await connectTo(gateway, commandName, context);
     return {
       gateway,
       link,
@@ -104,7 +104,7 @@ async function reattach(
   try {
     const found = await findFor(source, context, options);
     return found.kind === "attach"
-      ? await connectTo(found.gateway, context.face, context)
+      ? await connectTo(found.gateway, context.commandName, context)
       : undefined;
   } catch {
     return undefined;

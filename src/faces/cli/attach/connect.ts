@@ -8,10 +8,10 @@ import type { CliContext } from "../context.ts";
 
 type ConnectContext = Pick<CliContext, "io" | "clock" | "signal">;
 
-/** `face` is the name of the command. Rejects with SERVER_UNAVAILABLE if it does not answer. */
+/** `command` is its name. Rejects with SERVER_UNAVAILABLE if the gateway does not answer. */
 export function connectTo(
   { channel }: Pick<RunningGateway, "channel">,
-  face: string,
+  command: string,
   { io, clock, signal }: ConnectContext,
 ): Promise<Link> {
   if (channel === undefined) {
@@ -19,17 +19,17 @@ export function connectTo(
     const hint = "stop it, and start it again";
     return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
   }
-  return connectChannel(channel, { face, pid: process.pid, cwd: io.cwd }, { clock, signal });
+  return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });
 }
 
 /** Asks a gateway something, and hangs up. */
 export async function withLink<Result>(
   gateway: Pick<RunningGateway, "channel">,
-  face: string,
+  command: string,
   context: ConnectContext,
   use: (link: Link) => Promise<Result>,
 ): Promise<Result> {
-  const link = await connectTo(gateway, face, context);
+  const link = await connectTo(gateway, command, context);
   try {
     return await use(link);
   } finally {

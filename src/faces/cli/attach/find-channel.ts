@@ -137,7 +137,7 @@ function explain(differs: Difference, path: string): [why: string, remedy: strin
       ];
     case "untrusted":
       return [
-        `nobody has trusted ${visible(path)} for it`,
+        `${visible(path)} was not trusted when it read the file`,
         "if you trust the file: plugboard trust",
       ];
     case "agent":

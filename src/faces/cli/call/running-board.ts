@@ -2,7 +2,7 @@
 // boards and starts servers, which takes longer to load than such a call takes. Where anything is out of the ordinary,
 // the call goes the ordinary way.
 
-import { connectChannel } from "../../../channel/connect.ts";
+import type { Link } from "../../../channel/link.ts";
 import { RemoteSession } from "../../../channel/remote-session.ts";
 import { findConfig } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -10,6 +10,8 @@ import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { AskApproval } from "../../../model/approval.ts";
 import type { OnElicitation } from "../../../model/elicitation.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../model/server-definition.ts";
+import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
@@ -17,20 +19,15 @@ import { needsTrust } from "../trust/needs-trust.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallCommand } from "./command.ts";
 
-/** Without a timeout of its own in the configuration. */
-const TOOL_TIMEOUT_MS = 60_000;
-
 /** Resolves to undefined, before anything has been called, if the call has to go the ordinary way. */
 export async function withRunningBoard(
   command: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
 ): Promise<number | undefined> {
-  const { clock, signal, io } = context;
   const gateway = await findRunning(context);
   if (gateway === undefined) return undefined;
-  const face = { face: "call", pid: process.pid, cwd: io.cwd };
-  const link = await connectChannel(gateway.channel, face, { clock, signal }).catch(without);
+  const link = await connectTo(gateway, context.commandName, context).catch(without);
   if (link === undefined) return undefined;
   try {
     const board = await openOn(link, gateway, command, context);
@@ -58,7 +55,7 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
 
 /** Undefined if the gateway does not have the tool: servers that run for this command alone may have it. */
 async function openOn(
-  link: Awaited<ReturnType<typeof connectChannel>>,
+  link: Link,
   { fingerprint }: Attachable,
   { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,
@@ -77,7 +74,7 @@ async function openOn(
         owner: options.owner,
         rateLimit: false,
         toolNames: known.toolNames,
-        defaultToolTimeout: TOOL_TIMEOUT_MS,
+        defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
         ...(timeout !== undefined && { toolTimeout: timeout }),
       },
       onApproval: yes ? () => "once" : askApproval(context),

@@ -71,14 +71,14 @@ export async function runDown(context: CliContext): Promise<number> {
   return EXIT.ok;
 }
 
-/** Resolves when the gateway and its servers are gone. `face` is the command that wants it. */
+/** Resolves when the gateway and its servers are gone. `command` is the name of the one that wants it. */
 export async function stopGateway(
   gateway: RunningGateway,
-  face: string,
+  command: string,
   context: CliContext,
 ): Promise<void> {
   try {
-    const link = await connectTo(gateway, face, context);
+    const link = await connectTo(gateway, command, context);
     await link.request("gateway/stop", {});
     link.close();
   } catch (error) {

@@ -24,10 +24,8 @@ export async function runServe(context: CliContext): Promise<number> {
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
-  let live: LiveConfig | undefined;
   try {
-    const config = await LiveConfig.open(context);
-    live = config;
+    await using config = await LiveConfig.open(context);
     const agent = await config.readAgent();
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
@@ -95,7 +93,6 @@ export async function runServe(context: CliContext): Promise<number> {
     approvals.close();
     return EXIT.ok;
   } finally {
-    await live?.close();
     // A client that keeps the pipe open would otherwise keep the process alive.
     input.destroy();
   }

@@ -94,9 +94,9 @@ export function attachedLines(
   { width, paint }: OutputView,
 ): string[] {
   if (attached.list.length === 0) return [];
-  const rows = attached.list.map(({ face, pid, agent = "", since, cwd }) => ({
+  const rows = attached.list.map(({ command, pid, agent = "", since, cwd }) => ({
     cells: [
-      { text: face, tone: "bold" as const },
+      { text: command, tone: "bold" as const },
       String(pid),
       agent,
       duration(now - since),
@@ -113,8 +113,8 @@ export function attachedNames({ total, list }: GatewayStatus["attached"]): strin
   return `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-function nameOf({ face, pid }: AttachedCommand): string {
-  return `${face} (pid ${pid})`;
+function nameOf({ command, pid }: AttachedCommand): string {
+  return `${command} (pid ${pid})`;
 }
 
 /** How many attached commands are named on one line. */

@@ -64,8 +64,9 @@ function showGateway(
     return true;
   }
   const now = clock.now();
-  const held = gateway.heldEdit === undefined ? [] : [capitalised(gateway.heldEdit.message)];
-  screen.lines([gatewayLine(gateway, now), ...held, ""]);
+  const { unappliedEdit: edit } = gateway;
+  const unapplied = edit === undefined ? [] : [capitalised(edit.message)];
+  screen.lines([gatewayLine(gateway, now), ...unapplied, ""]);
   if (server !== undefined) {
     screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
     return true;

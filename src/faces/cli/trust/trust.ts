@@ -82,7 +82,7 @@ async function isAgreed(context: CliContext): Promise<boolean> {
       "UNTRUSTED",
       "cannot ask whether to trust it, because this is not a terminal",
       {
-        hint: `if you trust what is shown above, run: plugboard ${context.face} --yes`,
+        hint: `if you trust what is shown above, run: plugboard ${context.commandName} --yes`,
       },
     );
   }

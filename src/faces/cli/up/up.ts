@@ -1,9 +1,10 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { isDeepStrictEqual } from "node:util";
-import { placeOf } from "../../../config/find.ts";
+import { type ConfigSource, placeOf } from "../../../config/find.ts";
+import type { GatewayConfig } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
@@ -15,7 +16,6 @@ import {
   type OpenGatewayOptions,
 } from "../../gateway/open-gateway.ts";
 import { runningGateway } from "../attach/find-channel.ts";
-import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
@@ -31,36 +31,82 @@ const VIEW_MS = 1000;
 const MOST_NAMES = 500;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
-  const { io, logger, clock, signal, screen, options } = context;
-  /** Where every line is JSON, so are these. */
-  const say = (line: string): void =>
-    io.env["PLUGBOARD_LOG_FORMAT"] === "json"
-      ? logger.info(line, { visit: "gateway" })
-      : screen.note(line);
-  const live = await LiveConfig.open(context);
-  const { source } = live;
-  const config = await live.readGateway();
-  const running = await runningGateway(source, context);
-  if (running?.background && !command.background) {
-    say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
-    await stopGateway(running, "up", context);
-  }
-  const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
-  /** Aborted by `plugboard down`. */
-  const stopping = new AbortController();
+  const { clock, signal, screen } = context;
   const { background } = command;
-  const place = source.kind === "file" ? placeOf(source.path) : undefined;
+  const say = sayer(context);
+  const live = await LiveConfig.open(context);
+  const config = await live.readGateway();
+  if (!background) await replaceBackground(live.source, say, context);
+  /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. */
+  const stopping = new AbortController();
+  const ending = AbortSignal.any([signal, stopping.signal]);
+  const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
   if (background) logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
     : undefined;
   const gatewayOptions: OpenGatewayOptions = {
+    ...configuredBy(live, config, command, context),
+    onStop: () => stopping.abort(),
+    ...(idle && { onAttached: () => idle.attached() }),
+  };
+  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
+  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  tellReady(command.readyFd);
+  if (gateway === undefined) return EXIT.ok;
+  const { http, seeing } = gateway;
+  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
+    everyMs: VIEW_MS,
+    isWhole: true,
+  });
+  if (http !== undefined) sayWhere(http, config, say);
+  followEdits(live, gateway, config.settings, context);
+  await aborted(ending);
+  idle?.stop();
+  await live.close();
+  await gateway.close();
+  // Until here the view shows what the gateway still waits for.
+  view.stop();
+  say("The gateway has stopped");
+  return EXIT.ok;
+}
+
+type Say = (line: string) => void;
+
+/** Where every line of the log is JSON, so are these. */
+function sayer({ io, logger, screen }: CliContext): Say {
+  return (line) =>
+    io.env["PLUGBOARD_LOG_FORMAT"] === "json"
+      ? logger.info(line, { visit: "gateway" })
+      : screen.note(line);
+}
+
+/** Only one gateway runs for a configuration. One that a command has started makes room for yours. */
+async function replaceBackground(
+  source: ConfigSource,
+  say: Say,
+  context: CliContext,
+): Promise<void> {
+  const running = await runningGateway(source, context);
+  if (!running?.background) return;
+  say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
+  await stopGateway(running, "up", context);
+}
+
+/** What follows from the configuration, the command line and the surroundings. */
+function configuredBy(
+  live: LiveConfig,
+  config: GatewayConfig,
+  command: UpCommand,
+  { io, options, clock, logger }: CliContext,
+): OpenGatewayOptions {
+  const { source } = live;
+  const { background } = command;
+  return {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
-    readAgent: readOne,
-    // An edit may be on disk by now that is not applied.
-    fingerprint: (applied = live.hash) => gatewayFingerprint(source, readOne, context, applied),
-    onStop: () => stopping.abort(),
+    readAgent: (id) => live.readAgent(id),
+    fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
@@ -71,49 +117,44 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
     // Servers that nobody has used yet need not run for the one that is kept alive.
     ...(background && { http: false, background, start: "none" }),
-    ...(idle && { onAttached: () => idle.attached() }),
     clock,
     logger,
   };
-  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
-  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
-  tellReady(command.readyFd);
-  if (gateway === undefined) return EXIT.ok;
-  const { http, seeing } = gateway;
+}
+
+function sayWhere(
+  { url, tokenFile }: NonNullable<OpenedGateway["http"]>,
+  { agentIds }: GatewayConfig,
+  say: Say,
+): void {
+  say(`The gateway listens on ${url}. The token is in ${tokenFile}`);
+  const others = agentIds.slice(1);
+  if (others.length > 0) {
+    say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+  }
+}
+
+/** Applies edits of the configuration from now on. `started` are the settings that the gateway was started with. */
+function followEdits(
+  live: LiveConfig,
+  gateway: OpenedGateway,
+  started: GatewaySettings,
+  { logger, onHangup }: CliContext,
+): void {
   const tellLater = onceEach((names) =>
     logger.warn(`${names} will be used when the gateway is started again`),
   );
-  const ending = AbortSignal.any([signal, stopping.signal]);
-  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
-    everyMs: VIEW_MS,
-    isWhole: true,
-  });
-  if (http !== undefined) {
-    say(`The gateway listens on ${http.url}. The token is in ${http.tokenFile}`);
-    const others = config.agentIds.slice(1);
-    if (others.length > 0) {
-      say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
-    }
-  }
   live.follow({
     apply: async () => {
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
-      await gateway.renote(live.hash);
-      tellLater(gatewayDifferences(config.settings, next.settings));
+      await gateway.writeNote();
+      tellLater(gatewayDifferences(started, next.settings));
       return report;
     },
-    onHeld: (held) => seeing.hold(held),
+    onUnapplied: (edit) => gateway.seeing.showEdit(edit),
   });
-  context.onHangup(() => live.reload());
-  await aborted(ending);
-  idle?.stop();
-  await live.close();
-  await gateway.close();
-  // Until here the view shows what the gateway still waits for.
-  view.stop();
-  say("The gateway has stopped");
-  return EXIT.ok;
+  onHangup(() => live.reload());
 }
 
 /** The settings that another start is needed for. */

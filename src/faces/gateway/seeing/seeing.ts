@@ -19,7 +19,7 @@ import {
   type AttachedCommand,
   type GatewayStatus,
   gatewayStatus,
-  type HeldEdit,
+  type UnappliedEdit,
 } from "./status.ts";
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
@@ -102,7 +102,7 @@ export class Seeing {
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
   readonly #attached = new Set<AttachedCommand>();
-  #heldEdit: HeldEdit | undefined;
+  #unappliedEdit: UnappliedEdit | undefined;
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
@@ -142,9 +142,9 @@ export class Seeing {
     this.#gateway = gateway;
   }
 
-  /** An edit of the configuration is not applied; or none is held back any more. */
-  hold(edit: HeldEdit | undefined): void {
-    this.#heldEdit = edit;
+  /** An edit of the configuration is not applied; or, with undefined, all are. */
+  showEdit(edit: UnappliedEdit | undefined): void {
+    this.#unappliedEdit = edit;
   }
 
   /** Watches an agent's board. Returns a function that ends it. */
@@ -179,7 +179,7 @@ export class Seeing {
         pid,
         since: this.since,
         config,
-        heldEdit: this.#heldEdit,
+        unappliedEdit: this.#unappliedEdit,
         isReady: this.#gateway?.isReady() ?? true,
         agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
         clients: this.clients.list(),
@@ -208,17 +208,17 @@ export class Seeing {
   }
 
   /** A command has attached. Returns what is to be called when it goes. */
-  attached({ face, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
+  attached({ command, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
     const since = this.#options.clock.now();
-    const command = { face, pid, cwd, ...(agent !== undefined && { agent }), since };
+    const entry = { command, pid, cwd, ...(agent !== undefined && { agent }), since };
     const say = (change: "attached" | "left"): void => {
-      this.events.add("command", { change, face, pid, agent });
-      this.#lines.say("command", `command ${change}: ${oneLine(face, 50)}`, { pid, agent });
+      this.events.add("command", { change, command, pid, agent });
+      this.#lines.say("command", `command ${change}: ${oneLine(command, 50)}`, { pid, agent });
     };
-    this.#attached.add(command);
+    this.#attached.add(entry);
     say("attached");
     return () => {
-      if (this.#attached.delete(command)) say("left");
+      if (this.#attached.delete(entry)) say("left");
     };
   }
 

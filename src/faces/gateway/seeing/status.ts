@@ -20,7 +20,7 @@ export interface GatewayStatus {
   state: "serving" | "stopping";
   agents: AgentStatus[];
   /** An edit of the configuration that is not applied, and why. */
-  heldEdit?: HeldEdit;
+  unappliedEdit?: UnappliedEdit;
   /** How many there are, and the last of them. */
   clients: { total: number; present: number; list: SeenClient[] };
   sessions: { total: number; list: SessionStatus[] };
@@ -28,7 +28,7 @@ export interface GatewayStatus {
   attached: { total: number; list: AttachedCommand[] };
 }
 
-export interface HeldEdit {
+export interface UnappliedEdit {
   /** `waiting`: it changes what is started, and nobody has approved that. */
   kind: "invalid" | "waiting";
   message: string;
@@ -36,7 +36,7 @@ export interface HeldEdit {
 
 export interface AttachedCommand {
   /** `call`, `acp`, `serve` */
-  face: string;
+  command: string;
   pid: number;
   cwd: string;
   agent?: string;
@@ -84,7 +84,7 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
     pid,
     since,
     ...(config !== undefined && { config }),
-    ...(sources.heldEdit !== undefined && { heldEdit: sources.heldEdit }),
+    ...(sources.unappliedEdit !== undefined && { unappliedEdit: sources.unappliedEdit }),
     state: isReady ? "serving" : "stopping",
     agents: agents.map(({ id, servers }) => ({
       id,

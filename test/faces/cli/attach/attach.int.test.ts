@@ -85,7 +85,10 @@ describe("while a gateway runs", () => {
       /servers\.json, the servers of the gateway \(pid \d+, for [^)]+\)\n/,
     );
     const { gateway: shown } = JSON.parse(await printed("--json"));
-    expect(shown).toMatchObject({ pid: process.pid, attached: { list: [{ face: "overview" }] } });
+    expect(shown).toMatchObject({
+      pid: process.pid,
+      attached: { list: [{ command: "overview" }] },
+    });
     expect(await printed("status")).toMatch(/^The gateway runs at /);
     expect(await printed("--standalone")).toMatch(/servers started for this command\n/);
     expect(await printed("status", "--standalone")).toMatch(/^server +state/);
@@ -303,7 +306,7 @@ describe("trust", () => {
     const call = ["call", "echo/echo", "text=x"];
     const { code, stdout, stderr } = await scratch.run(["--config", "plugboard.json", ...call]);
     expect([code, stdout]).toEqual([0, "x\n"]);
-    expect(stderr).toContain("nobody has trusted ");
+    expect(stderr).toContain("was not trusted when it read the file");
   });
 });
 

@@ -131,7 +131,7 @@ describe("a command stands alone", () => {
       "with a file that was not trusted for the gateway",
       { of: { untrusted: true } },
       () => find(),
-      `nobody has trusted {file} for it. ${ALONE}if you trust the file: plugboard trust`,
+      `{file} was not trusted when it read the file. ${ALONE}if you trust the file: plugboard trust`,
     ],
     [
       "in another directory",

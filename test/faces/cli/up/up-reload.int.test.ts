@@ -50,7 +50,7 @@ async function up(argv: readonly string[] = []) {
 }
 
 interface Status {
-  gateway: { heldEdit?: { kind: string; message: string } };
+  gateway: { unappliedEdit?: { kind: string; message: string } };
   servers: { name: string; pid?: number; state: { kind: string } }[];
 }
 
@@ -155,7 +155,7 @@ it("an edit in a repository that would start something new waits for a person", 
   await stderr.until("waits for you");
   expect(stderr.text).toMatch(/added: server more, server team\/evil/);
   const waiting = await status(...config);
-  expect(waiting.gateway.heldEdit).toMatchObject({ kind: "waiting" });
+  expect(waiting.gateway.unappliedEdit).toMatchObject({ kind: "waiting" });
   expect(waiting.servers.map(({ name }) => name)).toEqual(["echo"]);
   expect((await scratch.run([...config, "status"])).stdout).toContain("waits for you");
   // Nothing of it applies: neither its rules, nor for an agent that is opened only now, nor by a signal.
@@ -172,7 +172,7 @@ it("an edit in a repository that would start something new waits for a person", 
   expect(approved.stdout).toMatch(/added: more, team\/more, team\/evil/);
   await eventually(() => isThere(marker));
   const done = await status(...config);
-  expect(done.gateway.heldEdit).toBeUndefined();
+  expect(done.gateway.unappliedEdit).toBeUndefined();
   expect(done.servers.map(({ name }) => name)).toEqual(["echo", "more"]);
 
   // Agents come and go with their clients; what takes another start is named.
@@ -204,7 +204,7 @@ it("an edit that is wrong keeps what runs, and says what is wrong; reload says i
     "{ agents: { defaults: { mcp: { servers: [] } } } }",
   );
   await stderr.until("is not applied");
-  expect((await status()).gateway.heldEdit?.kind).toBe("invalid");
+  expect((await status()).gateway.unappliedEdit?.kind).toBe("invalid");
   const { code, stderr: said } = await scratch.run(["reload"]);
   expect([code, said]).toEqual([2, expect.stringContaining("servers")]);
   expect((await status()).servers).toMatchObject([{ name: "echo", pid }]);
