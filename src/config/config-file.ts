@@ -19,6 +19,8 @@ export interface ConfigFile {
   /** Takes an issue in the value to where the user wrote it. */
   asWritten: (issue: Issue) => Issue;
   source: IssueSource;
+  /** It says which servers there are in which directory, and this is what it says about the working directory. */
+  isOfDirectory?: true;
 }
 
 const OWN_NAME = "plugboard.json";
@@ -78,6 +80,7 @@ async function interpret(
     ],
     asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
+    ...(draft.isOfDirectory && { isOfDirectory: true }),
   };
 }
 
