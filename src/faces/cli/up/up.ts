@@ -19,7 +19,12 @@ import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
-import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
+import {
+  closeInherited,
+  logInBackground,
+  openUnlessRunning,
+  tellReady,
+} from "../keep-alive/background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
@@ -37,6 +42,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     io.env["PLUGBOARD_LOG_FORMAT"] === "json"
       ? logger.info(line, { visit: "gateway" })
       : screen.note(line);
+  if (command.readyFd !== undefined) closeInherited(command.readyFd);
   const live = await LiveConfig.open(context);
   const { source } = live;
   const config = await live.readGateway();
