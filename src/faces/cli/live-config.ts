@@ -279,7 +279,10 @@ export class LiveConfig {
 }
 
 /** Whether it is in Plugboard's home, and no link from or to somewhere else: nobody but you writes there. */
-export async function isYours(file: string, io: Pick<CliIo, "env" | "homedir">): Promise<boolean> {
+export async function isFileYours(
+  file: string,
+  io: Pick<CliIo, "env" | "homedir">,
+): Promise<boolean> {
   return (await locate(file, io)).isYours;
 }
 

@@ -210,9 +210,9 @@ describe("an edit", () => {
     write("repo/plugboard.json", OTHER);
     symlinkSync(place("home"), place("link"));
     const { live } = await follow(place("link/plugboard.json"));
-    let isOver = false;
+    const over = new AbortController();
     const turning = (async () => {
-      for (let turn = 0; !isOver; turn += 1) {
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
         symlinkSync(place(turn % 2 === 0 ? "repo" : "home"), place("next"));
         await rename(place("next"), place("link"));
       }
@@ -223,7 +223,7 @@ describe("an edit", () => {
         expect(await commands(live)).toEqual(["docs"]);
       }
     } finally {
-      isOver = true;
+      over.abort();
       await turning;
     }
   });
