@@ -34,6 +34,8 @@ interface ConfigVersion {
   /** The hash of the file's bytes. */
   hash: string;
   launches: readonly Launch[];
+  /** What decides which calls are allowed: hashes by label. */
+  guards: ReadonlyMap<string, string>;
   /** The text is that of a file in Plugboard's home. */
   isYours: boolean;
   /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
@@ -184,6 +186,7 @@ export class LiveConfig {
       const report = await listener.apply();
       this.#hold(undefined);
       this.#tell(report, isSame);
+      if (isTrusted && last.isTrusted && !read.isYours) this.#tellGuards(last, read);
       return report;
     } catch (error) {
       this.#version = last;
@@ -256,6 +259,16 @@ export class LiveConfig {
     this.#context.logger.info(`the configuration was reloaded; ${what}`, { visit: "reload" });
   }
 
+  /** Such an edit needs no approval, so whoever has not made it should at least hear of it. */
+  #tellGuards({ guards: before }: ConfigVersion, { guards }: Pick<ConfigVersion, "guards">): void {
+    const changed = [...before].filter(([label, hash]) => (guards.get(label) ?? hash) !== hash);
+    if (changed.length === 0 || this.source.kind !== "file") return;
+    const labels = changed.map(([label]) => visible(label)).join(", ");
+    this.#context.logger.warn(
+      `an edit of ${visible(this.source.path)} has changed which calls are allowed or asked about (${labels}); if that was not you, look at the file`,
+    );
+  }
+
   /** Rejects with CONFIG_INVALID for a file that is wrong anywhere. */
   async #read(file: string): Promise<Omit<ConfigVersion, "isTrusted">> {
     // Looked at once: a link that is turned to your home and back must not make another file yours.
@@ -263,8 +276,8 @@ export class LiveConfig {
     const bytes = await readConfigBytes(path);
     const text = decodeConfig(file, bytes);
     await loadConfig(file, this.#context.options.agent, this.#readOptions(text));
-    const { all: launches } = await readLaunches(file, text);
-    return { text, hash: hashOfFile(bytes), launches, isYours };
+    const { all: launches, guards } = await readLaunches(file, text);
+    return { text, hash: hashOfFile(bytes), launches, guards, isYours };
   }
 
   #readOptions(text: string): { cwd: string; homedir: string; text: string } {

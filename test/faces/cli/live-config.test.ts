@@ -228,6 +228,23 @@ describe("an edit", () => {
     }
   });
 
+  it.each<[of: string, told: string | undefined]>([
+    ["other.json", "server docs"],
+    ["home/plugboard.json", undefined],
+  ])("of %s that takes back a question applies, and is told as %s", async (of, told) => {
+    write(of, servers({ docs: { command: "docs", approval: "ask" } }));
+    const { live } = await follow(place(of));
+    write(of, servers({ docs: { command: "docs", timeout: 9000 } }));
+    expect(await codeOf(live.reload())).toBe("applied");
+    // Nothing of that is in the next edit.
+    write(of, servers({ docs: { command: "docs" } }));
+    expect(await codeOf(live.reload())).toBe("applied");
+    const warnings = logger.lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ message }) => message)).toEqual(
+      told === undefined ? [] : [expect.stringContaining(`asked about (${told})`)],
+    );
+  });
+
   it("that waits is told once, by name and without its values, and applies when a person approves it", async () => {
     write("other.json", ONE);
     const { live, applied, held } = await follow(place("other.json"));
