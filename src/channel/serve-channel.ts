@@ -313,8 +313,35 @@ function checkOpen({ session, agent, options, withheld, handlers }: OpenRequest)
     typeof agent === "string" &&
     isJsonObject(options) &&
     Array.isArray(withheld) &&
-    isJsonObject(handlers);
+    isJsonObject(handlers) &&
+    isHandler(handlers.approval) &&
+    isHandler(handlers.elicitation) &&
+    (handlers.sampling === undefined ||
+      (isJsonObject(handlers.sampling) && isHandler(handlers.sampling.handler))) &&
+    areOptions(options);
   if (!isWhole) throw invalid("session/open is not well formed");
+}
+
+function isHandler(value: unknown): boolean {
+  return value === undefined || typeof value === "number";
+}
+
+/** What a session is opened with. One that fails half-way would be left on the agent's board. */
+function areOptions({ cwd, id, toolNames, tools, ...rest }: JsonObject): boolean {
+  const { defaultToolTimeout, toolTimeout } = rest;
+  const isOptional = (value: unknown, type: "number" | "string"): boolean =>
+    value === undefined || typeof value === type;
+  return (
+    typeof cwd === "string" &&
+    isOptional(id, "string") &&
+    isOptional(defaultToolTimeout, "number") &&
+    isOptional(toolTimeout, "number") &&
+    (tools === undefined || isJsonObject(tools)) &&
+    (toolNames === undefined ||
+      (isJsonObject(toolNames) &&
+        typeof toolNames.template === "string" &&
+        isOptional(toolNames.length, "number")))
+  );
 }
 
 function commandIn({ command, pid, cwd }: JsonObject): CommandInfo {

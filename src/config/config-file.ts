@@ -22,6 +22,8 @@ export interface ConfigFile {
   source: IssueSource;
   /** Whose it is, where it is another application's. */
   application?: Application;
+  /** It says which servers there are in which directory, and this is what it says about the working directory. */
+  isOfDirectory?: true;
 }
 
 const OWN_NAME = "plugboard.json";
@@ -82,6 +84,7 @@ async function interpret(
     asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
     application,
+    ...(draft.isOfDirectory && { isOfDirectory: true }),
   };
 }
 

@@ -68,7 +68,7 @@ export async function loadConfigContent(
 }
 
 function toAgentConfig(
-  { value, issues, warnings, notes, asWritten, source }: ConfigFile,
+  { value, issues, warnings, notes, asWritten, source, isOfDirectory }: ConfigFile,
   agentId: string,
   {
     baseDir,
@@ -104,6 +104,7 @@ function toAgentConfig(
     leftOut: serversElsewhere(layers, servers),
     warnings: toProblems([...warnings, ...ownWarnings], source),
     ...(notes.length > 0 && { notes: toProblems(notes, source) }),
+    ...(isOfDirectory && { isOfDirectory }),
   };
 }
 

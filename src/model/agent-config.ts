@@ -83,6 +83,8 @@ export interface AgentConfig {
   untrusted?: { remedy: string };
   /** The file it was read from. */
   file?: string;
+  /** The file has other servers for other working directories. */
+  isOfDirectory?: true;
 }
 
 /** The servers of one board, and how their tools are named. */

@@ -34,6 +34,11 @@ export function ownerState(name: string): "running" | "gone" | "unknown" {
   }
 }
 
+/** Whether the name is that of the process with this id, and that runs. False where it cannot be looked up. */
+export function isOwner(name: string, pid: number): boolean {
+  return OWNER.exec(name)?.[4] === String(pid) && ownerState(name) === "running";
+}
+
 /** Undefined for a process that has ended, and where the system does not tell. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return undefined;

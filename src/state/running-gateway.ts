@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFileNow, writeJsonFile } from "./json-file.ts";
-import { ownerName, ownerState } from "./process-owner.ts";
+import { isOwner, ownerName, ownerState } from "./process-owner.ts";
 
 export interface RunningGateway {
   pid: number;
@@ -63,6 +63,18 @@ export async function findGateway(
   if (ownerState(owner) !== "gone") return gateway;
   await rm(file, { force: true });
   return undefined;
+}
+
+/**
+ * Whether the process with this id is the gateway for sure: on this machine, in this container, and no later process
+ * with the same id. Without that it must not be signalled.
+ */
+export function isGatewayProcess(
+  stateDir: string,
+  { config, pid }: Pick<RunningGateway, "config" | "pid">,
+): boolean {
+  const found = readNote(readJsonFileNow(gatewayFile(stateDir, config, "json"), MOST_BYTES));
+  return found?.pid === pid && isOwner(found.owner, pid);
 }
 
 function readNote(value: unknown): (RunningGateway & { owner: string }) | undefined {

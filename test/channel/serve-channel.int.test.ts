@@ -230,6 +230,24 @@ describe("requests to the gateway itself", () => {
     ["an opening without anything", "session/open", {}, "INVALID_ARGUMENTS"],
     ["an unknown agent", "session/open", opening({ agent: "x" }), "INVALID_ARGUMENTS"],
     ["a relative cwd", "session/open", opening({ options: { cwd: "a" } }), "INVALID_ARGUMENTS"],
+    ...[
+      { toolNames: {} },
+      { toolNames: "x" },
+      { tools: null },
+      { toolTimeout: "1" },
+      { id: {} },
+    ].map((wrong): [string, string, object, string] => [
+      JSON.stringify(wrong),
+      "session/open",
+      opening({ options: { cwd: "/", ...wrong } }),
+      "INVALID_ARGUMENTS",
+    ]),
+    [
+      "a wrong handler",
+      "session/open",
+      opening({ handlers: { sampling: null } }),
+      "INVALID_ARGUMENTS",
+    ],
   ])("%s gets an error, and the link goes on", async (_, method, params, code) => {
     const board = await open({});
     const { connect: join_ } = await openChannel({ main: board });

@@ -27,6 +27,10 @@ beforeAll(() => {
   mkdirSync(join(here, "mcp"));
   writeFileSync(join(here, "mcp", "local"), "");
   symlinkSync(there, join(root, "link"));
+  writeFileSync(join(there, "module.py"), "");
+  writeFileSync(join(here, "pyproject.toml"), "");
+  writeFileSync(join(here, "package.json"), "{}");
+  mkdirSync(join(here, "node_modules", "@scope", "local"), { recursive: true });
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -74,6 +78,21 @@ describe("a command would start the same servers as a gateway", () => {
     [
       "with absolute paths and URLs",
       server(["/data", "--url=https://a/b", "~/x"]),
+      { cwd: "here" },
+    ],
+    [
+      "with a package that neither project has",
+      server(["-y", "--package=other", "@scope/pkg@latest"]),
+      { cwd: "here" },
+    ],
+    [
+      "with a program that is told where its project is",
+      server(["--directory", "/srv/x", "run", "y"], { command: "uv" }),
+      { cwd: "here" },
+    ],
+    [
+      "with a script that names no file of either directory",
+      server(["-c", "exec docs --port=80; true"], { command: "sh" }),
       { cwd: "here" },
     ],
     ["with a relative path and a cwd", server(["."], { cwd: "/" }), { cwd: "here" }],
@@ -150,6 +169,15 @@ describe("a command stands alone", () => {
     ["a directory that is in the command's directory", server(["--root", "mcp"]), "mcp"],
     ["a path behind an option", server(["--x=mcp/local"]), "--x=mcp/local"],
     ["one that is named in env", server([], { env: { ROOT: "mcp" } }), "mcp"],
+    ["a path in a script", server(["-c", "cd ./x && go"]), "cd ./x && go"],
+    ["a file in a script", server(["-c", "cat server.js"]), "cat server.js"],
+    ["a directory in a script, there", server(["-c", "cat mcp/x|y"]), "mcp"],
+    ["a path in a list", server(["--mount", "type=bind,src=./x"]), "type=bind,src=./x"],
+    ["a path behind a name", server(["file=../x"]), "file=../x"],
+    ["a path in an option", server(["-I./x"]), "-I./x"],
+    ["the directory for a container", server(["-v", ".:/data"]), ".:/data"],
+    ["a module of Python", server(["-m", "module"]), "module"],
+    ["a package of Python, there", server(["-m", "mcp.server"]), "mcp"],
   ])("in another directory with %s", (_, config, word) => {
     expect(compare(config, { cwd: here })).toEqual({
       kind: "directory",
@@ -159,6 +187,24 @@ describe("a command stands alone", () => {
   });
 
   it.each<[string, BoardConfig, object, string]>([
+    [
+      "servers for single projects",
+      server([]),
+      { isOfDirectory: true },
+      "the file has servers of its own for each project",
+    ],
+    [
+      "a package that the project has",
+      server(["-y", "@scope/local@1"]),
+      {},
+      "server 'files' is started with npx, which looks for files of the project",
+    ],
+    [
+      "a program of the project",
+      server(["run", "x"], { command: "/usr/bin/uv" }),
+      {},
+      "server 'files' is started with uv, which looks for files of the project",
+    ],
     ["roots: true", server([], { roots: true }), {}, "server 'files' gets it as a root"],
     ["roots of the agent", server([]), { roots: true }, "server 'files' gets it as a root"],
     [
@@ -199,3 +245,14 @@ it.each([undefined, null, 1, [], {}, { file: 1 }, { file: "", cwd: "", salt: "",
     expect(readFingerprint(value)).toBeUndefined();
   },
 );
+
+it("in another directory, a PATH with a relative directory leads to another program", () => {
+  const env = { ...ENV, PATH: "node_modules/.bin:/bin" };
+  const agents = [parseAgentConfig(server([]))];
+  const taken = takeFingerprint(agents, { file: FILE, salt: "salt", env, cwd: there });
+  const at = { agent: "default", file: FILE, env };
+  expect(difference(taken, { ...at, cwd: there })).toBeUndefined();
+  expect(difference(taken, { ...at, cwd: here })).toMatchObject({
+    what: "PATH has a directory that is relative to it",
+  });
+});

@@ -542,8 +542,10 @@ describe("Claude Code's file of a user", () => {
     ["/home/anna", ["memory"]],
   ])("has the servers of all projects and those of the project at %s", async (cwd, names) => {
     const file = await fileOf(await fixture("claude-code-user.json"), ".claude.json");
-    const { servers } = await loadConfig(file, undefined, { cwd });
+    const { servers, isOfDirectory } = await loadConfig(file, undefined, { cwd });
     expect(servers.map(({ name }) => name)).toEqual(names);
+    // So a command in another project does not use the servers of a gateway in this one.
+    expect(isOfDirectory).toBe(true);
   });
 
   it("has a project's server in place of the user's, and switches servers off", async () => {

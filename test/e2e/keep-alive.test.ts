@@ -2,7 +2,15 @@
 // themselves run in this process.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -92,6 +100,33 @@ describe("a server that is kept alive", () => {
     await eventually(() => !pids.some(isAlive));
     expect(await printed("call", "page/current")).not.toBe(first);
   });
+
+  it.runIf(process.platform === "linux")(
+    "does not hold the files that the shell has open in which the command ran",
+    () => {
+      const config = configure({ page: PAGE });
+      const lock = scratch.file("lock", "");
+      const file = openSync(lock, "w");
+      const none = Array.from({ length: 17 }, () => "ignore" as const);
+      try {
+        const words = [BIN, "--config", config, "call", "page/current"];
+        execFileSync(process.execPath, words, {
+          cwd: scratch.directory,
+          env: { PATH: process.env["PATH"], PLUGBOARD_HOME: `${scratch.directory}/home` },
+          // Node itself keeps the first sixteen from the programs that it starts.
+          stdio: ["ignore", "pipe", "pipe", ...none, file],
+        });
+      } finally {
+        closeSync(file);
+      }
+      const pids = ofGateways();
+      expect(pids).toHaveLength(2);
+      const open = pids.flatMap((pid) =>
+        readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`)),
+      );
+      expect(open).not.toContain(lock);
+    },
+  );
 
   it("outlives a server in whose shell the command ran", async () => {
     const file = configure({ page: PAGE });

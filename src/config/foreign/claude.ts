@@ -92,6 +92,7 @@ export const claudeDesktop: Application = {
 
 /** The servers of the project that the caller works in come over those of all projects, as in Claude Code. */
 function readProjects(projects: JsonObject, draft: Draft, cwd: string): void {
+  draft.isOfDirectory = true;
   const current = ancestors(cwd).find((path) => Object.hasOwn(projects, path));
   const project = current === undefined ? undefined : projects[current];
   if (current !== undefined && isJsonObject(project)) {

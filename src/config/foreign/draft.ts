@@ -38,6 +38,8 @@ export class Draft {
   readonly warnings: Issue[] = [];
   /** What was passed over or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
+  /** In another working directory, the file would be translated to other servers. */
+  isOfDirectory = false;
   readonly #origins = new Map<string, KeyPath>();
 
   constructor(around: Surroundings) {

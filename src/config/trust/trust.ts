@@ -25,6 +25,8 @@ export type Launch = {
 
 export interface Launches {
   all: Launch[];
+  /** What decides which calls are allowed and asked about: hashes by label. It needs no approval. */
+  guards: ReadonlyMap<string, string>;
   /**
    * Whether an agent was loaded from the text that is listed here. The file is read twice, and may have changed
    * in between.
@@ -40,6 +42,8 @@ export type Trust =
 /** The other keys start nothing and send nothing: timeouts, rules, names of tools. */
 const SERVER_KEYS = ["transport", ...STDIO_KEYS, ...REMOTE_KEYS] as const;
 
+const GUARD_KEYS = ["tools", "approval", "trusted", "sampling", "pins", "framing"] as const;
+
 /** Blocks of the root that need no approval of their own. */
 const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
@@ -51,6 +55,7 @@ export async function readLaunches(file: string, text?: string): Promise<Launche
   const layers = readAgents((await readConfigFile(file, { text })).value);
   return {
     all: launchesOf(layers),
+    guards: guardsOf(layers),
     isSource: ({ agentId, servers, nativeModules = [] }) => {
       const agent = layers.list.find(({ id }) => id === agentId);
       const modules = new Set(
@@ -81,6 +86,19 @@ export function judgeTrust(
   return added.length + changed.length + removed.length === 0
     ? { kind: "trusted" }
     : { kind: "changed", added, changed, removed };
+}
+
+function guardsOf({ defaults, list }: AgentLayers): Map<string, string> {
+  const known = [defaults, ...list].flatMap((layer): [string, string][] => {
+    const agent = layer.id === undefined ? undefined : layer;
+    const { tools } = layer.settings;
+    const servers = Array.from(layer.servers.servers.values(), ({ name, plain }) => {
+      const keys = GUARD_KEYS.map((key) => plain[key]);
+      return [`server ${within(agent, name)}`, hashOf(keys)] as [string, string];
+    });
+    return [[`setting ${within(agent, "tools")}`, hashOf(tools ?? null)], ...servers];
+  });
+  return new Map(known);
 }
 
 function launchesOf(layers: AgentLayers): Launch[] {

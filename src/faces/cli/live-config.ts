@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, isAbsolute, relative, sep } from "node:path";
-import type { ConfigSource } from "../../config/find.ts";
+import { type ConfigSource, placeOf } from "../../config/find.ts";
 import { type Fingerprint, hashOfFile, takeFingerprint } from "../../config/fingerprint.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/gateway.ts";
 import { plugboardHome } from "../../config/home.ts";
@@ -36,6 +36,10 @@ interface ConfigVersion {
   /** The hash of the file's bytes. */
   hash: string;
   launches: readonly Launch[];
+  /** What decides which calls are allowed: hashes by label. */
+  guards: ReadonlyMap<string, string>;
+  /** The text is that of a file in Plugboard's home. */
+  isYours: boolean;
   /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
   isTrusted: boolean;
 }
@@ -202,6 +206,7 @@ export class LiveConfig implements AsyncDisposable {
       const report = await listener.apply();
       this.#setUnapplied(undefined);
       this.#tell(report, isSame);
+      if (isTrusted && last.isTrusted && !read.isYours) this.#tellGuards(last, read);
       return report;
     } catch (error) {
       this.#version = last;
@@ -226,11 +231,11 @@ export class LiveConfig implements AsyncDisposable {
    */
   async #judge(
     file: string,
-    { launches }: Pick<ConfigVersion, "launches">,
+    { launches, isYours }: Pick<ConfigVersion, "launches" | "isYours">,
     last: ConfigVersion,
   ): Promise<boolean> {
     if (await this.#isApproved(file, { launches })) return true;
-    if (await isYours(file, this.#context.io)) return true;
+    if (isYours) return true;
     if (!last.isTrusted) return false;
     const started = new Map(last.launches.map(({ label, hash }) => [label, hash]));
     const change = judgeTrust(started, launches);
@@ -274,13 +279,25 @@ export class LiveConfig implements AsyncDisposable {
     this.#context.logger.info(`the configuration was reloaded; ${what}`, { visit: "reload" });
   }
 
+  /** Such an edit needs no approval, so whoever has not made it should at least hear of it. */
+  #tellGuards({ guards: before }: ConfigVersion, { guards }: Pick<ConfigVersion, "guards">): void {
+    const changed = [...before].filter(([label, hash]) => (guards.get(label) ?? hash) !== hash);
+    if (changed.length === 0 || this.source.kind !== "file") return;
+    const labels = changed.map(([label]) => visible(label)).join(", ");
+    this.#context.logger.warn(
+      `an edit of ${visible(this.source.path)} has changed which calls are allowed or asked about (${labels}); if that was not you, look at the file`,
+    );
+  }
+
   /** Rejects with CONFIG_INVALID for a file that is wrong anywhere. */
   async #read(file: string): Promise<Omit<ConfigVersion, "isTrusted">> {
-    const bytes = await readConfigBytes(file, { mayBePipe: this.#version === undefined });
+    // Looked at once: a link that is turned to your home and back must not make another file yours.
+    const { path, isYours } = await locate(file, this.#context.io);
+    const bytes = await readConfigBytes(path, { mayBePipe: this.#version === undefined });
     const text = decodeConfig(file, bytes);
     await loadConfig(file, this.#context.options.agent, this.#readOptions(text));
-    const { all: launches } = await readLaunches(file, text);
-    return { text, hash: hashOfFile(bytes), launches };
+    const { all: launches, guards } = await readLaunches(file, text);
+    return { text, hash: hashOfFile(bytes), launches, guards, isYours };
   }
 
   #readOptions(text: string): { cwd: string; homedir: string; text: string } {
@@ -294,22 +311,43 @@ export class LiveConfig implements AsyncDisposable {
   }
 }
 
-/** Whether it is in Plugboard's home, and no link to somewhere else: nobody but you writes there. */
-export async function isYours(
+/** Whether it is in Plugboard's home, and no link from or to somewhere else: nobody but you writes there. */
+export async function isFileYours(
+  file: string,
+  io: Pick<CliIo, "env" | "homedir">,
+): Promise<boolean> {
+  return (await locate(file, io)).isYours;
+}
+
+/**
+ * The file without links, and whether it is yours. Both the place that was named and the file there have to be in the
+ * home: it also has files with words of others in it, such as saved results, and a link to one of those is easily made.
+ */
+async function locate(
   file: string,
   { env, homedir }: Pick<CliIo, "env" | "homedir">,
-): Promise<boolean> {
+): Promise<{ path: string; isYours: boolean }> {
+  const place = placeOf(file);
   try {
-    const path = relative(await realpath(plugboardHome(env, homedir)), await realpath(file));
-    const isInside = path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
-    return isInside && otherWriters(file, env) === undefined;
+    const home = await realpath(plugboardHome(env, homedir));
+    const path = await realpath(place);
+    const isInside = [place, path].every((each) => isWithin(home, each));
+    const writable = isInside ? [path, dirname(path), dirname(place)] : [];
+    const others = writable.some((each) => otherWriters(each, env) !== undefined);
+    return { path, isYours: isInside && !others };
   } catch {
-    return false;
+    // Whoever reads it says why it cannot be read.
+    return { path: file, isYours: false };
   }
 }
 
 function isRegularFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function isWithin(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way !== "" && way.split(sep)[0] !== ".." && !isAbsolute(way);
 }
 
 /** Calls `tell` with the names, joined, unless they are those of the last time. */

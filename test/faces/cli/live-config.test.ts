@@ -8,6 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -177,6 +178,74 @@ describe("an edit", () => {
     edit();
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
     expect(await commands(live)).toEqual(["docs"]);
+  });
+
+  it.each<[what: string, edit: () => void]>([
+    [
+      "replaced by a link to a file in it, such as a saved result",
+      () => {
+        mkdirSync(place("home/results"), { mode: 0o700 });
+        write("home/results/1.txt", OTHER);
+        rmSync(place("repo/named.json"));
+        symlinkSync(place("home/results/1.txt"), place("repo/named.json"));
+      },
+    ],
+    [
+      "a link to a directory in it that others can write to",
+      () => {
+        mkdirSync(place("home/shared"));
+        write("home/shared/named.json", OTHER);
+        chmodSync(place("home/shared"), 0o777);
+        rmSync(place("repo"), { recursive: true });
+        symlinkSync(place("home/shared"), place("repo"));
+      },
+    ],
+  ])("outside of the home waits too where it is %s", async (_, edit) => {
+    write("repo/named.json", ONE);
+    const { live } = await follow(place("repo/named.json"));
+    edit();
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect(await commands(live)).toEqual(["docs"]);
+  });
+
+  it("is read where it was looked up, so that a link that is turned all the time makes nothing yours", async () => {
+    write("home/plugboard.json", ONE);
+    write("repo/plugboard.json", OTHER);
+    symlinkSync(place("home"), place("link"));
+    const { live } = await follow(place("link/plugboard.json"));
+    const over = new AbortController();
+    const turning = (async () => {
+      for (let turn = 0; !over.signal.aborted; turn += 1) {
+        symlinkSync(place(turn % 2 === 0 ? "repo" : "home"), place("next"));
+        await rename(place("next"), place("link"));
+      }
+    })();
+    try {
+      for (let look = 0; look < 200; look += 1) {
+        await codeOf(live.reload());
+        expect(await commands(live)).toEqual(["docs"]);
+      }
+    } finally {
+      over.abort();
+      await turning;
+    }
+  });
+
+  it.each<[of: string, told: string | undefined]>([
+    ["other.json", "server docs"],
+    ["home/plugboard.json", undefined],
+  ])("of %s that takes back a question applies, and is told as %s", async (of, told) => {
+    write(of, servers({ docs: { command: "docs", approval: "ask" } }));
+    const { live } = await follow(place(of));
+    write(of, servers({ docs: { command: "docs", timeout: 9000 } }));
+    expect(await codeOf(live.reload())).toBe("applied");
+    // Nothing of that is in the next edit.
+    write(of, servers({ docs: { command: "docs" } }));
+    expect(await codeOf(live.reload())).toBe("applied");
+    const warnings = logger.lines.filter(({ level }) => level === "warn");
+    expect(warnings.map(({ message }) => message)).toEqual(
+      told === undefined ? [] : [expect.stringContaining(`asked about (${told})`)],
+    );
   });
 
   it("that waits is told once, by name and without its values, and applies when a person approves it", async () => {

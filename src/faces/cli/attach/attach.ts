@@ -3,17 +3,20 @@
 
 import type { Link } from "../../../channel/link.ts";
 import type { ConfigSource } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
 import { connectTo } from "./connect.ts";
 import {
   type Attachable,
   findChannel,
   type FoundChannel,
+  isTrustedBy,
   standaloneReason,
 } from "./find-channel.ts";
 
@@ -63,7 +66,7 @@ export async function attach(
           ...boardOptions,
           agent,
           link,
-          reattach: () => reattach(source, context, options),
+          reattach: () => reattach(source, context, options, gateway),
           onLost: (message) => logger.warn(message),
         });
       },
@@ -95,17 +98,28 @@ async function findOrStart(
   return { kind: "standalone", reason: started.reason };
 }
 
-/** The link to the gateway that runs now, if it has the same servers. Does not reject. */
+/**
+ * The link to the gateway that runs now, if it has the same servers. Does not reject. `first` is the gateway that the
+ * command was attached to. Of a file that needs your trust, another text may have been named to the next gateway since:
+ * that approves it for the gateway, and not for this command.
+ */
 async function reattach(
   source: ConfigSource,
   context: CliContext,
   options: AttachOptions,
+  first: Attachable,
 ): Promise<Link | undefined> {
+  const { io, commandName } = context;
   try {
     const found = await findFor(source, context, options);
-    return found.kind === "attach"
-      ? await connectTo(found.gateway, context.commandName, context)
-      : undefined;
+    if (found.kind !== "attach" || source.kind !== "file") return undefined;
+    const { gateway } = found;
+    const isSameFile = gateway.fingerprint.file === first.fingerprint.file;
+    const isTrusted =
+      isSameFile ||
+      !needsTrust(source, io) ||
+      (await isTrustedBy(gateway, source.path, plugboardHome(io.env, io.homedir)));
+    return isTrusted ? await connectTo(gateway, commandName, context) : undefined;
   } catch {
     return undefined;
   }

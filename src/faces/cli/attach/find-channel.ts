@@ -150,7 +150,7 @@ function explain(differs: Difference, path: string): [why: string, remedy: strin
     case "directory":
       return [
         `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
-        'to share its servers, give the server a "cwd" or an absolute path',
+        'to share its servers, run in that directory, or give the server a "cwd" or an absolute path',
       ];
   }
 }

@@ -2,10 +2,14 @@
 
 import { plugboardHome } from "../../../config/home.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
-import { PlugboardError } from "../../../model/errors.ts";
+import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { tryLock } from "../../../state/lock.ts";
-import { gatewayFile, type RunningGateway } from "../../../state/running-gateway.ts";
+import {
+  gatewayFile,
+  isGatewayProcess,
+  type RunningGateway,
+} from "../../../state/running-gateway.ts";
 import { pause } from "../../../util/clock.ts";
 import { signalProcess } from "../../../util/signal.ts";
 import { plural } from "../../../util/text.ts";
@@ -82,10 +86,19 @@ export async function stopGateway(
     await link.request("gateway/stop", {});
     link.close();
   } catch (error) {
-    // One that hangs, or is of a version with another channel.
+    // One that hangs, or is of a version with another channel. The id in its note may be that of another process: of
+    // this machine, if the note is of another one, or of this container.
+    const { env, homedir } = context.io;
+    if (!isGatewayProcess(plugboardHome(env, homedir), gateway)) throw notSure(error, gateway);
     if (signalProcess(gateway.pid, "SIGTERM") !== "sent") throw error;
   }
   await untilStopped(gateway, context);
+}
+
+function notSure(error: unknown, { pid }: RunningGateway): PlugboardError {
+  const { code, message } = toPlugboardError(error, "SERVER_UNAVAILABLE");
+  const hint = `it may run on another machine or in a container, so no process was signalled; if process ${pid} here is the gateway: kill ${pid}`;
+  return new PlugboardError(code, message, { hint, quote: "" });
 }
 
 /** Its lock is the last thing that a gateway gives up. */

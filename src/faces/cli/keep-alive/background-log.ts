@@ -63,6 +63,7 @@ export class BackgroundLog {
   #file: number | undefined;
   #size = 0;
   #rest = "";
+  #isClosed = false;
 
   constructor(path: string, { clock, mostBytes = MOST_BYTES }: BackgroundLogOptions) {
     this.#path = path;
@@ -100,30 +101,35 @@ export class BackgroundLog {
     if (this.#rest !== "") this.write("\n");
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
+    this.#isClosed = true;
   }
 
   #append(line: string): void {
-    if (this.#file === undefined) return;
+    if (this.#isClosed) return;
     const bytes = Buffer.from(line);
-    if (this.#size + bytes.length > this.#mostBytes) this.#rotate();
     try {
-      this.#size += writeSync(this.#file, bytes);
+      if (this.#size + bytes.length > this.#mostBytes) this.#rotate();
+      if (this.#file === undefined) this.#open();
+      if (this.#file !== undefined) this.#size += writeSync(this.#file, bytes);
     } catch {
-      // The disk is full.
+      // The disk is full, or the directory is gone. The next line tries again.
     }
   }
 
   /** The older lines stay beside it, until the next time. */
   #rotate(): void {
+    const file = this.#file;
+    if (file === undefined) return;
     try {
       renameSync(this.#path, `${this.#path}.1`);
-      if (this.#file !== undefined) closeSync(this.#file);
-      this.#open();
     } catch {
       // The directory cannot be written any more: then the old lines are given up.
-      if (this.#file !== undefined) ftruncateSync(this.#file);
       this.#size = 0;
+      return ftruncateSync(file);
     }
+    // Its number may be that of another file from now on.
+    this.#file = undefined;
+    closeSync(file);
   }
 
   #open(): void {

@@ -1,7 +1,7 @@
 // A gateway in the background, which a command has started (keep-alive/start-background.ts): where it writes, how the
 // command learns that it is ready, and what it does if another one was faster.
 
-import { closeSync, fstatSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { plugboardHome } from "../../../config/home.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { findGateway, gatewayFile } from "../../../state/running-gateway.ts";
@@ -19,6 +19,27 @@ const LOOK_MS = 25;
 export function logInBackground(place: string | undefined, { io, clock }: CliContext): void {
   const path = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
   new BackgroundLog(path, { clock }).claim(io.stdout, io.stderr);
+}
+
+/** A descriptor with this mark is not passed on to other programs. Node sets it on everything that it opens. */
+const CLOSE_ON_EXEC = 0o2000000;
+
+/**
+ * Closes the files that whoever started the command had open, except `kept`: a lock among them would be held for as long
+ * as the gateway runs, and its servers would have them too. Only Linux tells which ones these are.
+ */
+export function closeInherited(kept: number): void {
+  if (process.platform !== "linux") return;
+  for (const fd of readdirSync("/proc/self/fd").map(Number)) {
+    if (fd <= 2 || fd === kept) continue;
+    try {
+      const info = readFileSync(`/proc/self/fdinfo/${fd}`, "latin1");
+      const [, flags] = /^flags:\s*([0-7]+)$/m.exec(info) ?? [];
+      if (flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0) closeSync(fd);
+    } catch {
+      // It was the directory itself, and is closed.
+    }
+  }
 }
 
 /** Undefined if another command has started one at the same time, which then runs. Rejects as `open` does. */

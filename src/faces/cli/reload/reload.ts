@@ -10,7 +10,7 @@ import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { isYours } from "../live-config.ts";
+import { isFileYours } from "../live-config.ts";
 import { findSource } from "../open.ts";
 import { judgeFile } from "../trust/require-trust.ts";
 import { approveFile } from "../trust/trust.ts";
@@ -39,7 +39,7 @@ export async function runReload({ yes }: ReloadCommand, context: CliContext): Pr
   try {
     report = await askGateway();
     // Without a gateway, nobody says what runs: what was approved before need not be asked about again.
-    if (gateway === undefined && !(await isYours(path, io))) {
+    if (gateway === undefined && !(await isFileYours(path, io))) {
       isApproved = await approveFile(await judgeFile(path, io), { file: path, yes }, context);
     }
   } catch (error) {

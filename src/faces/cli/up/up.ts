@@ -19,7 +19,12 @@ import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
-import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
+import {
+  closeInherited,
+  logInBackground,
+  openUnlessRunning,
+  tellReady,
+} from "../keep-alive/background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
@@ -32,6 +37,7 @@ const MOST_NAMES = 500;
 
 export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
   const { clock, signal, screen } = context;
+  if (command.readyFd !== undefined) closeInherited(command.readyFd);
   const { background } = command;
   const say = sayer(context);
   const live = await LiveConfig.open(context);

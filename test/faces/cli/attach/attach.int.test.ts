@@ -283,6 +283,25 @@ describe("a client on stdio beside a gateway", () => {
     expect(startedProcesses()).toHaveLength(1);
     expect(await end()).toContain("another gateway");
   });
+
+  it("does not follow the gateway to an edit that nobody has approved for it", async () => {
+    const write = (servers: object): string =>
+      scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } } });
+    const file = write({ echo: fixture("echo") });
+    await scratch.run(["trust", "--yes"]);
+    const first = await up();
+    const { call, end, stderr } = serve();
+    await call("echo__pid");
+    first.events.emit("SIGTERM");
+    await stderr.until("has stopped");
+    await first.done;
+    write({ echo: fixture("echo"), more: fixture("echo") });
+    // Whoever names the file approves it for this gateway.
+    await up(["--config", file]);
+    const own = await call("echo__pid");
+    expect(await printed("--config", file, "call", "echo/pid")).not.toBe(`${own}\n`);
+    expect(await end()).not.toContain("another gateway");
+  });
 });
 
 describe("trust", () => {

@@ -141,7 +141,7 @@ describe("a command stands alone", () => {
         mkdirSync(cwd);
         return find({}, { cwd });
       },
-      `server 'files' has the relative path ., and the gateway runs in {directory}. ${ALONE}to share its servers, give the server a "cwd" or an absolute path`,
+      `server 'files' has the relative path ., and the gateway runs in {directory}. ${ALONE}to share its servers, run in that directory, or give the server a "cwd" or an absolute path`,
     ],
     [
       "with a gateway that has no channel",

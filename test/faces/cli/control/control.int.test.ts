@@ -1,4 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { gatewayFile, noteGateway } from "../../../../src/state/running-gateway.ts";
@@ -79,4 +81,29 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
     3,
     expect.stringContaining("the gateway is of an earlier version of Plugboard"),
   ]);
+});
+
+it.each([
+  ["another machine", (owner: string) => owner.replace(/^[0-9a-f]{8}/, "00000000")],
+  ["another container", (owner: string) => owner.replace(/^(.{18})[0-9a-f]{8}/, "$100000000")],
+  ["what cannot be looked up", () => "unknown"],
+])("plugboard down does not signal a process here for a gateway on %s", async (_, change) => {
+  scratch.servers({});
+  const home = join(scratch.directory, "home");
+  const config = join(scratch.directory, "servers.json");
+  const bystander = spawn("sleep", ["60"]);
+  try {
+    const pid = bystander.pid ?? 0;
+    const channel = { path: join(home, "gone.sock"), key: "key" };
+    await noteGateway(home, { pid, since: 1, version: "0", config, channel });
+    const file = gatewayFile(home, config, "json");
+    const note = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...note, owner: change(note.owner) }));
+    const { code, stderr } = await scratch.run(["down"]);
+    expect(code).toBe(3);
+    expect(stderr).toContain("no process was signalled");
+    expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
+  } finally {
+    if (bystander.kill("SIGKILL")) await once(bystander, "exit");
+  }
 });
