@@ -175,13 +175,14 @@ export class LiveConfig {
       const isTrusted = await this.#judge(source.path, read, last);
       const isSame = read.hash === last.hash && isTrusted === last.isTrusted;
       if (isSame && !isAsked) {
+        if (this.#held !== undefined) this.#tell(nothing);
         this.#hold(undefined);
         return nothing;
       }
       this.#version = { ...read, isTrusted };
       const report = await listener.apply();
       this.#hold(undefined);
-      this.#tell(report, isSame);
+      this.#tell(report);
       return report;
     } catch (error) {
       this.#version = last;
@@ -245,8 +246,7 @@ export class LiveConfig {
     this.#listener?.onHeld?.(held);
   }
 
-  #tell(report: ReloadReport, isSame: boolean): void {
-    if (isSame) return;
+  #tell(report: ReloadReport): void {
     const parts = (["added", "changed", "removed"] as const).flatMap((kind) =>
       report[kind].length === 0 ? [] : [`${kind}: ${report[kind].map(visible).join(", ")}`],
     );
