@@ -112,7 +112,8 @@ function forClients(agent: AgentConfig, cwd: string): AgentConfig {
 function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const { untrusted, file, servers, nativeModules = [] } = agent;
   if (untrusted !== undefined) {
-    return `Plugboard offers no tools, because ${untrusted.remedy}.`;
+    // Without a full stop: it ends with a command.
+    return `Plugboard offers no tools, because ${untrusted.remedy}`;
   }
   if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");

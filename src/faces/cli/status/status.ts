@@ -116,7 +116,8 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       }
       if (!options.json && servers.length > 0) {
         const { paint } = screen.terminal.out;
-        screen.lines(["", paint("dim", "These servers were started for this command.")]);
+        const which = servers.length === 1 ? "This server was" : "These servers were";
+        screen.lines(["", paint("dim", `${which} started for this command.`)]);
       }
       return EXIT.ok;
     },

@@ -8,7 +8,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
-import { oneLine } from "../../../util/text.ts";
+import { duration, oneLine } from "../../../util/text.ts";
 import {
   openGateway,
   type OpenedGateway,
@@ -46,13 +46,15 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     await stopGateway(running, "up", context);
   }
   const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
-  /** Aborted by `plugboard down`. */
+  /** Aborted by `plugboard down`, and by a gateway in the background that nobody uses. The reason says which. */
   const stopping = new AbortController();
   const { background } = command;
   const place = source.kind === "file" ? placeOf(source.path) : undefined;
   if (background) logInBackground(place, context);
   const idle = background
-    ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
+    ? new IdleEnd(clock, config.settings.idleTimeout, () =>
+        stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
+      )
     : undefined;
   const gatewayOptions: OpenGatewayOptions = {
     settings: withOptions(config.settings, command),
@@ -60,7 +62,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     readAgent: readOne,
     // An edit may be on disk by now that is not applied.
     fingerprint: (applied = live.hash) => gatewayFingerprint(source, readOne, context, applied),
-    onStop: () => stopping.abort(),
+    onStop: () => stopping.abort(`plugboard ${background ? "down or up" : "down"} was run`),
     onReload: () => live.reload(),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
@@ -77,6 +79,13 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   };
   const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
   const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  if (background && gateway !== undefined) {
+    const file = source.kind === "file" ? ` with ${source.path}` : "";
+    const { idleTimeout } = config.settings;
+    say(
+      `The gateway runs in the background${file} (pid ${process.pid}), until no command has used it for ${duration(idleTimeout)}`,
+    );
+  }
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
@@ -112,7 +121,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
-  say("The gateway has stopped");
+  const why = stopping.signal.aborted ? `, since ${String(stopping.signal.reason)}` : "";
+  say(`The gateway has stopped${why}`);
   return EXIT.ok;
 }
 

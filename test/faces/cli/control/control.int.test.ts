@@ -43,7 +43,7 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect(JSON.parse(down.stdout)).toEqual({ stopped: true, pid: process.pid });
   // It is gone when the command ends, and its end is a regular one.
   expect((await up.done).code).toBe(0);
-  expect(up.stderr.text).toContain("The gateway has stopped");
+  expect(up.stderr.text).toContain("The gateway has stopped, since plugboard down was run\n");
   expect((await scratch.run(["down"])).stdout).toContain("no gateway is running");
 });
 
@@ -56,7 +56,9 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
   const second = await scratch.run(["up", "--port", "0"]);
   expect([second.code, second.stderr]).toEqual([
     3,
-    expect.stringContaining(`a gateway for ${config} is already running`),
+    expect.stringMatching(
+      /a gateway for .*servers\.json is already running\n.*to stop it:\n  plugboard down\n/,
+    ),
   ]);
   // As if it had been started by a command.
   const note = JSON.parse(scratch.read(gatewayFile("home", config, "json")));

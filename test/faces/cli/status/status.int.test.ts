@@ -53,7 +53,7 @@ describe("plugboard status", () => {
       `! ${rule("ecco/*", "ownerOnly", ": there is no such server; did you mean echo/*?")}`,
       `! ${rule("crahs", "ownerOnly", "; did you mean echo/crash?")}`,
       "",
-      "These servers were started for this command.",
+      "This server was started for this command.",
       "",
     ]);
     expect(all.stderr).not.toContain("crahs");
