@@ -99,7 +99,9 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       await untilStarted(board, context, agent.startupWait);
       const servers = statusFor(agent, board);
       if (options.json) {
-        screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
+        screen.json({
+          servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+        });
       } else if (server !== undefined) {
         screen.lines(
           servers.flatMap((each) => serverPage(each, screen.terminal, clock.now(), options)),
