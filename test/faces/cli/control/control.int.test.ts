@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { gatewayFile, noteGateway } from "../../../../src/state/running-gateway.ts";
@@ -45,6 +45,26 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect((await up.done).code).toBe(0);
   expect(up.stderr.text).toContain("The gateway has stopped, since plugboard down was run\n");
   expect((await scratch.run(["down"])).stdout).toContain("no gateway is running");
+});
+
+it.each([
+  ["in Plugboard's home", "home/plugboard.json", []],
+  ["that is named", "named.json", ["--config", "named.json"]],
+])("down stops a gateway whose file %s is gone", async (_, file, argv) => {
+  mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+  scratch.file(file, { mcpServers: { echo: fixture("echo") } });
+  const up = scratch.start([...argv, "up", "--port", "0"]);
+  await up.stderr.until("listens on");
+  rmSync(join(scratch.directory, file));
+  const down = await scratch.run([...argv, "down"]);
+  expect(down).toMatchObject({ code: 0, stdout: expect.stringContaining("has stopped") });
+  expect((await up.done).code).toBe(0);
+  const again = await scratch.run([...argv, "down"]);
+  expect([again.code, again.stdout + again.stderr]).toEqual(
+    argv.length === 0
+      ? [0, "no gateway is running\n"]
+      : [2, expect.stringContaining("there is no such file")],
+  );
 });
 
 it("plugboard up takes the place of a gateway in the background, and tells of one that it cannot stop", async () => {
