@@ -417,7 +417,8 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   #lose(link: Link): void {
     const { onLost, agent } = this.#parts.options;
     const { logger } = this.#parts;
-    onLost?.(`the gateway that runs the servers of agent '${agent.agentId}' has stopped`);
+    const whose = `the servers of agent '${agent.agentId}'`;
+    onLost?.(`the gateway that runs ${whose} has stopped; calls wait for what takes its place`);
     const next = link.closed.then(() => this.#successor());
     this.#recovering = next;
     this.lost(next);
@@ -426,7 +427,11 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       (board) => {
         const isGateway = board instanceof RemoteSession;
         if (isGateway) this.#follow(board.link);
-        onLost?.(isGateway ? "another gateway runs them now" : "they run in this process now");
+        onLost?.(
+          isGateway
+            ? `another gateway runs ${whose} now`
+            : `no other gateway has come, so ${whose} run in this process now`,
+        );
       },
       (error: unknown) => {
         if (this.#closing !== undefined) return;

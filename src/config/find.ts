@@ -38,6 +38,13 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
   return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };
 }
 
+/** Where a file would be found, best first, whether or not it is there: a gateway runs on when its file is deleted. */
+export function possibleFiles({ flag, env, cwd, homedir }: FindOptions): string[] {
+  const given = flag || env["PLUGBOARD_CONFIG"];
+  if (given) return [resolve(cwd, given)];
+  return [join(resolve(cwd), FILE_NAME), join(plugboardHome(env, homedir), FILE_NAME)];
+}
+
 /**
  * What trust and a running gateway go by: the real directory, and the file's name in it. A link at that name is not
  * followed: servers run in the directory, so a link to a trusted file must not make another directory trusted.

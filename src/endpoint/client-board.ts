@@ -81,7 +81,7 @@ export async function openClientBoard(
       return agent.roots;
     },
     // A client cannot see why a board is empty.
-    about: () => (empty === undefined ? undefined : `${empty} Tell the user.`),
+    about: () => empty && `${empty.replace(/\.?$/, ".")} Tell the user.`,
     keepsApps: () => agent.toolNames === "{tool}" && agent.servers.length === 1,
     async reload(next) {
       const nextAgent = forClients(next, cwd);
@@ -112,7 +112,8 @@ function forClients(agent: AgentConfig, cwd: string): AgentConfig {
 function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
   const { untrusted, file, servers, nativeModules = [] } = agent;
   if (untrusted !== undefined) {
-    return `Plugboard offers no tools, because ${untrusted.remedy}.`;
+    // Without a full stop, since it ends with a command that is copied.
+    return `Plugboard offers no tools, because ${untrusted.remedy}`;
   }
   if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");

@@ -118,8 +118,8 @@ describe("another gateway takes over", () => {
     expect(tool.name).toBe("mcp__echo__progress");
     expect(await pidOf(session)).toBe(await pidOf(next.gateway.board));
     expect(told).toEqual([
-      "the gateway that runs the servers of agent 'default' has stopped",
-      "another gateway runs them now",
+      "the gateway that runs the servers of agent 'default' has stopped; calls wait for what takes its place",
+      "another gateway runs the servers of agent 'default' now",
     ]);
     const ofEcho = states.filter((each) => each.startsWith("echo"));
     expect([ofEcho[0], ofEcho.at(-1)]).toEqual(["echo starting", "echo ready"]);
@@ -211,7 +211,9 @@ describe("no other gateway comes", () => {
     const pids = await Promise.all([pidOf(session), pidOf(other), pidOf(board)]);
     expect(new Set(pids).size).toBe(1);
     expect(session.tools().map(({ name }) => name)).toEqual(before);
-    expect(told.at(-1)).toBe("they run in this process now");
+    expect(told.at(-1)).toBe(
+      "no other gateway has come, so the servers of agent 'default' run in this process now",
+    );
     expect(await board.restart("echo")).toMatchObject({ state: { kind: "ready" } });
     expect(await pidOf(session)).not.toBe(pids[0]);
     const late = await board.openSession({ cwd: "/" });

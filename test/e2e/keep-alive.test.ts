@@ -8,6 +8,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -72,12 +73,20 @@ describe("a server that is kept alive", () => {
     expect(current).toMatch(/^https:\/\/example\.com in \d+$/);
     // Commands that list something find the same server, and no port is open.
     expect(await printed("tools", "page/")).toContain("page/current");
-    expect(await printed("status")).toContain(`in the background (pid ${gateway}`);
+    const shown = await printed("status");
+    expect(shown).toContain(`in the background (pid ${gateway}`);
+    const log = /Its log is (.*)$/m.exec(shown)?.[1] ?? "";
+    expect(readFileSync(log, "utf8")).toMatch(
+      /^\S+ The gateway runs in the background with \S+plugboard\.json \(pid \d+\), until no command has used it for 5 min\n/,
+    );
     expect(await printed("call", "page/current")).toBe(current);
     // It does not belong to the command that has started it.
     expect(ancestorsOf(gateway)).not.toContain(process.pid);
     expect(await printed("down")).toContain(`the gateway (pid ${gateway}) has stopped`);
     await eventually(() => !isAlive(gateway));
+    expect(readFileSync(log, "utf8")).toMatch(
+      /The gateway has stopped, since plugboard down or up was run\n$/,
+    );
     expect(readdirSync(join(scratch.directory, "home/gateway"))).not.toContainEqual(
       expect.stringMatching(/^[0-9a-f]{16}\.(json|lock|sock)$/),
     );
@@ -98,7 +107,22 @@ describe("a server that is kept alive", () => {
     const first = await printed("call", "page/current");
     const pids = ofGateways();
     await eventually(() => !pids.some(isAlive));
-    expect(await printed("call", "page/current")).not.toBe(first);
+    const directory = join(scratch.directory, "home/gateway");
+    const log = readdirSync(directory).find((name) => name.endsWith(".log")) ?? "";
+    expect(readFileSync(join(directory, log), "utf8")).toMatch(
+      /The gateway has stopped, since no command has used it for 300 ms\n$/,
+    );
+    const { stdout, stderr } = await scratch.run([
+      "--config",
+      "plugboard.json",
+      "--verbose",
+      "call",
+      "page/current",
+    ]);
+    expect(stdout).not.toBe(first);
+    expect(stderr).toMatch(
+      /^info {2}a gateway runs in the background now; to stop it:\n {2}plugboard --config plugboard\.json down\ninfo {2}uses the servers of the gateway \(pid \d+\)\n/,
+    );
   });
 
   it.runIf(process.platform === "linux")(

@@ -199,13 +199,14 @@ export class LiveConfig implements AsyncDisposable {
       const isTrusted = await this.#judge(source.path, read, last);
       const isSame = read.hash === last.hash && isTrusted === last.isTrusted;
       if (isSame && !isAsked) {
+        if (this.#unapplied !== undefined) this.#tell(nothing);
         this.#setUnapplied(undefined);
         return nothing;
       }
       this.#version = { ...read, isTrusted };
       const report = await listener.apply();
       this.#setUnapplied(undefined);
-      this.#tell(report, isSame);
+      this.#tell(report);
       if (isTrusted && last.isTrusted && !read.isYours) this.#tellGuards(last, read);
       return report;
     } catch (error) {
@@ -270,8 +271,7 @@ export class LiveConfig implements AsyncDisposable {
     this.#listener?.onUnapplied?.(edit);
   }
 
-  #tell(report: ReloadReport, isSame: boolean): void {
-    if (isSame) return;
+  #tell(report: ReloadReport): void {
     const parts = (["added", "changed", "removed"] as const).flatMap((kind) =>
       report[kind].length === 0 ? [] : [`${kind}: ${report[kind].map(visible).join(", ")}`],
     );

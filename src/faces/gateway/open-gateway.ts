@@ -483,6 +483,6 @@ function addressUrl(address: string, port: number, isTls: boolean): string {
 function alreadyRuns(file: string | undefined): PlugboardError {
   const which = file === undefined ? "" : ` for ${file}`;
   return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
-    hint: "stop it first; to see it: plugboard status",
+    hint: "your other commands use it, and plugboard status shows it; to stop it: plugboard down",
   });
 }

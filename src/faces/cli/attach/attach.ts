@@ -56,6 +56,7 @@ export async function attach(
   const { gateway } = found;
   try {
     const link = await connectTo(gateway, commandName, context);
+    logger.info(`uses the servers of the gateway (pid ${gateway.pid})`);
     return {
       gateway,
       link,
@@ -94,7 +95,10 @@ async function findOrStart(
     context,
     path === undefined ? env : { ...env, PATH: path },
   );
-  if (started.kind === "ready") return findFor(source, context, options);
+  if (started.kind === "ready") {
+    context.logger.info("a gateway runs in the background now; to stop it: plugboard down");
+    return findFor(source, context, options);
+  }
   return { kind: "standalone", reason: started.reason };
 }
 

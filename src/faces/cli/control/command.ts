@@ -23,6 +23,8 @@ export function describeControl(
 
   program
     .command("down")
-    .description("stop the gateway that runs for your configuration, and its servers")
+    .description(
+      "stop the gateway that runs for your configuration, also one in the background, and its servers",
+    )
     .action(() => choose({ kind: "down" }));
 }

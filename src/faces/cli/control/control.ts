@@ -1,5 +1,6 @@
 // `plugboard restart` and `plugboard down`: tell the gateway that runs for the configuration what to do.
 
+import { type ConfigSource, findConfig, possibleFiles } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
@@ -61,9 +62,9 @@ export async function runRestart({ server }: RestartCommand, context: CliContext
 /** Succeeds if none runs: then it is as you wanted it. */
 export async function runDown(context: CliContext): Promise<number> {
   const { screen, options } = context;
-  const source = findSource(context);
-  const gateway = await runningGateway(source, context);
+  const gateway = await gatewayToStop(context);
   if (gateway === undefined) {
+    const source = findSource(context);
     const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
     if (options.json) screen.json({ stopped: false });
     else screen.lines([`no gateway is running${which}`]);
@@ -73,6 +74,31 @@ export async function runDown(context: CliContext): Promise<number> {
   if (options.json) screen.json({ stopped: true, pid: gateway.pid });
   else screen.lines([`the gateway (pid ${gateway.pid}) has stopped`]);
   return EXIT.ok;
+}
+
+/** Also one whose file has been deleted. */
+async function gatewayToStop(context: CliContext): Promise<RunningGateway | undefined> {
+  const { io, options } = context;
+  const find = { flag: options.config, env: io.env, cwd: io.cwd, homedir: io.homedir };
+  const gone = possibleFiles(find).map((path): ConfigSource => ({
+    kind: "file",
+    path,
+    from: "flag",
+  }));
+  const sources = ((): ConfigSource[] => {
+    try {
+      const source = findConfig(find);
+      return source.kind === "file" ? [source] : [...gone, source];
+    } catch {
+      // The file that was named is not there. If no gateway runs for it either, that is said.
+      return gone;
+    }
+  })();
+  for (const source of sources) {
+    const gateway = await runningGateway(source, context);
+    if (gateway !== undefined) return gateway;
+  }
+  return undefined;
 }
 
 /** Resolves when the gateway and its servers are gone. `command` is the name of the one that wants it. */

@@ -2,6 +2,9 @@
 
 import type { Clock, Timer } from "../../../util/clock.ts";
 
+/** The command that has started the gateway attaches first; on a machine under load that takes a while. */
+const FIRST_USE_MS = 20_000;
+
 export class IdleEnd {
   readonly #clock: Clock;
   readonly #idleMs: number;
@@ -14,7 +17,7 @@ export class IdleEnd {
     this.#clock = clock;
     this.#idleMs = idleMs;
     this.#end = end;
-    this.#arm();
+    this.#arm(Math.max(idleMs, FIRST_USE_MS));
   }
 
   /** Somebody has attached; the returned function says that they have gone. */
@@ -35,8 +38,8 @@ export class IdleEnd {
     this.#attached = Infinity;
   }
 
-  #arm(): void {
+  #arm(ms = this.#idleMs): void {
     this.#timer?.cancel();
-    this.#timer = this.#clock.later(this.#idleMs, this.#end);
+    this.#timer = this.#clock.later(ms, this.#end);
   }
 }

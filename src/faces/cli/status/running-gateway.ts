@@ -1,7 +1,9 @@
 // `plugboard status` while a gateway runs for the same configuration: asks it, instead of starting every server again.
 
 import type { Link } from "../../../channel/link.ts";
+import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { gatewayFile } from "../../../state/running-gateway.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { duration, oneLine, plural } from "../../../util/text.ts";
 import type { AttachedCommand, GatewayStatus } from "../../gateway/seeing/status.ts";
@@ -15,17 +17,21 @@ import type { OutputView } from "../terminal/terminal.ts";
 /** What a gateway says about itself, and where it was asked. */
 export interface AnsweringGateway extends GatewayStatus {
   url?: string;
+  /** What one in the background writes to. */
+  log?: string;
 }
 
 /** Undefined if none runs, or if it cannot be asked; then a note says why. */
 export async function askGateway(context: CliContext): Promise<AnsweringGateway | undefined> {
-  const { screen, options } = context;
+  const { screen, options, io } = context;
   if (options.standalone) return undefined;
   const gateway = await runningGateway(findSource(context), context);
   if (gateway === undefined) return undefined;
   try {
     const status = await withLink(gateway, "status", context, readStatus);
-    return { ...status, ...(gateway.url !== undefined && { url: gateway.url }) };
+    const { url, background, config } = gateway;
+    const log = gatewayFile(plugboardHome(io.env, io.homedir), config, "log");
+    return { ...status, ...(url !== undefined && { url }), ...(background && { log }) };
   } catch (error) {
     const reason = oneLine(errorMessage(error), 200);
     screen.note(`plugboard: the gateway (pid ${gateway.pid}) could not be asked: ${reason}`);
@@ -67,14 +73,14 @@ function withErrors(value: unknown): unknown {
 
 /** `The gateway runs at http://127.0.0.1:7584/mcp (pid 4711, for 2 h), with 3 clients, 2 sessions and 1 attached command.` */
 export function gatewayLine(
-  { url, pid, since, state, clients, sessions, attached }: AnsweringGateway,
+  { url, log, pid, since, state, clients, sessions, attached }: AnsweringGateway,
   now: number,
 ): string {
   const where = url === undefined ? "runs in the background" : `runs at ${url}/mcp`;
   const what = state === "stopping" ? "is stopping" : where;
   const line = `The gateway ${what} (pid ${pid}, for ${duration(now - since)})`;
   const commands = plural(attached.total, "attached command");
-  if (url === undefined) return `${line}, with ${commands}.`;
+  if (url === undefined) return `${line}, with ${commands}.${log ? ` Its log is ${log}` : ""}`;
   const counts = [plural(clients.present, "client"), plural(sessions.total, "session")];
   return `${line}, with ${counts.join(", ")} and ${commands}.`;
 }

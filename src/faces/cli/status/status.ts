@@ -100,7 +100,9 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       await untilStarted(board, context, agent.startupWait);
       const servers = statusFor(agent, board);
       if (options.json) {
-        screen.json(servers.map((each) => ({ ...each, state: stateToJson(each.state) })));
+        screen.json({
+          servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+        });
       } else if (server !== undefined) {
         screen.lines(
           servers.flatMap((each) => serverPage(each, screen.terminal, clock.now(), options)),
@@ -117,7 +119,8 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       }
       if (!options.json && servers.length > 0) {
         const { paint } = screen.terminal.out;
-        screen.lines(["", paint("dim", "These servers were started for this command.")]);
+        const which = servers.length === 1 ? "This server was" : "These servers were";
+        screen.lines(["", paint("dim", `${which} started for this command.`)]);
       }
       return EXIT.ok;
     },

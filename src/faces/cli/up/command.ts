@@ -32,8 +32,11 @@ when it runs again.
 While it runs, your other commands with the same configuration use its servers
 instead of starting their own: call, tools, acp, serve and the rest. --standalone
 keeps a command from that. plugboard status shows the servers, the clients and
-the commands that are attached; plugboard down stops the gateway. Edits of the
-configuration apply while it runs: plugboard reload --help has more.`;
+the commands that are attached; plugboard down stops the gateway. An edit of the
+configuration applies while it runs: see plugboard reload --help.
+
+You do not need plugboard up to keep a server, such as a browser, from one
+plugboard call to the next: set "keepAlive": true for it in the configuration.`;
 
 export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
   program

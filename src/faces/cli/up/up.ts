@@ -9,7 +9,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
-import { oneLine } from "../../../util/text.ts";
+import { duration, oneLine } from "../../../util/text.ts";
 import {
   openGateway,
   type OpenedGateway,
@@ -43,21 +43,30 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const live = await LiveConfig.open(context);
   const config = await live.readGateway();
   if (!background) await replaceBackground(live.source, say, context);
-  /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. */
+  /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. The reason says which. */
   const stopping = new AbortController();
   const ending = AbortSignal.any([signal, stopping.signal]);
   const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
   if (background) logInBackground(place, context);
   const idle = background
-    ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
+    ? new IdleEnd(clock, config.settings.idleTimeout, () =>
+        stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
+      )
     : undefined;
   const gatewayOptions: OpenGatewayOptions = {
     ...configuredBy(live, config, command, context),
-    onStop: () => stopping.abort(),
+    onStop: () => stopping.abort(`plugboard ${background ? "down or up" : "down"} was run`),
     ...(idle && { onAttached: () => idle.attached() }),
   };
   const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
   const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  if (background && gateway !== undefined) {
+    const file = live.source.kind === "file" ? ` with ${live.source.path}` : "";
+    const { idleTimeout } = config.settings;
+    say(
+      `The gateway runs in the background${file} (pid ${process.pid}), until no command has used it for ${duration(idleTimeout)}`,
+    );
+  }
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
@@ -73,7 +82,8 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   await gateway.close();
   // Until here the view shows what the gateway still waits for.
   view.stop();
-  say("The gateway has stopped");
+  const why = stopping.signal.aborted ? `, since ${String(stopping.signal.reason)}` : "";
+  say(`The gateway has stopped${why}`);
   return EXIT.ok;
 }
 

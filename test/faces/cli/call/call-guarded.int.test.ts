@@ -43,9 +43,9 @@ describe("a tool that a rule refuses", () => {
     const { stdout } = await run("tools");
     expect(stdout).toContain("echo/cwd");
     expect(stdout).not.toMatch(/crash|echo\/pid/);
-    expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject([
-      { name: "echo", tools: 9 },
-    ]);
+    expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject({
+      servers: [{ name: "echo", tools: 9 }],
+    });
   });
 
   it("can be called with --owner if it is ownerOnly", async () => {

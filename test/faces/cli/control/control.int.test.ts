@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { gatewayFile, noteGateway } from "../../../../src/state/running-gateway.ts";
@@ -45,8 +45,28 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect(JSON.parse(down.stdout)).toEqual({ stopped: true, pid: process.pid });
   // It is gone when the command ends, and its end is a regular one.
   expect((await up.done).code).toBe(0);
-  expect(up.stderr.text).toContain("The gateway has stopped");
+  expect(up.stderr.text).toContain("The gateway has stopped, since plugboard down was run\n");
   expect((await scratch.run(["down"])).stdout).toContain("no gateway is running");
+});
+
+it.each([
+  ["in Plugboard's home", "home/plugboard.json", []],
+  ["that is named", "named.json", ["--config", "named.json"]],
+])("down stops a gateway whose file %s is gone", async (_, file, argv) => {
+  mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+  scratch.file(file, { mcpServers: { echo: fixture("echo") } });
+  const up = scratch.start([...argv, "up", "--port", "0"]);
+  await up.stderr.until("listens on");
+  rmSync(join(scratch.directory, file));
+  const down = await scratch.run([...argv, "down"]);
+  expect(down).toMatchObject({ code: 0, stdout: expect.stringContaining("has stopped") });
+  expect((await up.done).code).toBe(0);
+  const again = await scratch.run([...argv, "down"]);
+  expect([again.code, again.stdout + again.stderr]).toEqual(
+    argv.length === 0
+      ? [0, "no gateway is running\n"]
+      : [2, expect.stringContaining("there is no such file")],
+  );
 });
 
 it("plugboard up takes the place of a gateway in the background, and tells of one that it cannot stop", async () => {
@@ -58,7 +78,9 @@ it("plugboard up takes the place of a gateway in the background, and tells of on
   const second = await scratch.run(["up", "--port", "0"]);
   expect([second.code, second.stderr]).toEqual([
     3,
-    expect.stringContaining(`a gateway for ${config} is already running`),
+    expect.stringMatching(
+      /a gateway for .*servers\.json is already running\n.*to stop it:\n  plugboard down\n/,
+    ),
   ]);
   // As if it had been started by a command.
   const note = JSON.parse(scratch.read(gatewayFile("home", config, "json")));

@@ -10,9 +10,12 @@ function idleAfter(ms: number) {
 }
 
 describe("a gateway in the background", () => {
-  it("ends if nobody ever attaches", async () => {
-    const { clock, ends } = idleAfter(1000);
-    await clock.advance(999);
+  it.each([
+    ["the command that started it has time to attach, whatever is configured", 300, 20_000],
+    ["the configured time, if that is longer", 60_000, 60_000],
+  ])("ends if nobody ever attaches: %s", async (_, configured, after) => {
+    const { clock, ends } = idleAfter(configured);
+    await clock.advance(after - 1);
     expect(ends()).toBe(0);
     await clock.advance(1);
     expect(ends()).toBe(1);

@@ -224,7 +224,9 @@ describe("a board without tools", () => {
     expect(stderr.text.replace(/\s+/g, " ")).toMatch(expected);
     expect(begun.instructions).toMatch(/^Plugboard offers no tools, because /);
     expect(begun.instructions).toMatch(expected);
-    expect(begun.instructions).toMatch(/Tell the user\.$/);
+    expect(begun.instructions).toMatch(/[^.]\. Tell the user\.$/);
+    // A command is copied as it stands.
+    expect(stderr.text).not.toMatch(/^ +plugboard .*\.$/m);
     // A file that was there at the start is watched.
     expect(/restart Plugboard/.test(begun.instructions ?? "")).toBe(
       name === "without a configuration",

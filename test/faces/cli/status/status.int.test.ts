@@ -30,9 +30,9 @@ describe("plugboard status", () => {
       "tool_0: not offered to ollama/qwen3: its definition takes about 13.1k",
     );
     const { stdout: json } = await scratch.run(["status", "--json", "--config", file]);
-    expect(JSON.parse(json)).toMatchObject([
-      { diagnostics: [{ server: "big", subject: "tool_0" }] },
-    ]);
+    expect(JSON.parse(json)).toMatchObject({
+      servers: [{ diagnostics: [{ server: "big", subject: "tool_0" }] }],
+    });
   });
 
   it("shows rules that match no tool with the server they name, and the others below", async () => {
@@ -53,7 +53,7 @@ describe("plugboard status", () => {
       `! ${rule("ecco/*", "ownerOnly", ": there is no such server; did you mean echo/*?")}`,
       `! ${rule("crahs", "ownerOnly", "; did you mean echo/crash?")}`,
       "",
-      "These servers were started for this command.",
+      "This server was started for this command.",
       "",
     ]);
     expect(all.stderr).not.toContain("crahs");
@@ -77,7 +77,10 @@ describe("plugboard status", () => {
   it("prints JSON with --json", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
     const { stdout } = await scratch.run(["status", "--json", "--log-level", "silent"]);
-    const [echo, missing] = JSON.parse(stdout) as unknown[];
+    const shown = JSON.parse(stdout) as { servers: unknown[] };
+    // As with a gateway, which adds what it says about itself.
+    expect(Object.keys(shown)).toEqual(["servers"]);
+    const [echo, missing] = shown.servers;
     expect(echo).toMatchObject({
       name: "echo",
       origin: "defaults",

@@ -196,7 +196,7 @@ it("an edit in a repository that would start something new waits for a person", 
 it("an edit that is wrong keeps what runs, and says what is wrong; reload says it too", async () => {
   mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
   write(HOME, { servers: { echo: fixture("echo") } });
-  const { stderr } = await up();
+  const { stderr, events } = await up();
   let pid: number | undefined;
   while (pid === undefined) pid = (await status()).servers[0]?.pid;
   writeFileSync(
@@ -211,6 +211,15 @@ it("an edit that is wrong keeps what runs, and says what is wrong; reload says i
   write(HOME, { servers: { echo: { ...fixture("echo"), toolTimeout: 5000 } } });
   await stderr.until("was reloaded; no server has changed");
   expect(await status()).toMatchObject({ servers: [{ pid }] });
+  // The edit is taken back: the last thing that is said must not be that something is wrong.
+  const good = readFileSync(join(scratch.directory, HOME));
+  writeFileSync(join(scratch.directory, HOME), "{");
+  await eventually(() => stderr.text.split("is not applied").length === 3);
+  writeFileSync(join(scratch.directory, HOME), good);
+  await eventually(() => stderr.text.split("no server has changed").length === 3);
+  // Whoever asks is answered, also if there is nothing to do.
+  events.emit("SIGHUP");
+  await eventually(() => stderr.text.split("no server has changed").length === 4);
 });
 
 function isThere(path: string): boolean {
