@@ -91,12 +91,16 @@ export function judgeTrust(
 function guardsOf({ defaults, list }: AgentLayers): Map<string, string> {
   const known = [defaults, ...list].flatMap((layer): [string, string][] => {
     const agent = layer.id === undefined ? undefined : layer;
-    const { tools } = layer.settings;
+    const { tools, pins, framing } = layer.settings;
     const servers = Array.from(layer.servers.servers.values(), ({ name, plain }) => {
       const keys = GUARD_KEYS.map((key) => plain[key]);
       return [`server ${within(agent, name)}`, hashOf(keys)] as [string, string];
     });
-    return [[`setting ${within(agent, "tools")}`, hashOf(tools ?? null)], ...servers];
+    return [
+      [`setting ${within(agent, "tools")}`, hashOf(tools ?? null)],
+      [`setting ${within(agent, "pins")}`, hashOf([pins, framing])],
+      ...servers,
+    ];
   });
   return new Map(known);
 }

@@ -231,16 +231,23 @@ describe("an edit", () => {
     }
   });
 
-  it.each<[of: string, told: string | undefined]>([
-    ["other.json", "server docs"],
-    ["home/plugboard.json", undefined],
-  ])("of %s that takes back a question applies, and is told as %s", async (of, told) => {
-    write(of, servers({ docs: { command: "docs", approval: "ask" } }));
+  const withPins = (pins: string): string =>
+    JSON.stringify({
+      agents: { defaults: { pins, mcp: { servers: { docs: { command: "docs" } } } } },
+    });
+  const ASKED = servers({ docs: { command: "docs", approval: "ask" } });
+
+  it.each<[of: string, from: string, to: string, told: string | undefined]>([
+    ["other.json", ASKED, SLOWER, "server docs"],
+    ["other.json", withPins("block"), withPins("warn"), "setting pins"],
+    ["home/plugboard.json", ASKED, SLOWER, undefined],
+  ])("of %s from %s to %s applies, and is told as %s", async (of, from, to, told) => {
+    write(of, from);
     const { live } = await follow(place(of));
-    write(of, servers({ docs: { command: "docs", timeout: 9000 } }));
+    write(of, to);
     expect(await codeOf(live.reload())).toBe("applied");
     // Nothing of that is in the next edit.
-    write(of, servers({ docs: { command: "docs" } }));
+    write(of, `${to}\n`);
     expect(await codeOf(live.reload())).toBe("applied");
     const warnings = logger.lines.filter(({ level }) => level === "warn");
     expect(warnings.map(({ message }) => message)).toEqual(
