@@ -3,6 +3,7 @@
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { Application } from "./foreign/application.ts";
 import { alternatives, atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
 import { ROOT_KEYS } from "./schema/file-schema.ts";
 import type { ConfigDocument } from "./text/document.ts";
@@ -19,6 +20,8 @@ export interface ConfigFile {
   /** Takes an issue in the value to where the user wrote it. */
   asWritten: (issue: Issue) => Issue;
   source: IssueSource;
+  /** Whose it is, where it is another application's. */
+  application?: Application;
 }
 
 const OWN_NAME = "plugboard.json";
@@ -78,6 +81,7 @@ async function interpret(
     ],
     asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
     source,
+    application,
   };
 }
 

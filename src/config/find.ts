@@ -21,7 +21,7 @@ export interface FindOptions {
   homedir: string;
 }
 
-const FILE_NAME = "plugboard.json";
+export const FILE_NAME = "plugboard.json";
 
 /** Throws CONFIG_INVALID where a named file does not exist. */
 export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSource {

@@ -11,8 +11,8 @@ import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warnings.ts";
 
-/** Throws CONFIG_INVALID, listing everything that is wrong. */
-export function parseAgentConfig(input: BoardConfig): AgentConfig {
+/** Throws CONFIG_INVALID, listing everything that is wrong. `baseDir` is what relative paths are relative to. */
+export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentConfig {
   const checked = check(boardSchema, input, []);
   const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
   throwIfAny([...checked.issues, ...layer.issues, ...layerIssues(layer)], {});
@@ -27,12 +27,12 @@ export function parseAgentConfig(input: BoardConfig): AgentConfig {
   ];
   return {
     agentId: "default",
-    servers: plainServers(layer, "agent").map((server) => toDefinition(server, undefined)),
+    servers: plainServers(layer, "agent").map((server) => toDefinition(server, baseDir)),
     toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
     toolNameLength: input.toolNameLength,
     startupWait,
     resourceTools,
-    roots: rootsSetting(roots, undefined),
+    roots: rootsSetting(roots, baseDir),
     workspace,
     networkAllow,
     guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),

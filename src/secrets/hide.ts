@@ -1,6 +1,7 @@
 // Shows how a server is started or reached without the credentials in it. They are hidden by where they stand, so
 // that those are hidden too which are too short to be searched for, and nothing else is.
 
+import type { ServerAuth, ServerConfig } from "../model/server-config.ts";
 import type { ServerTarget } from "../model/server-definition.ts";
 import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
@@ -12,6 +13,54 @@ export function describeTarget(target: ServerTarget): string {
   if (target.kind !== "stdio") return hideInValue(target.url);
   const { command, args } = target;
   return [command, ...args.map((arg, index) => hideInArgument(arg, args[index - 1]))].join(" ");
+}
+
+/** A server as it is written. References such as `${TOKEN}` stay. */
+export function withoutCredentials(server: ServerConfig): ServerConfig {
+  const { args, env, url, headers, auth, oauth } = server;
+  const { clientSecret, privateKey } = typeof oauth === "object" ? oauth : {};
+  const hide = (value: string): string => hidden(value, "password");
+  return {
+    ...server,
+    ...(args && { args: args.map((arg, index) => hideInArgument(arg, args[index - 1])) }),
+    ...(env && { env: mapped(env, (value, name) => hidden(value, credentialLikeness(name))) }),
+    ...(url !== undefined && { url: hideInValue(url) }),
+    ...(headers && { headers: mapped(headers, hideInHeader) }),
+    ...(auth && { auth: hideInAuth(auth, hide) }),
+    ...(typeof oauth === "object" && {
+      oauth: {
+        ...oauth,
+        ...(clientSecret !== undefined && { clientSecret: hide(clientSecret) }),
+        // Without this line it is the path of a file.
+        ...(privateKey?.includes("-----BEGIN") && { privateKey: MARK }),
+      },
+    }),
+  };
+}
+
+function mapped(
+  map: Readonly<Record<string, string>>,
+  change: (value: string, name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, change(value, name)]),
+  );
+}
+
+function hidden(value: string, likeness: Likeness): string {
+  return isHidden(value, likeness) && !isAddress(value) ? MARK : hideInValue(value);
+}
+
+/** The scheme before a credential stays, as in `Bearer [REDACTED]`. */
+function hideInHeader(value: string, name: string): string {
+  const [, scheme = "", credential = value] = /^([A-Za-z-]+ +)(\S.*)$/s.exec(value) ?? [];
+  return `${scheme}${hidden(credential, headerLikeness(name))}`;
+}
+
+function hideInAuth(auth: ServerAuth, hide: (value: string) => string): ServerAuth {
+  return auth.type === "bearer"
+    ? { ...auth, token: hide(auth.token) }
+    : { ...auth, key: hide(auth.key) };
 }
 
 function hideInArgument(arg: string, previous: string | undefined): string {

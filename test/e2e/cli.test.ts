@@ -280,7 +280,7 @@ describe("the tour", () => {
       /\$ plugboard call demo\/convert_time time=14:30 from=Berlin to='Tokyo,New York'\n.*Europe\/Berlin/,
     );
     expect(stdout).toMatch(/\$ plugboard call demo\/countdown from=5\nLift-off/);
-    expect(stdout).toContain("\n  plugboard --config plugboard.json\n");
+    expect(stdout).toContain("\n  plugboard add files -- npx ");
     expect(stdout).toContain("`npm link`");
   });
 
@@ -297,6 +297,7 @@ describe("the tour", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^the built-in demo\n/);
     expect(stdout).toContain("  plugboard demo ");
+    expect(stdout).toContain("  plugboard add ");
     const json = await scratch.run(["--json"]);
     expect(JSON.parse(json.stdout)).toMatchObject({
       config: { source: "demo" },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { describeTarget } from "../../src/secrets/hide.ts";
+import type { ServerConfig } from "../../src/model/server-config.ts";
+import { describeTarget, withoutCredentials } from "../../src/secrets/hide.ts";
 
 describe("how a server is started, without credentials", () => {
   it.each<[string[], string]>([
@@ -33,5 +34,58 @@ describe("how a server is started, without credentials", () => {
   ])("%s", (url, shown) => {
     const common = { headers: {}, allowInsecure: false, allowPrivate: false };
     expect(describeTarget({ kind: "http", url, ...common })).toBe(shown);
+  });
+});
+
+describe("a server as it is written, without credentials", () => {
+  it.each<[ServerConfig, ServerConfig]>([
+    [
+      { command: "run", args: ["--token", "abc"], env: { API_KEY: "abc", REGION: "eu-west-1" } },
+      {
+        command: "run",
+        args: ["--token", "[REDACTED]"],
+        env: { API_KEY: "[REDACTED]", REGION: "eu-west-1" },
+      },
+    ],
+    [
+      { command: "run", env: { API_KEY: "${KEY}", DB_URL: "postgres://me:pw@db/x" } },
+      { command: "run", env: { API_KEY: "${KEY}", DB_URL: "postgres://me:[REDACTED]@db/x" } },
+    ],
+    [
+      {
+        url: "https://a.example/mcp?api_key=abc",
+        headers: { Authorization: "Bearer abc", "X-Api-Key": "abc", Accept: "text/plain" },
+      },
+      {
+        url: "https://a.example/mcp?api_key=[REDACTED]",
+        headers: {
+          Authorization: "Bearer [REDACTED]",
+          "X-Api-Key": "[REDACTED]",
+          Accept: "text/plain",
+        },
+      },
+    ],
+    [
+      { url: "https://a.example/", headers: { Authorization: "Bearer ${TOKEN}" } },
+      { url: "https://a.example/", headers: { Authorization: "Bearer ${TOKEN}" } },
+    ],
+    [
+      {
+        url: "https://a.example/",
+        auth: { type: "bearer", token: "abc" },
+        oauth: { clientId: "me", clientSecret: "abc", privateKey: "./key.pem" },
+      },
+      {
+        url: "https://a.example/",
+        auth: { type: "bearer", token: "[REDACTED]" },
+        oauth: { clientId: "me", clientSecret: "[REDACTED]", privateKey: "./key.pem" },
+      },
+    ],
+    [
+      { url: "https://a.example/", auth: { type: "api-key", key: "secret://env/KEY" } },
+      { url: "https://a.example/", auth: { type: "api-key", key: "secret://env/KEY" } },
+    ],
+  ])("%j", (server, shown) => {
+    expect(withoutCredentials(server)).toEqual(shown);
   });
 });

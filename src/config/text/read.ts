@@ -39,21 +39,27 @@ export async function readConfigText(file: string): Promise<string> {
 
 /** Throws CONFIG_INVALID. A byte order mark is dropped. */
 export function decodeConfig(file: string, bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
-  }
+  const text = decodeText(bytes, file);
   if (text.trim() === "") {
     throw refuse(file, "the file is empty; expected an object such as { mcpServers: { … } }");
   }
   return text;
 }
 
-/**
- * Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. Rejects with CONFIG_INVALID.
- */
+/** Throws CONFIG_INVALID for bytes that are not UTF-8. */
+export function decodeText(
+  bytes: Uint8Array,
+  file: string,
+  { ignoreBOM = false }: { ignoreBOM?: boolean } = {},
+): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM }).decode(bytes);
+  } catch (cause) {
+    throw refuse(file, "is not UTF-8 text; save it as UTF-8", cause);
+  }
+}
+
+/** Rejects with CONFIG_INVALID. Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
 export async function readConfigBytes(file: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;

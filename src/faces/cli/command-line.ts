@@ -18,6 +18,7 @@ import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeServe } from "./serve/command.ts";
+import { describeServers } from "./servers/command.ts";
 import { describeStatus } from "./status/command.ts";
 import { LOG_LEVELS } from "./terminal/log.ts";
 import { describeTokens } from "./tokens/command.ts";
@@ -34,7 +35,7 @@ export interface CommandLineOutput {
 
 const HELP = `
 Examples:
-  plugboard --config plugboard.json
+  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
   plugboard tools time
   plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
 
@@ -113,6 +114,10 @@ function describeProgram(output: ProgramOutput, choose: (command: CliCommand) =>
   call?.showHelpAfterError(
     "hint: arguments of a tool are written key=value; to see how: plugboard call --help",
   );
+  const add = program.commands.find((each) => each.name() === "add");
+  add?.showHelpAfterError(
+    "hint: what belongs to the command comes after --, as in: plugboard add files -- npx -y some-server",
+  );
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -142,6 +147,7 @@ function addGlobalOptions(program: Parser): void {
 }
 
 function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
+  describeServers(program, choose);
   describeTools(program, choose);
   describeCall(program, choose);
   describeAsk(program, choose);
@@ -186,8 +192,10 @@ function hintAtHelp(command: Parser, name: string): void {
 
 /** What other programs for MCP servers call a command of ours. */
 const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ["list", "tools"],
-  ["ls", "tools"],
+  ["delete", "remove"],
+  ["uninstall", "remove"],
+  ["install", "add"],
+  ["show", "get"],
   ["auth", "login"],
   ["servers", "status"],
   ["logs", "status"],

@@ -11,6 +11,7 @@ import type { GlobalOptions } from "./context.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
+import type { ServersCommand } from "./servers/command.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
@@ -20,6 +21,7 @@ import type { UpCommand } from "./up/command.ts";
 
 export type CliCommand =
   | { kind: "overview" }
+  | ServersCommand
   | ToolsCommand
   | CallCommand
   | ToolHelpCommand

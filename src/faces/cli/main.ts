@@ -120,6 +120,17 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
   switch (command.kind) {
     case "overview":
       return (await import("./status/overview.ts")).runOverview(context);
+    case "add":
+    case "add-json":
+      return (await import("./servers/add.ts")).runAdd(command, context);
+    case "remove":
+    case "enable":
+    case "disable":
+      return (await import("./servers/change.ts")).runChange(command, context);
+    case "get":
+      return (await import("./servers/get.ts")).runGet(command, context);
+    case "init":
+      return (await import("./servers/init.ts")).runInit(command, context);
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":

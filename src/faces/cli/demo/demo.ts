@@ -7,7 +7,7 @@ import { callTool } from "../call/call.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
-import { EXAMPLE_CONFIG, overviewTable } from "../status/overview.ts";
+import { overviewTable } from "../status/overview.ts";
 import { untilStarted } from "../status/starting.ts";
 import { toolList } from "../tools/tool-list.ts";
 
@@ -67,14 +67,15 @@ function nextSteps({ screen, io }: CliContext): string[] {
   return [
     paint("bold", "Your own servers"),
     "",
-    "Write a plugboard.json:",
+    "Add one, and use it:",
     "",
-    ...EXAMPLE_CONFIG.map((line) => `  ${line}`),
+    "  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+    "  plugboard",
+    "  plugboard tools",
     "",
-    "Then use it:",
+    "Or use the file of another application as it is:",
     "",
-    "  plugboard --config plugboard.json",
-    "  plugboard --config plugboard.json tools",
+    "  plugboard --config .mcp.json",
     ...(isCheckout ? ["", "`npm link` puts the plugboard command on your PATH."] : []),
     "",
     paint("bold", "From TypeScript"),

@@ -118,24 +118,13 @@ function gatewayWords({ pid, since, attached }: GatewayStatus, now: number): str
 function demoHints(): string[] {
   return [
     "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
-    "  plugboard demo             a short tour",
-    "  plugboard tools            the demo's tools",
-    "  plugboard --config <file>  use your own servers: the file of Claude, Cursor, VS Code, Zed",
-    "                             or another application, or one such as:",
-    "",
-    ...EXAMPLE_CONFIG.map((line) => `    ${line}`),
+    "  plugboard demo                       a short tour",
+    "  plugboard tools                      the demo's tools",
+    "  plugboard add <name> -- <command …>  add a server of your own; or a URL: add <name> <url>",
+    "  plugboard --config <file>            use the file of Claude, Cursor, VS Code, Zed or another",
+    "                                       application",
   ];
 }
-
-/** The smallest useful configuration. */
-export const EXAMPLE_CONFIG: readonly string[] = [
-  `{ "mcpServers": {`,
-  `  "files": {`,
-  `    "command": "npx",`,
-  `    "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]`,
-  `  }`,
-  `} }`,
-];
 
 function overviewJson(
   { board, agent, source }: OpenedBoard,

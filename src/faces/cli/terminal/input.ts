@@ -39,6 +39,22 @@ export async function askLine(
   }
 }
 
+export interface Asked {
+  io: Pick<CliIo, "stdin" | "stderr">;
+  screen: Pick<Screen, "terminal">;
+  signal: AbortSignal;
+}
+
+/** Whether a person can be asked. */
+export function canAsk({ io, screen }: Pick<Asked, "io" | "screen">): boolean {
+  return io.stdin.isTTY === true && screen.terminal.err.isTerminal;
+}
+
+/** True for `y` and `yes` alone. Rejects with CANCELLED when the command must end. */
+export async function askYesNo(question: string, { io, signal }: Asked): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, io, signal)).trim());
+}
+
 export interface StdinSource {
   io: Pick<CliIo, "stdin">;
   screen: Pick<Screen, "note">;

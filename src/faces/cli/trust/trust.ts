@@ -1,20 +1,18 @@
 // `plugboard trust`: shows what the configuration in this directory, or one that others can write, would start, asks, and remembers the answer.
 
 import { resolve } from "node:path";
-import { findConfig } from "../../../config/find.ts";
+import { FILE_NAME, findConfig } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { TrustStore } from "../../../config/trust/trust-store.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { plural } from "../../../util/text.ts";
-import { askLine } from "../terminal/input.ts";
+import { askYesNo, canAsk } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
 import { headline, judgeFile, type Judgement, needsTrust, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
-
-const FILE_NAME = "plugboard.json";
 
 export async function runTrust(command: TrustCommand, context: CliContext): Promise<number> {
   switch (command.action) {
@@ -77,17 +75,17 @@ async function fileToTrust({ io, options }: CliContext): Promise<string> {
   );
 }
 
-async function isAgreed({ io, screen, signal, face }: CliContext): Promise<boolean> {
-  if (io.stdin.isTTY !== true || !screen.terminal.err.isTerminal) {
+async function isAgreed(context: CliContext): Promise<boolean> {
+  if (!canAsk(context)) {
     throw new PlugboardError(
       "UNTRUSTED",
       "cannot ask whether to trust it, because this is not a terminal",
       {
-        hint: `if you trust what is shown above, run: plugboard ${face} --yes`,
+        hint: `if you trust what is shown above, run: plugboard ${context.face} --yes`,
       },
     );
   }
-  return /^y(?:es)?$/i.test((await askLine("Trust it? [y/N] ", io, signal)).trim());
+  return askYesNo("Trust it?", context);
 }
 
 async function list({ io, screen, options }: CliContext): Promise<number> {

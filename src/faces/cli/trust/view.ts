@@ -6,11 +6,22 @@ import type { ServerConfig } from "../../../model/server-config.ts";
 import { visible, visibleCommand } from "../../../util/visible.ts";
 
 export function launchLines(launches: readonly Launch[]): string[] {
-  return launches.flatMap((launch) => {
-    const [first = "", ...rest] =
-      launch.kind === "server" ? serverLines(launch.server) : [json(launch.value)];
-    return [`  ${visible(launch.name)}: ${first}`, ...rest.map((line) => `      ${line}`)];
-  });
+  return launches.flatMap((launch) =>
+    launch.kind === "server"
+      ? serverLines(launch.name, launch.server)
+      : [`  ${visible(launch.name)}: ${json(launch.value)}`],
+  );
+}
+
+/** The exact command or address, and every setting that decides what runs. */
+export function serverLines(name: string, server: ServerConfig): string[] {
+  const { roots, keepAlive } = server;
+  const [first = "", ...rest] = [
+    ...targetLines(server),
+    ...(roots ? [`with roots: ${json(roots)}`] : []),
+    ...(keepAlive ? ["kept running between commands (keepAlive)"] : []),
+  ];
+  return [`  ${visible(name)}: ${first}`, ...rest.map((line) => `      ${line}`)];
 }
 
 /** The changes since it was trusted; empty where it never was. */
@@ -20,15 +31,6 @@ export function changeLines(trust: Trust): string[] {
   const line = (what: string, labels: readonly string[]): string[] =>
     labels.length === 0 ? [] : [`  ${what}: ${labels.map(visible).join(", ")}`];
   return [...line("added", added), ...line("changed", changed), ...line("removed", removed)];
-}
-
-function serverLines(server: ServerConfig): string[] {
-  const { roots, keepAlive } = server;
-  return [
-    ...targetLines(server),
-    ...(roots ? [`with roots: ${json(roots)}`] : []),
-    ...(keepAlive ? ["kept running between commands (keepAlive)"] : []),
-  ];
 }
 
 function targetLines(server: ServerConfig): string[] {

@@ -1,0 +1,180 @@
+// `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it.
+
+import { withoutCredentials } from "../../../board/without-credentials.ts";
+import { parseAgentConfig } from "../../../config/parse.ts";
+import { formatPath, problemMessage } from "../../../config/issue.ts";
+import { withServer, writtenServer } from "../../../config/server-text.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import type { ServerConfig } from "../../../model/server-config.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import { oneLine } from "../../../util/text.ts";
+import { escapedJsonLines, visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { askYesNo, canAsk } from "../terminal/input.ts";
+import { serverLines } from "../trust/view.ts";
+import type { AddCommand, AddJsonCommand } from "./command.ts";
+import { readServer, readServerJson } from "./read-server.ts";
+import {
+  commandFor,
+  openServerFile,
+  type ServerFile,
+  untrustedLines,
+  writeServerFile,
+} from "./server-file.ts";
+import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+
+type Command = AddCommand | AddJsonCommand;
+
+export async function runAdd(command: Command, context: CliContext): Promise<number> {
+  const { name, server } =
+    command.kind === "add"
+      ? readServer(command)
+      : { name: command.name, server: readServerJson(command.json) };
+  const { warnings } = parseAgentConfig({ servers: { [name]: server } });
+  const file = await openServerFile(command.scope, context);
+  const existing = writtenServer(file, name);
+  if (existing !== undefined && canonicalJson(existing) === canonicalJson(server)) {
+    return report({ name, server, file, isNew: false }, context);
+  }
+  if (existing !== undefined && !command.force)
+    throw await exists(name, existing, server, file, context);
+  const { screen } = context;
+  const notes = [
+    existing === undefined ? "This would be added:" : "This would replace what is there:",
+    ...serverLines(name, server),
+    ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
+    ...credentialNotes(server),
+  ];
+  for (const line of notes) screen.note(line);
+  await requireYes(command, context);
+  const trial = command.check ? await tryServer(name, server, file, context) : undefined;
+  if (trial !== undefined) await requireAnswer(name, trial, command, context);
+  const isTrusted = await writeServerFile(file, withServer(file, name, server), name, context);
+  return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+}
+
+/** The key within the server. */
+function keyOf(path: string, name: string): string {
+  return path.slice(formatPath(["servers", name]).length + 1);
+}
+
+/** A file is read by more people and programs than a variable is. */
+function credentialNotes(server: ServerConfig): string[] {
+  const hidden = withoutCredentials(server);
+  const inBlock = (block: "env" | "headers", option: string): string[] =>
+    Object.entries(server[block] ?? {})
+      .filter(([key, value]) => hidden[block]?.[key] !== value)
+      .map(([key]) => `${option} ${visible(key)}`);
+  const places = [
+    ...inBlock("env", "-e"),
+    ...inBlock("headers", "-H"),
+    ...(hidden.url === server.url ? [] : ["the URL"]),
+    ...(canonicalJson(hidden.args) === canonicalJson(server.args) ? [] : ["the arguments"]),
+  ];
+  if (places.length === 0) return [];
+  return [
+    `warning: ${places.join(" and ")} looks like a credential, and would be written to the file as it is;`,
+    "  '${NAME}' in single quotes keeps it out of the file: the variable is read when the server starts",
+  ];
+}
+
+async function requireYes({ yes }: Command, context: CliContext): Promise<void> {
+  if (yes) return;
+  if (!canAsk(context)) {
+    throw new PlugboardError(
+      "NOT_APPROVED",
+      "cannot ask whether to add it, because this is not a terminal",
+      { hint: "if you want what is shown above, give --yes" },
+    );
+  }
+  if (!(await askYesNo("Add it?", context))) throw notAdded("you did not want it");
+}
+
+/** A server that does not answer is written only if a person says so. */
+async function requireAnswer(
+  name: string,
+  trial: Trial,
+  { yes }: Command,
+  context: CliContext,
+): Promise<void> {
+  const { screen } = context;
+  for (const line of trialLines(name, trial, context)) screen.note(line);
+  if (trial.hasAnswered) return;
+  if (!yes && canAsk(context)) {
+    if (await askYesNo("Add it anyway?", context)) return;
+    throw notAdded("you did not want it");
+  }
+  const { state } = trial;
+  const error = "error" in state ? state.error : undefined;
+  throw new PlugboardError(
+    error?.code ?? "SERVER_UNAVAILABLE",
+    `${oneLine(name)} was not added, because it does not answer`,
+    { server: name, hint: "to add it without trying it: --no-check" },
+  );
+}
+
+function notAdded(why: string): PlugboardError {
+  return new PlugboardError("NOT_APPROVED", `${why}; nothing has changed`);
+}
+
+async function exists(
+  name: string,
+  existing: unknown,
+  server: ServerConfig,
+  { path }: ServerFile,
+  context: CliContext,
+): Promise<PlugboardError> {
+  const lines = await difference(
+    escapedJsonLines(isJsonObject(existing) ? withoutCredentials(existing) : existing),
+    escapedJsonLines(withoutCredentials(server)),
+  );
+  return new PlugboardError(
+    "INVALID_ARGUMENTS",
+    [`${visible(path)} has a server '${oneLine(name, 100)}' already:`, ...lines].join("\n"),
+    {
+      server: name,
+      hint: `to replace it, give --force; to remove it: ${commandFor("remove", name, context)}`,
+    },
+  );
+}
+
+async function difference(before: string, after: string): Promise<string[]> {
+  const { diffArrays } = await import("diff");
+  return diffArrays(before.split("\n"), after.split("\n")).flatMap(({ value, added, removed }) =>
+    value.map((line) => `  ${added ? "+" : removed ? "-" : " "} ${line}`),
+  );
+}
+
+interface Added {
+  name: string;
+  server: ServerConfig;
+  file: ServerFile;
+  /** False where the file has exactly this server already. */
+  isNew: boolean;
+  trial?: Trial | undefined;
+  isTrusted?: boolean;
+}
+
+function report(
+  { name, server, file, isNew, trial, isTrusted }: Added,
+  context: CliContext,
+): number {
+  const { screen, options } = context;
+  if (options.json) {
+    screen.json({
+      name,
+      file: file.path,
+      added: isNew,
+      server: withoutCredentials(server),
+      ...(trial && { check: trialJson(trial) }),
+      ...(isTrusted !== undefined && { trusted: isTrusted }),
+    });
+    return EXIT.ok;
+  }
+  const path = visible(file.path);
+  screen.lines([isNew ? `added ${visible(name)} to ${path}` : `${path} has exactly this already`]);
+  if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
+  return EXIT.ok;
+}

@@ -1,0 +1,59 @@
+// `plugboard init`: writes a first configuration file, with comments, and says what comes next.
+
+import { readTextFile, writeTextFile } from "../../../config/text/text-file.ts";
+import { FILE_NAME } from "../../../config/find.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import type { InitCommand } from "./command.ts";
+import { fileSource, modeOf } from "./server-file.ts";
+
+/** Starts nothing, so it needs no trust. */
+const FIRST_FILE = `// The servers of Plugboard. \`plugboard add\` and \`plugboard remove\` change this file
+// and keep its comments; so can you, by hand. Commas at the end are fine.
+{
+  "mcpServers": {
+    // A program on this machine:
+    // "files": {
+    //   "command": "npx",
+    //   "args": ["-y", "@modelcontextprotocol/server-filesystem", "."],
+    // },
+
+    // A server at a URL. \${DOCS_TOKEN} is read from your environment:
+    // "docs": {
+    //   "url": "https://example.com/mcp",
+    //   "headers": { "Authorization": "Bearer \${DOCS_TOKEN}" },
+    // },
+  },
+}
+`;
+
+export async function runInit({ scope }: InitCommand, context: CliContext): Promise<number> {
+  const { screen, options, io } = context;
+  const isNamed = scope !== undefined || options.config || io.env["PLUGBOARD_CONFIG"];
+  const source = fileSource(isNamed ? scope : "project", context);
+  const file = await readTextFile(source.path);
+  const path = visible(source.path);
+  const next = offeredCommand("add <name> -- <command> [arguments]", options);
+  if (file.text !== undefined) {
+    throw new PlugboardError("CONFIG_INVALID", `there is a ${FILE_NAME} already: ${path}`, {
+      hint: `to add a server to it: ${next}`,
+    });
+  }
+  await writeTextFile(file, FIRST_FILE, modeOf(source));
+  if (options.json) {
+    screen.json({ file: source.path });
+    return EXIT.ok;
+  }
+  screen.lines([
+    `wrote ${path}`,
+    "",
+    "Add a server, such as one for the files in this directory:",
+    `  ${offeredCommand("add files -- npx -y @modelcontextprotocol/server-filesystem .", options)}`,
+    "Then see your servers:",
+    `  ${offeredCommand("list", options)}`,
+  ]);
+  return EXIT.ok;
+}

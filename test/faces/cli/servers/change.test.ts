@@ -1,0 +1,99 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const FILE = `{
+  // ours
+  "mcpServers": {
+    "files": { "command": "files" },
+    // the web
+    "web": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer abc" } } // slow
+  }
+}
+`;
+
+beforeEach(() => {
+  scratch.file("plugboard.json", FILE);
+});
+
+const path = (): string => join(scratch.directory, "plugboard.json");
+
+describe("plugboard remove, enable and disable", () => {
+  it("remove a server with its comments, and nothing else", async () => {
+    const { code, stdout } = await scratch.run(["remove", "web"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `removed web from ${path()}\n` });
+    expect(scratch.read("plugboard.json")).toBe(
+      FILE.replace(/,\n\s+\/\/ the web\n.*\/\/ slow/, ""),
+    );
+  });
+
+  it("disable a server and enable it again, byte for byte", async () => {
+    expect((await scratch.run(["disable", "files"])).stdout).toBe(`disabled files in ${path()}\n`);
+    expect(scratch.read("plugboard.json")).toBe(
+      FILE.replace('"command": "files"', '"command": "files", "enabled": false'),
+    );
+    expect((await scratch.run(["disable", "files"])).stdout).toContain("is disabled already");
+    const { stdout, stderr } = await scratch.run(["enable", "files"]);
+    expect(stdout).toBe(`enabled files in ${path()}\n`);
+    expect(stderr).toContain("This may start from now on:\n  files: files\n");
+    expect(scratch.read("plugboard.json")).toBe(FILE);
+  });
+
+  it("tell the closest name of a server that is not there", async () => {
+    for (const command of ["remove", "enable", "disable", "get"]) {
+      const { code, stderr } = await scratch.run([command, "flies"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`there is no server named 'flies' in ${path()}`);
+      expect(stderr).toContain("did you mean 'files'?");
+    }
+    expect(scratch.read("plugboard.json")).toBe(FILE);
+  });
+
+  it("find a server in the user's file, unless a file is named", async () => {
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    scratch.file("home/plugboard.json", { mcpServers: { mine: { command: "mine" } } });
+    expect((await scratch.run(["remove", "mine", "-s", "project"])).code).toBe(2);
+    expect((await scratch.run(["remove", "mine", "--config", path()])).code).toBe(2);
+    const { stdout } = await scratch.run(["remove", "mine", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      name: "mine",
+      file: join(scratch.directory, "home/plugboard.json"),
+      changed: true,
+    });
+  });
+
+  it("of one agent leave the defaults to all", async () => {
+    scratch.file("plugboard.json", {
+      agents: { defaults: { mcp: { servers: { x: { command: "x" } } } }, list: [{ id: "a" }] },
+    });
+    const { code, stderr } = await scratch.run(["remove", "x", "--agent", "a"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("'x' is in the defaults, which all agents have");
+    expect((await scratch.run(["disable", "x", "--agent", "a"])).code).toBe(0);
+    const shown = await scratch.run(["get", "x", "--agent", "a", "--json"]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ enabled: false, server: { command: "x" } });
+    expect(JSON.parse((await scratch.run(["get", "x", "--json"])).stdout)).toMatchObject({
+      enabled: true,
+    });
+  });
+
+  it("refuse two names for one file", async () => {
+    const { code, stderr } = await scratch.run(["remove", "x", "-s", "user", "--config", path()]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--scope and --config both name a file");
+  });
+});
+
+describe("plugboard get", () => {
+  it("shows a server without its credentials, and where it is", async () => {
+    const { code, stdout } = await scratch.run(["get", "web"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`web\n${path()}:6:5\n`);
+    expect(stdout).toContain('"Authorization": "Bearer [REDACTED]"');
+    expect(stdout).toContain("plugboard status web");
+    expect(stdout).not.toContain("abc");
+  });
+});
