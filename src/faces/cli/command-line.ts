@@ -15,6 +15,7 @@ import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
+import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeServe } from "./serve/command.ts";
@@ -148,6 +149,7 @@ function addGlobalOptions(program: Parser): void {
 
 function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
   describeServers(program, choose);
+  describeImport(program, choose);
   describeTools(program, choose);
   describeCall(program, choose);
   describeAsk(program, choose);

@@ -8,6 +8,7 @@ import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
+import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
@@ -22,6 +23,7 @@ import type { UpCommand } from "./up/command.ts";
 export type CliCommand =
   | { kind: "overview" }
   | ServersCommand
+  | ImportCommand
   | ToolsCommand
   | CallCommand
   | ToolHelpCommand

@@ -131,6 +131,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./servers/get.ts")).runGet(command, context);
     case "init":
       return (await import("./servers/init.ts")).runInit(command, context);
+    case "import":
+      return (await import("./import/import.ts")).runImport(command, context);
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
