@@ -9,6 +9,7 @@ import { describeApprovals } from "./approvals/command.ts";
 import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
+import { describeConnect } from "./connect/command.ts";
 import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
@@ -150,6 +151,7 @@ function addGlobalOptions(program: Parser): void {
 function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
   describeServers(program, choose);
   describeImport(program, choose);
+  describeConnect(program, choose);
   describeTools(program, choose);
   describeCall(program, choose);
   describeAsk(program, choose);

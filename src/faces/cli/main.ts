@@ -133,6 +133,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./servers/init.ts")).runInit(command, context);
     case "import":
       return (await import("./import/import.ts")).runImport(command, context);
+    case "connect":
+      return (await import("./connect/connect.ts")).runConnect(command, context);
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
