@@ -25,13 +25,13 @@ export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
 
 /** Those that are there, in the order of places.ts. One that cannot be read is among them, with the reason. */
 export async function findOtherFiles(options: PlacesOptions): Promise<OtherFile[]> {
-  const unique = new Map(
-    places(options)
-      .toReversed()
-      .map((place) => [place.path, place]),
+  const all = places(options);
+  // In the home directory, files of the user are files of the project too.
+  const unique = all.filter(
+    ({ path }, index) => all.findIndex((each) => each.path === path) === index,
   );
   const found = await Promise.all(
-    [...unique.values()].toReversed().map(async (place) => {
+    unique.map(async (place) => {
       if (!(await isFile(place.path))) return [];
       const name = applicationName(place.application);
       try {

@@ -23,9 +23,10 @@ Applications:
 
 Without an application it shows which of them are here, and which are connected.
 
-It shows the change to the application's own file and asks before it writes. The
-entry starts plugboard serve with your configuration; in Zed and in JetBrains IDEs
-there is also one for the agent, plugboard acp. --undo makes the file what it was.`;
+It shows the change to the application's own file and asks before it writes.
+The entry starts plugboard serve with your configuration. In Zed and in
+JetBrains IDEs there is one for the agent, plugboard acp, too. --undo makes the
+file what it was.`;
 
 interface Given {
   undo?: true;

@@ -265,7 +265,9 @@ function notes(
       : []),
     ...(variables.length === 0
       ? []
-      : [`The board needs these variables, and gets them from ${name} alone: ${variables.join(", ")}`]),
+      : [
+          `The board needs these variables, and gets them from ${name} alone: ${variables.join(", ")}`,
+        ]),
     ...(args.some((word) => /[/\\]_npx[/\\]/.test(word))
       ? [
           "warning: this Plugboard is in npx's cache, which may be cleared; npm install -g plugboard keeps one",

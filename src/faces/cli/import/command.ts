@@ -26,10 +26,11 @@ Examples:
   plugboard import --write
   plugboard import github --from cursor --write --references
 
-Finds the servers of Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS Code,
-Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this directory, and
-shows which of them you have already. Without --write nothing changes. --from takes
-one of these names, written as claude-code, or a file. Their own files stay as they are.`;
+Finds the servers of Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS
+Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
+directory, and shows which of them you have already. Their files stay as they
+are, and without --write yours does too. --from takes one of these names,
+written as claude-code, or any file.`;
 
 interface Given {
   from?: string[];
