@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
-import { formatProblem, toProblems } from "./issue.ts";
+import { formatProblem, quote, toProblems } from "./issue.ts";
 import { loadConfig } from "./load.ts";
 
 export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
@@ -83,8 +83,21 @@ async function readServers(
         isJsonObject(server) ? [[name, withAbsolutePaths(server, dirname(path))]] : [],
       ),
     ),
-    warnings: toProblems(warnings, { locate: source.locate }).map(formatProblem),
+    warnings: [
+      ...toProblems(warnings, { locate: source.locate }).map(formatProblem),
+      ...agentsWithServers(value).map((id) => `the servers of the agent ${id} are passed over`),
+    ],
   };
+}
+
+/** What is for one agent there is for all agents nowhere. */
+function agentsWithServers(value: unknown): string[] {
+  const list = at(value, ["agents", "list"]);
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((agent) => {
+    const servers = at(agent, ["mcp", "servers"]);
+    const isEmpty = !isJsonObject(servers) || Object.keys(servers).length === 0;
+    return isEmpty ? [] : [quote(String(at(agent, ["id"])))];
+  });
 }
 
 /** What is relative to one file would mean something else in another. */

@@ -49,7 +49,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     name: "Claude Code",
     syntax: "json",
     files: userFiles("claude-code"),
-    marks: ({ homedir }) => [posix.join(homedir, ".claude")],
+    marks: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".claude")],
     programs: ["claude"],
     // As `claude mcp add --scope user` writes it.
     entries: (launch) => [
@@ -120,11 +120,9 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     id: "jetbrains",
     name: "JetBrains IDEs",
     syntax: "json",
-    files: ({ homedir, platform }) => [
-      (platform === "win32" ? win32 : posix).join(homedir, ".jetbrains", "acp.json"),
-    ],
+    files: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".jetbrains", "acp.json")],
     marks: ({ homedir, platform, env }) => {
-      const { join } = platform === "win32" ? win32 : posix;
+      const { join } = systemOf(platform);
       return [
         join(homedir, ".jetbrains"),
         join(homedir, "Library", "Application Support", "JetBrains"),
@@ -190,6 +188,10 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
   },
 ];
+
+function systemOf(platform: NodeJS.Platform): typeof posix {
+  return platform === "win32" ? win32 : posix;
+}
 
 function userFiles(id: string): ConnectedApplication["files"] {
   return (around) =>

@@ -460,7 +460,7 @@ function reportUndone(
   screen.lines([
     kind === "exact"
       ? `disconnected ${name}: ${visible(file)} is what it was before`
-      : `disconnected ${name}: only the board's own entry is gone from ${visible(file)}, which has changed since`,
+      : `disconnected ${name}: only the board's own entry is gone from ${visible(file)}`,
   ]);
   return EXIT.ok;
 }

@@ -54,6 +54,9 @@ export function aroundOf({ env, cwd, homedir }: CliIo): {
   return { env, cwd: resolve(cwd), homedir, platform: process.platform };
 }
 
+/** Of programs, on any system. */
+const ENDINGS = ["", ".cmd", ".exe"];
+
 async function isInstalled(application: ConnectedApplication, io: CliIo): Promise<boolean> {
   const around = aroundOf(io);
   const files = application.files(around);
@@ -61,7 +64,9 @@ async function isInstalled(application: ConnectedApplication, io: CliIo): Promis
   const programs = (io.env["PATH"] ?? "")
     .split(delimiter)
     .filter(Boolean)
-    .flatMap((directory) => application.programs.map((name) => join(directory, name)));
+    .flatMap((directory) =>
+      application.programs.flatMap((name) => ENDINGS.map((end) => join(directory, name + end))),
+    );
   const found = await Promise.all([...files, ...marks, ...programs].map(isThere));
   return found.includes(true);
 }
