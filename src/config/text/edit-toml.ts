@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, configInvalid, type KeyPath, throwIfAny } from "../issue.ts";
-import { parseToml, tomlTables } from "./toml.ts";
+import { parseToml, type TomlTable, tomlTables } from "./toml.ts";
 
 type Plain = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
@@ -15,22 +15,25 @@ export function tomlValueAt(text: string, path: KeyPath): unknown {
   );
 }
 
-/** Puts the table at the end, in place of one at the same path. */
+/** Puts the table at the end, or in the place of one at the same path. */
 export function setTable(
   text: string,
   path: readonly string[],
   values: Readonly<Record<string, Plain>>,
 ): string {
-  const rest = removeTable(text, path);
   const lineEnd = /\r?\n/.exec(text)?.[0] ?? "\n";
   const lines = [
     `[${path.map(writtenKey).join(".")}]`,
     ...Object.entries(values).map(([key, value]) => `${writtenKey(key)} = ${written(value)}`),
   ];
-  const gap = rest === "" ? "" : rest.endsWith("\n") ? lineEnd : `${lineEnd}${lineEnd}`;
-  const result = `${rest}${gap}${lines.join(lineEnd)}${lineEnd}`;
-  if (!isJsonObject(tomlValueAt(result, path))) refuse(path);
-  return result;
+  const table = `${lines.join(lineEnd)}${lineEnd}`;
+  const [first] = tablesAt(text, path);
+  if (first !== undefined) {
+    const rest = withoutTables(text, path, { keepGap: true });
+    return checked(rest.slice(0, first.start) + table + rest.slice(first.start), text, path);
+  }
+  const gap = text === "" ? "" : text.endsWith("\n") ? lineEnd : `${lineEnd}${lineEnd}`;
+  return checked(`${text}${gap}${table}`, text, path);
 }
 
 /**
@@ -39,13 +42,35 @@ export function setTable(
  */
 export function removeTable(text: string, path: readonly string[]): string {
   if (tomlValueAt(text, path) === undefined) return text;
-  const own = tomlTables(text).filter((table) => path.every((key, at) => table.path[at] === key));
-  const result = own.reduceRight((rest, { start, end }) => {
-    const before = rest.slice(0, start).replace(/(^|\n)\r?\n$/, "$1");
-    return before + rest.slice(end);
-  }, text);
-  if (!isDeepStrictEqual(without(parsed(result), path), without(parsed(text), path))) refuse(path);
+  const result = checked(withoutTables(text, path), text, path);
   if (tomlValueAt(result, path) !== undefined) refuse(path);
+  return result;
+}
+
+function tablesAt(text: string, path: readonly string[]): TomlTable[] {
+  if (tomlValueAt(text, path) === undefined) return [];
+  return tomlTables(text).filter((table) => path.every((key, at) => table.path[at] === key));
+}
+
+function withoutTables(
+  text: string,
+  path: readonly string[],
+  { keepGap = false }: { keepGap?: boolean } = {},
+): string {
+  return tablesAt(text, path).reduceRight((rest, { start, end }, index) => {
+    const before = rest.slice(0, start);
+    const isKept = keepGap && index === 0;
+    return (isKept ? before : before.replace(/(^|\n)\r?\n$/, "$1")) + rest.slice(end);
+  }, text);
+}
+
+/** Throws CONFIG_INVALID unless everything but the table is as it was. */
+function checked(result: string, text: string, path: readonly string[]): string {
+  const document = parseToml(result);
+  const isSame =
+    document.kind === "document" &&
+    isDeepStrictEqual(without(document.value, path), without(parsed(text), path));
+  if (!isSame) refuse(path);
   return result;
 }
 

@@ -45,6 +45,15 @@ describe("a table is removed", () => {
     expect(removeTable(`${OTHERS}\n${TABLE}${more}${next}`, PATH)).toBe(`${OTHERS}${next}`);
   });
 
+  it("or replaced in its place", () => {
+    const more = '[servers.ours.env]\nA = "1"\n';
+    const next = '\n# theirs\n[servers.last]\ncommand = "y"\n';
+    const text = `${OTHERS}\n${TABLE}${more}${next}`;
+    expect(setTable(text, PATH, { command: "z" })).toBe(
+      `${OTHERS}\n[servers.ours]\ncommand = "z"\n${next}`,
+    );
+  });
+
   it("and nothing happens where there is none", () => {
     expect(removeTable(OTHERS, PATH)).toBe(OTHERS);
   });

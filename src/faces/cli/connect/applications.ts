@@ -236,9 +236,12 @@ export function commandOf(value: unknown): string[] | undefined {
   return words.every((word) => typeof word === "string") ? words : undefined;
 }
 
+/** For entries under our own name: there a Plugboard that has moved is known too. */
 export function isOurs(value: unknown): boolean {
   const [command, ...args] = commandOf(value) ?? [];
-  return isOwnServer(command, args);
+  const isBoard = args.at(-1) === "serve" || args.at(-1) === "acp";
+  const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.js$/.test(arg));
+  return isOwnServer(command, args) || (isBoard && hasBin);
 }
 
 export function valueIn(value: unknown, path: KeyPath): unknown {

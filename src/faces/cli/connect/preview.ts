@@ -36,8 +36,12 @@ function shown(line: string): string {
   return visible(truncate(line, LONGEST_LINE));
 }
 
+/** Texts that are no keys are left out. */
 function contextLine(line: string): string {
-  const plain = line.replace(/(:\s*)(["'])(?:(?!\2)[^\\]|\\.)*(\2|$)/g, "$1$2…$2");
+  const plain = line.replace(
+    /(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|$)(\s*:)?/g,
+    (text, quote: string, colon?: string) => (colon === undefined ? `${quote}…${quote}` : text),
+  );
   const isLong = plain.length > LONGEST_CONTEXT;
   return `  ${visible(isLong ? `…${plain.slice(-LONGEST_CONTEXT)}` : plain)}`;
 }

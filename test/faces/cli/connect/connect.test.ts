@@ -195,16 +195,16 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
 });
 
 describe("plugboard connect", () => {
-  it("shows the change, without the values around it, and asks", async () => {
-    put(
-      ".cursor/mcp.json",
-      '{ "mcpServers": {\n  "a": { "url": "https://a.example", "headers": { "Authorization": "Bearer abc" } }\n} }',
-    );
+  it.each([
+    ["lines", '{ "mcpServers": {\n  "a": { "env": { "KEY": "abc" }, "args": ["abc"] }\n} }'],
+    ["one line", '{"mcpServers":{"a":{"command":"abc","args":["--x","abc"]}}}'],
+  ])("shows the change to %s, without the values around it, and asks", async (_, text) => {
+    put(".cursor/mcp.json", text);
     const original = readFileSync(at(".cursor/mcp.json"), "utf8");
     const { code, stderr } = await scratch.run(["connect", "cursor"]);
     expect(code).toBe(4);
     expect(stderr).toContain("cannot ask whether to write it");
-    expect(stderr).toContain('+   "plugboard": {');
+    expect(stderr).toMatch(/^\+.*"plugboard":/m);
     expect(stderr).not.toContain("abc");
     expect(readFileSync(at(".cursor/mcp.json"), "utf8")).toBe(original);
   });
@@ -256,6 +256,19 @@ describe("plugboard connect", () => {
     expect(valueAt(".cursor/mcp.json", ["mcpServers", "plugboard", "args"])).toHaveLength(4);
     await scratch.run(["connect", "cursor", "--undo", "--yes"]);
     expect(scratch.read(".cursor/mcp.json")).toBe("{}");
+  });
+
+  it("knows a Plugboard that has moved, and puts itself in its place", async () => {
+    const moved = { command: "node", args: ["/old/clone/dist/bin.js", "serve"] };
+    put(
+      ".cursor/mcp.json",
+      JSON.stringify({ mcpServers: { plugboard: moved, a: { command: "a" } } }),
+    );
+    expect((await scratch.run(["connect"])).stdout).toContain("/old/clone/dist/bin.js is gone");
+    await scratch.run(["connect", "cursor", "--yes"]);
+    expect(valueAt(".cursor/mcp.json", ["mcpServers", "plugboard", "args"])).toEqual(serve());
+    await scratch.run(["connect", "cursor", "--undo", "--yes"]);
+    expect(valueAt(".cursor/mcp.json", ["mcpServers"])).toEqual({ a: { command: "a" } });
   });
 
   it("says which servers are on both sides", async () => {
