@@ -13,10 +13,16 @@ import { prepare } from "./lib/prepare.mjs";
 import { endAll } from "./lib/processes.mjs";
 import { findRuntimes } from "./lib/runtimes.mjs";
 import { summarise } from "./lib/summary.mjs";
-import { commandTable, contenderTable, verdictLine } from "./lib/tables.mjs";
+import { commandTable, contenderTable, verdictLine, warmTable } from "./lib/tables.mjs";
 import { judge } from "./lib/verdicts.mjs";
 import { measureCommandLine } from "./measure/command-line.mjs";
+import { measureWarmCall } from "./measure/warm.mjs";
 import { sized } from "./scenarios.mjs";
+
+const COMMANDS = {
+  "command-line": { measure: measureCommandLine, table: commandTable },
+  "warm-call": { measure: measureWarmCall, table: warmTable },
+};
 
 const options = readOptions();
 const dir = mkdtempSync(join(tmpdir(), "plugboard-bench-"));
@@ -58,7 +64,7 @@ async function bench() {
       results.push({ node: runtime.version, scenario, ...result, verdicts });
       const table =
         scenario.measure === undefined
-          ? commandTable(result)
+          ? COMMANDS[scenario.command].table(result)
           : contenderTable(scenario, result.rows);
       process.stdout.write(table);
       if (result.pinned) console.log("  client and server shared one CPU");
@@ -90,10 +96,11 @@ async function measure(scenario, runtime) {
     });
     return { pinned: prefix.length > 0, rows: summarise(scenario, entries, runtime) };
   }
-  const own = join(dir, runtime.version);
+  const own = join(dir, `${scenario.name}-${runtime.version}`);
   mkdirSync(own);
   try {
-    return { figures: await measureCommandLine({ runtime, scenario, dir: own }) };
+    const { measure: measureCommand } = COMMANDS[scenario.command];
+    return { figures: await measureCommand({ runtime, scenario, dir: own }) };
   } catch (error) {
     return { failure: error.message };
   }

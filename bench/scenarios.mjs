@@ -4,7 +4,8 @@
 // contender that marks what the machine allows. With `together` the contenders' processes live side
 // by side and take turns in short rounds, so that a moment of noise hits all of them alike; without
 // it every round starts them anew, one at a time. A step that takes longer than `timeLimit` seconds
-// ends that contender. `face` says who takes part: clients by default.
+// ends that contender. `face` says who takes part: clients by default. What has a `command` in place of a
+// `measure` is measured as whole processes, without contenders.
 
 const MILLION = 1_000_000;
 
@@ -108,10 +109,19 @@ export const scenarios = [
   {
     name: "cli",
     title: "the command line",
+    command: "command-line",
     rounds: 15,
     slowServerMs: 5_000,
     timeLimit: 60,
     quick: { rounds: 5 },
+  },
+  {
+    name: "warm",
+    title: "one call from the shell, to a server that is kept alive",
+    command: "warm-call",
+    rounds: 31,
+    timeLimit: 60,
+    quick: { rounds: 11 },
   },
 ];
 

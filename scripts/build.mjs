@@ -1,4 +1,4 @@
-// Compiles src/ to dist/. Where TypeScript is absent (an install without dev dependencies) there is
+// Compiles src/ to dist/, and puts the modules of the command together. Where TypeScript is absent (an install without dev dependencies) there is
 // nothing to build with and, in a published package, nothing to build: --if-possible says so and goes on.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
@@ -23,6 +23,9 @@ const built = spawnSync(process.execPath, [tsc, "-p", join(root, "tsconfig.build
   stdio: "inherit",
 });
 if (built.status !== 0) process.exit(built.status ?? 1);
+// Loaded here, since an install without dev dependencies does not have the bundler either.
+const { bundleCommand } = await import("./bundle.mjs");
+await bundleCommand(dist);
 chmodSync(bin, 0o755);
 
 function findTypeScript() {

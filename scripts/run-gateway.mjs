@@ -3,7 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -25,15 +25,20 @@ const running = new Set();
 
 /**
  * Writes the configuration into `home` and resolves when the gateway is ready. `agent` is what the file says
- * for all agents. The result has `url`, `token`, `port`, `pid()`, `start()` after an end, `stop()` by SIGTERM,
- * which rejects unless the gateway ends with 0, and `kill()` by SIGKILL.
+ * for all agents; `configure(agent)` replaces it. The result has `url`, `token`, `port`, `pid()`, `start()` after an
+ * end, `stop()` by SIGTERM, which rejects unless the gateway ends with 0, and `kill()` by SIGKILL.
  */
 export async function runGateway({ home, agent, node = process.execPath, env = {} }) {
   const port = await freePort();
   const config = join(home, "plugboard.json");
   mkdirSync(home, { recursive: true });
   const gateway = { host: HOST, port, limits: { requestsPerMinute: REQUESTS_PER_MINUTE } };
-  writeFileSync(config, JSON.stringify({ agents: { defaults: agent }, gateway }));
+  const configure = (defaults) => {
+    // As a whole: nobody reads a half of it.
+    writeFileSync(`${config}.new`, JSON.stringify({ agents: { defaults }, gateway }));
+    renameSync(`${config}.new`, config);
+  };
+  configure(agent);
   let child;
   let ended;
   let output = "";
@@ -86,6 +91,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
     token: readFileSync(join(home, "gateway", "token"), "utf8").trim(),
     pid: () => child.pid,
     output: () => output,
+    configure,
     start,
     stop,
     kill,

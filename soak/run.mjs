@@ -1,5 +1,5 @@
-// `npm run soak:gateway`: many calls through a gateway whose server is killed, and which is itself restarted, while
-// they run. Fails where a call is lost, runs twice, or a session does not go on.
+// `npm run soak:gateway`: many calls through a gateway whose server is killed, and which is itself restarted or
+// reloaded, while they run. Fails where a call is lost, runs twice, or a session does not go on.
 
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -12,12 +12,13 @@ import { endAll } from "../scripts/processes.mjs";
 import { runGateway } from "../scripts/run-gateway.mjs";
 import { openLane, openSession } from "./lib/client.mjs";
 import { plan } from "./lib/plan.mjs";
-import { judgeSoak, tally } from "./lib/verdict.mjs";
+import { judgeReloads, judgeSoak, tally } from "./lib/verdict.mjs";
 
 const USAGE = `usage: npm run soak:gateway -- [options]
 
   --calls <n>      how many calls; default 100000
   --kill-gateway   end the gateway with SIGKILL instead of SIGTERM: a connection that breaks is then an error
+  --reload         edit the configuration ten times instead: one server stays the same, the other is replaced
   --no-build       test dist/ as it is
   --help`;
 
@@ -25,6 +26,9 @@ const UPSTREAM = fileURLToPath(new URL("upstream.mjs", import.meta.url));
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SERVER_KILLS = 10;
 const RESTARTS = 3;
+const RELOADS = 10;
+/** Until a reload has started the new server. */
+const RELOAD_MS = 30_000;
 const SESSIONS = 4;
 const LANES = 32;
 /** Beforehand, so that what is compared at the end has done its first work. Numbers from here on are not judged. */
@@ -46,7 +50,7 @@ if (options !== undefined) {
 }
 
 /** Resolves to the exit code. */
-async function soak({ calls, killGateway, build }) {
+async function soak({ calls, killGateway, reload, build }) {
   if (build) npm({ who: "soak", what: "building the project", cwd: ROOT }, ["run", "build"]);
   const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-soak-")));
   const clean = () => {
@@ -61,46 +65,69 @@ async function soak({ calls, killGateway, build }) {
   }
   try {
     const began = performance.now();
-    const result = await run({ home, calls, killGateway });
+    const result = await run({ home, calls, killGateway, reload });
     const seconds = Math.round((performance.now() - began) / 1_000);
-    return report({ calls, killGateway, seconds, ...result });
+    return report({ calls, killGateway, reload, seconds, ...result });
   } finally {
     clean();
   }
 }
 
-async function run({ home, calls, killGateway }) {
+async function run({ home, calls, killGateway, reload }) {
   const numbersFile = join(home, "numbers");
   const pidsFile = join(home, "pids");
+  const replacedFile = join(home, "replaced");
   writeFileSync(numbersFile, "");
-  const count = { command: process.execPath, args: [UPSTREAM, numbersFile, pidsFile] };
-  const gateway = await runGateway({ home, agent: { mcp: { servers: { count } } } });
+  const upstream = (pids) => ({ command: process.execPath, args: [UPSTREAM, numbersFile, pids] });
+  const count = upstream(pidsFile);
+  /** The other server is another one in each round. */
+  const agentIn = (round) => {
+    const replaced = { ...upstream(replacedFile), env: { ROUND: String(round) } };
+    return { mcp: { servers: { count, ...(reload && { replaced }) } } };
+  };
+  const gateway = await runGateway({ home, agent: agentIn(0) });
   const { port, token } = gateway;
   const sessions = await Promise.all(
     Array.from({ length: SESSIONS }, () => openSession({ port, token })),
   );
-  const [{ tool }] = sessions;
+  const [{ tools }] = sessions;
   const lanes = Array.from({ length: LANES }, (_, index) => {
     // Every second one has no session.
     const session = index % 2 === 0 ? sessions[(index / 2) % SESSIONS].headers : undefined;
-    return openLane({ port, token, session, tool });
+    return openLane({ port, token, session, tool: tools[Math.floor(index / 2) % tools.length] });
   });
 
   await makeCalls({ lanes, from: calls + 1, to: calls + WARM_UP });
   await delay(SETTLE_MS);
   const before = memoryOf(gateway.pid());
 
-  const events = plan({ calls, kills: SERVER_KILLS, restarts: RESTARTS });
+  const events = plan({
+    calls,
+    kills: SERVER_KILLS,
+    restarts: RESTARTS,
+    reloads: reload ? RELOADS : 0,
+  });
   let restarting = Promise.resolve();
+  let round = 0;
   const act = {
     kill() {
-      const pid = Number(readFileSync(pidsFile, "utf8").trim().split("\n").at(-1));
+      const pid = Number(linesOf(pidsFile).at(-1));
       tell(`the server is killed`);
       killProcess(pid);
     },
     restart() {
       tell(`the gateway is ${killGateway ? "killed" : "restarted"}`);
       restarting = (killGateway ? gateway.kill() : gateway.stop()).then(gateway.start);
+      return restarting;
+    },
+    reload() {
+      // One after another: of two edits within a second, only the second would be applied.
+      restarting = restarting.then(async () => {
+        round += 1;
+        tell(`the configuration is edited`);
+        gateway.configure(agentIn(round));
+        await untilStarted(replacedFile, round + 1);
+      });
       return restarting;
     },
   };
@@ -118,12 +145,25 @@ async function run({ home, calls, killGateway }) {
   const after = memoryOf(gateway.pid());
   for (const lane of lanes) lane.close();
   await gateway.stop();
-  const executed = readFileSync(numbersFile, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
+  const executed = linesOf(numbersFile)
     .map(Number)
     .filter((number) => number <= calls);
-  return { outcomes, executed, memory: { before, after }, left: events.length };
+  const pids = reload && { kept: linesOf(pidsFile), replaced: linesOf(replacedFile) };
+  return { outcomes, executed, memory: { before, after }, left: events.length, pids };
+}
+
+async function untilStarted(pidsFile, times) {
+  const deadline = performance.now() + RELOAD_MS;
+  while (linesOf(pidsFile).length < times) {
+    if (performance.now() > deadline) throw new Error("an edit was not applied");
+    await delay(20);
+  }
+}
+
+function linesOf(file) {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
 }
 
 /**
@@ -160,16 +200,20 @@ async function makeCalls({ lanes, from, to, onAnswered = () => undefined }) {
   return outcomes;
 }
 
-function report({ calls, killGateway, seconds, outcomes, executed, memory, left }) {
+function report({ calls, killGateway, reload, seconds, outcomes, executed, memory, left, pids }) {
   const restart = killGateway ? "kills" : "restarts";
+  const events = reload
+    ? `${RELOADS} reloads`
+    : `${SERVER_KILLS} kills of the server, ${RESTARTS} ${restart} of the gateway`;
   process.stdout.write(
-    `${calls} calls, ${LANES} at a time, ${SERVER_KILLS} kills of the server, ${RESTARTS} ${restart} of the gateway: ` +
+    `${calls} calls, ${LANES} at a time, ${events}: ` +
       `${seconds} s, Node ${process.versions.node}, ${availableParallelism()} cores\n`,
   );
   for (const [what, count] of tally(outcomes)) {
     process.stdout.write(`${String(count).padStart(9)}  ${what.slice(0, 160)}\n`);
   }
   const verdicts = judgeSoak({ calls, outcomes, executed, memory, brokenIsError: killGateway });
+  if (reload) verdicts.push(...judgeReloads({ reloads: RELOADS, ...pids }));
   verdicts.push({
     claim: "everything planned was done",
     passed: left === 0,
@@ -206,14 +250,19 @@ function readOptions() {
       options: {
         calls: { type: "string", default: "100000" },
         "kill-gateway": { type: "boolean", default: false },
+        reload: { type: "boolean", default: false },
         "no-build": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     });
     const calls = Number(values.calls);
     if (!Number.isInteger(calls) || calls < 1_000) throw new Error("--calls takes 1000 or more");
+    if (values.reload && values["kill-gateway"]) {
+      throw new Error("--reload and --kill-gateway are two soaks");
+    }
     if (!values.help) {
-      return { calls, killGateway: values["kill-gateway"], build: !values["no-build"] };
+      const { reload } = values;
+      return { calls, killGateway: values["kill-gateway"], reload, build: !values["no-build"] };
     }
     process.stdout.write(`${USAGE}\n`);
   } catch (error) {

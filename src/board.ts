@@ -121,7 +121,7 @@ class LiveBoard implements Board {
     for (const note of agent.notes ?? []) logger.info(formatProblem(note));
     const { signal, stateDir, env = process.env } = options;
     signal?.throwIfAborted();
-    if (stateDir !== undefined) await checkStateDirectory(stateDir, env);
+    if (stateDir !== undefined) checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     const here = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
     await servers.open(here, this.#cwd(agent));

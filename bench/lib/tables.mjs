@@ -55,6 +55,17 @@ export function commandTable({ figures, failure }) {
   ]);
 }
 
+export function warmTable({ figures, failure }) {
+  if (figures === undefined) return `  failed: ${shorten(failure)}\n`;
+  const { empty, plugboard, mcporter } = figures;
+  return layOut([
+    ["", "ms", "to node -e 0"],
+    ["node -e 0", empty.toFixed(0), times(1)],
+    ["plugboard call", plugboard.toFixed(0), times(plugboard / empty)],
+    ["mcporter call", mcporter.toFixed(0), times(mcporter / empty)],
+  ]);
+}
+
 export function verdictLine({ claim, passed, because, node }) {
   const word = passed === undefined ? "----" : passed ? "PASS" : "FAIL";
   return `  ${word}  Node ${node}  ${claim}: ${shorten(because)}`;

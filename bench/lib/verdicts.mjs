@@ -63,6 +63,18 @@ const RULES = [
     value: ({ figures }) => figures && figures.version / figures.empty,
     holds: (ratio) => ratio <= 2,
   },
+  {
+    scenario: "warm",
+    claim: "a warm plugboard call takes at most 2 x (from Node 24 on, 3 x) what node -e 0 takes",
+    value: ({ figures }) => figures && figures.plugboard / figures.empty,
+    holds: (ratio, { figures }) => ratio <= figures.most,
+  },
+  {
+    scenario: "warm",
+    claim: "a warm plugboard call takes less time than mcporter's",
+    value: ({ figures }) => figures && figures.plugboard / figures.mcporter,
+    holds: (ratio) => ratio < 1,
+  },
 ];
 
 /** Judges one scenario on one Node. `passed` is undefined where what it takes was not measured. */
@@ -73,7 +85,7 @@ export function judge(scenario, result) {
     const value = rule.value(result);
     if (failure !== undefined) return { claim, passed: false, because: failure };
     if (value === undefined) return { claim, because: "not measured" };
-    return { claim, passed: holds(value), because: format(value) };
+    return { claim, passed: holds(value, result), because: format(value) };
   });
 }
 

@@ -10,7 +10,7 @@ const INFO = { name: "soak", version: "1.0.0" };
 /** A call that was not answered by then never will be. */
 const ANSWER_MS = 60_000;
 
-/** A legacy session, made once. Resolves to the headers of all further requests. */
+/** A legacy session, made once. Resolves to the headers of all further requests, and the tools that count. */
 export async function openSession({ port, token }) {
   const agent = new Agent({ keepAlive: true });
   const headers = { Authorization: `Bearer ${token}` };
@@ -33,7 +33,8 @@ export async function openSession({ port, token }) {
   );
   agent.destroy();
   const { tools } = answerIn(listed, 2).result;
-  return { headers: session, tool: tools.find(({ name }) => name.endsWith("count")).name };
+  const names = tools.map(({ name }) => name).filter((name) => name.endsWith("count"));
+  return { headers: session, tools: names };
 }
 
 /** One lane. `session` is undefined for a client of 2026-07-28, which has none. */

@@ -53,6 +53,22 @@ export function judgeSoak({ calls, outcomes, executed, memory, brokenIsError }) 
   ];
 }
 
+/** `kept` and `replaced` are the pids of all processes of the two servers. */
+export function judgeReloads({ reloads, kept, replaced }) {
+  return [
+    {
+      claim: "the server that stays the same keeps its process",
+      passed: kept.length === 1,
+      because: `${kept.length} processes`,
+    },
+    {
+      claim: `the other one is started again with each of the ${reloads} reloads`,
+      passed: replaced.length === reloads + 1,
+      because: `${replaced.length} processes`,
+    },
+  ];
+}
+
 /** How often each outcome was seen; numbers and times in the text of an error do not make another one. */
 export function tally(outcomes) {
   const counts = new Map();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { judge } from "../lib/client.mjs";
 import { plan } from "../lib/plan.mjs";
-import { judgeSoak, tally } from "../lib/verdict.mjs";
+import { judgeReloads, judgeSoak, tally } from "../lib/verdict.mjs";
 
 const MB = 1_048_576;
 const counted = { kind: "counted" };
@@ -22,6 +22,32 @@ describe("the plan", () => {
     );
     assert.ok(after[0] > 0 && after.at(-1) < 100_000);
   });
+});
+
+describe("the plan of reloads", () => {
+  it("has nothing else, spread over the calls", () => {
+    const events = plan({ calls: 1000, kills: 10, restarts: 3, reloads: 4 });
+    assert.deepEqual(
+      events.map(({ after, what }) => [after, what]),
+      [200, 400, 600, 800].map((after) => [after, "reload"]),
+    );
+  });
+});
+
+describe("reloads", () => {
+  for (const { kept, replaced, passed } of [
+    { kept: ["1"], replaced: ["2", "3", "4"], passed: [true, true] },
+    { kept: ["1", "5"], replaced: ["2", "3", "4"], passed: [false, true] },
+    { kept: ["1"], replaced: ["2", "3"], passed: [true, false] },
+  ]) {
+    it(`with ${kept.length} and ${replaced.length} processes`, () => {
+      const verdicts = judgeReloads({ reloads: 2, kept, replaced });
+      assert.deepEqual(
+        verdicts.map((each) => each.passed),
+        passed,
+      );
+    });
+  }
 });
 
 describe("an answer", () => {

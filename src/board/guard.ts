@@ -5,7 +5,7 @@ import type { Present } from "../bridge/tool.ts";
 import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
 import { cleanPins } from "../guard/pins/clean-pins.ts";
 import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
-import { Pins } from "../guard/pins/pins.ts";
+import { type PinnedServerHooks, Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
@@ -108,15 +108,20 @@ export class BoardGuard {
   ): Promise<() => void> {
     const prepared = await Promise.all(
       entries.map(({ entry, definition, predecessor }) => {
-        const { supervisor } = entry;
-        const hooks = {
-          relist: () => within(this.#options.clock, entry.definition.timeout, supervisor.refresh()),
-          onOffer: () => onOffer(entry),
-        };
+        const hooks = this.#pinHooks(entry, onOffer);
         return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
       }),
     );
     return () => prepared.forEach((open) => open());
+  }
+
+  /** Made here, so that the hooks of one server do not keep those that were prepared with it. */
+  #pinHooks(entry: ServerEntry, onOffer: (entry: ServerEntry) => void): PinnedServerHooks {
+    return {
+      relist: () =>
+        within(this.#options.clock, entry.definition.timeout, entry.supervisor.refresh()),
+      onOffer: () => onOffer(entry),
+    };
   }
 
   /** From the next call on, another configuration applies. Limits, approvals and saved results go on. */

@@ -80,6 +80,8 @@ export class ServerEntry {
     const startOf = (of: ServerDefinition, directory: string): string =>
       canonicalJson([
         ...STARTED_WITH.map((key) => of[key] ?? null),
+        // Its login is used.
+        of.matchingServer?.target ?? null,
         of.target.kind === "stdio" ? directory : null,
       ]);
     return startOf(this.definition, this.cwd) === startOf(definition, cwd);

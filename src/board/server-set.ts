@@ -432,6 +432,12 @@ export class ServerSet {
     await Promise.all(this.own().map((entry) => this.startOne(entry, mode, wait)));
   }
 
+  /** Starts those that nobody has started yet, or that were stopped for being idle. Waits for none of them. */
+  startIdle(mode: BoardOptions["start"]): void {
+    const idle = this.own().filter(({ supervisor }) => supervisor.state.kind === "idle");
+    for (const entry of idle) this.inBackground(this.startOne(entry, mode, 0));
+  }
+
   async startOne(
     entry: ServerEntry,
     mode: BoardOptions["start"],

@@ -4,6 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import { isAgentConfig, openBoard } from "../board.ts";
+import { presentInFull } from "../board/content/prompts.ts";
 import { resourceTools } from "../board/content/resource-tools.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import type { AgentConfig, BoardConfig } from "../model/agent-config.ts";
@@ -15,12 +16,12 @@ import { type Logger, silentLogger } from "../model/logger.ts";
 import type { OfferedResources } from "../model/resource.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import type { NativeToolFactory, Tool } from "../model/tool.ts";
+import type { NativeToolFactory } from "../model/tool.ts";
 import { type Clock, pause, systemClock } from "../util/clock.ts";
 import type { Link } from "./link.ts";
 import { Overlay } from "./overlay.ts";
 import { OverlaySession } from "./overlay-session.ts";
-import { RemoteSession } from "./remote-session.ts";
+import { type ExecuteTool, RemoteSession } from "./remote-session.ts";
 import type { SharedSessionOptions } from "./wire.ts";
 
 export interface AttachOptions extends BoardOptions {
@@ -132,7 +133,7 @@ class BoardParts {
     options: SharedSessionOptions,
     given: Pick<SessionOptions, "onApproval" | "onElicitation" | "onSampling"> & {
       withheld?: readonly string[];
-      execute: RemoteExecute;
+      execute: ExecuteTool;
     },
     link = this.link,
   ): Promise<RemoteSession> {
@@ -145,6 +146,7 @@ class BoardParts {
       ...this.#handlers(given),
       ...(given.withheld && { withheld: given.withheld }),
       execute: given.execute,
+      presentPrompt: presentInFull,
       logger: this.logger,
     });
   }
@@ -234,11 +236,6 @@ class BoardParts {
   }
 }
 
-type RemoteExecute = (
-  name: string,
-  ...args: Parameters<Tool["execute"]>
-) => ReturnType<Tool["execute"]>;
-
 class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   readonly #parts: BoardParts;
   readonly #sessions = new Set<{
@@ -265,7 +262,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const tools = parts.hasOwn
       ? onlyForBoard(toolsFor(parts.resourceTools, () => resourcesOf(made.board)))
       : [];
-    const execute: RemoteExecute = (...args) => boardOf(made.board).execute(...args);
+    const execute: ExecuteTool = (...args) => boardOf(made.board).execute(...args);
     const [shared, own] = await Promise.all([
       parts.remote("board", boardOptions(parts), { execute }),
       parts.hasOwn ? parts.local(tools) : undefined,
@@ -357,7 +354,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     const options = { ...given, id: given.id ?? randomUUID() };
     const shared = parts.sharedOptions(options, brought.length);
     const made: { session?: OverlaySession } = {};
-    const execute: RemoteExecute = (...args) => boardOf(made.session).execute(...args);
+    const execute: ExecuteTool = (...args) => boardOf(made.session).execute(...args);
     const own = await (
       await parts.local()
     ).openSession({
@@ -403,7 +400,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     this.#ending.abort();
     this.#parts.options.signal?.removeEventListener("abort", this.#onAbort);
     await Promise.all([...this.#sessions].map(({ session }) => session.close()));
-    if (this.lastShared instanceof RemoteSession) await this.lastShared.close();
+    if (this.lastShared instanceof RemoteSession) await this.closeShared(this.lastShared);
     await this.#parts.close();
     this.clearEvents();
   }
@@ -477,10 +474,11 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
 /** What the face's board itself is on the gateway: no session of anybody, so without a session's limits. */
 function boardOptions(parts: BoardParts): SharedSessionOptions {
+  const { start: startShared = "eager" } = parts.options;
   // The face may ask before calls that the file says nothing about.
   const approval = parts.agent.guard?.approval;
   const own = { cwd: parts.cwd, rateLimit: false, ...(approval && { approval }) } as const;
-  return parts.sharedOptions(own, 0);
+  return { ...parts.sharedOptions(own, 0), startShared };
 }
 
 /** The tools with which a model reads the resources of both parts. */

@@ -88,7 +88,7 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
 
   async #close(): Promise<void> {
     this.closes();
-    await Promise.all([this.#own.close(), this.lastShared.close()]);
+    await Promise.all([this.#own.close(), this.closeShared(this.lastShared)]);
     this.clearEvents();
     this.#onClosed();
   }

@@ -4,7 +4,12 @@
 import { suggestTools } from "../board/find-tool.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
 import { toFailure } from "../bridge/failure.ts";
-import type { BoardBase, BoardCallOptions, ServerInstructions } from "../model/board.ts";
+import type {
+  BoardBase,
+  BoardCallOptions,
+  ServerInstructions,
+  SessionBoard,
+} from "../model/board.ts";
 import { cancelled, PlugboardError, unknownServer } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -35,6 +40,7 @@ import {
 
 /** How long a call waits for a gateway to take over. */
 const LONGEST_WAIT_MS = 60_000;
+const CLOSE_WAIT_MS = 1000;
 
 export interface OverlayOptions<Own extends BoardBase> {
   own: Own | undefined;
@@ -298,6 +304,11 @@ export abstract class Overlay<
   /** Call it when the board begins to close: whoever waits for a shared part waits for nothing then. */
   protected closes(): void {
     this.#isClosed = true;
+  }
+
+  /** Closes what is the face's own on the gateway. A gateway that hangs does not keep the face. */
+  protected async closeShared(part: Pick<SessionBoard, "close">): Promise<void> {
+    await within(this.options.clock, CLOSE_WAIT_MS, part.close());
   }
 
   protected clearEvents(): void {

@@ -2,7 +2,6 @@
 // instructions are what the gateway told last, and the events are derived from that.
 
 import { toFailure } from "../bridge/failure.ts";
-import { presentInFull } from "../board/content/prompts.ts";
 import type { AskApproval } from "../model/approval.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../model/board.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
@@ -62,10 +61,14 @@ export interface RemoteSessionOptions extends RequestHandlers {
   /** Names of shared servers that the session does not have from the start. */
   withheld?: readonly string[];
   onApproval?: AskApproval | undefined;
+  /** Frames a prompt that is not from this session. Without it, nothing of such a prompt is for a model. */
+  presentPrompt?: PresentPrompt;
   /** Runs the `execute` of the tools. Default: on this session. */
   execute?: ExecuteTool;
   logger: Logger;
 }
+
+type PresentPrompt = (result: PromptResult) => PromptMessage[];
 
 export type ExecuteTool = (
   name: string,
@@ -117,7 +120,10 @@ export class RemoteSession implements SessionBoard {
       (method, params, given) => this.#ask(method, params, given),
       () => this.#hasResources,
     );
-    this.prompts = new RemotePrompts((method, params, given) => this.#ask(method, params, given));
+    this.prompts = new RemotePrompts(
+      (method, params, given) => this.#ask(method, params, given),
+      options.presentPrompt ?? (() => []),
+    );
   }
 
   /** Rejects as `openSession` does, and with SERVER_UNAVAILABLE if the link ends. */
@@ -541,9 +547,11 @@ class RemotePrompts implements BoardPrompts {
   /** `forModel` gives what the gateway sent with the prompt, which knows how it is to be framed. */
   static readonly #forModel = new WeakMap<PromptResult, PromptMessage[]>();
   readonly #ask: Ask;
+  readonly #presentUnknown: PresentPrompt;
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, presentUnknown: PresentPrompt) {
     this.#ask = ask;
+    this.#presentUnknown = presentUnknown;
   }
 
   async list(server?: string): Promise<Prompt[]> {
@@ -563,7 +571,7 @@ class RemotePrompts implements BoardPrompts {
   }
 
   forModel(result: PromptResult): PromptMessage[] {
-    return RemotePrompts.#forModel.get(result) ?? presentInFull(result);
+    return RemotePrompts.#forModel.get(result) ?? this.#presentUnknown(result);
   }
 
   async complete(

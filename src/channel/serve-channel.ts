@@ -57,8 +57,8 @@ export interface ServedChannel {
 
 const PROOF_WITHIN_MS = 5000;
 const MAX_HELLO_BYTES = 16 * 1024;
-/** Who has not proved yet that they know the key. */
-const MOST_STRANGERS = 32;
+/** Who has not proved yet that they know the key. Many commands may start in one moment. */
+const MOST_STRANGERS = 256;
 const MOST_FACES = 1000;
 const MOST_SESSIONS = 1000;
 /** How long a closing channel waits for a face to read its last answers. */

@@ -24,6 +24,8 @@ import {
 /** How old the counters in a status may be that a face has. */
 const STATUS_AGE_MS = 500;
 
+const START_MODES = ["eager", "unknown", "none"] as const;
+
 export interface ServedSessionOptions {
   request: OpenRequest;
   /** The agent's board. */
@@ -62,7 +64,8 @@ export class ServedSession {
     const { request, board, link } = options;
     const handlers = new FaceHandlers(link, request.session);
     const { cwd, id, approval, tools, rateLimit, owner } = request.options;
-    const { toolNames, defaultToolTimeout, toolTimeout, resourceTools } = request.options;
+    const { toolNames, defaultToolTimeout, toolTimeout, resourceTools, startShared } =
+      request.options;
     const session = await board.openSession({
       cwd,
       id,
@@ -75,6 +78,7 @@ export class ServedSession {
       defaultToolTimeout,
       toolTimeout,
       resourceTools,
+      startShared: START_MODES.find((mode) => mode === startShared),
       // The servers of each session run in the face.
       perSession: false,
       startupWait: 0,

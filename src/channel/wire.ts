@@ -24,6 +24,7 @@ export type SharedSessionOptions = Pick<
   | "defaultToolTimeout"
   | "toolTimeout"
   | "resourceTools"
+  | "startShared"
 >;
 
 /** Which handler of the face answers a question: functions have numbers on the channel. */

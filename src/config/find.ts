@@ -1,7 +1,6 @@
 // Finds the configuration file that a command uses when it is not told which, and says which file it is.
 
-import { statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Environment } from "../util/environment.ts";
 import { plugboardHome } from "./home.ts";
@@ -43,10 +42,18 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
  * What trust and a running gateway go by: the real directory, and the file's name in it. A link at that name is not
  * followed: servers run in the directory, so a link to a trusted file must not make another directory trusted.
  */
-export async function placeOf(file: string): Promise<string> {
+export function placeOf(file: string): string {
   const directory = dirname(file);
   // Trust in a directory that is gone can still be revoked.
-  return join(await realpath(directory).catch(() => directory), basename(file));
+  return join(realDirectory(directory), basename(file));
+}
+
+function realDirectory(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
 }
 
 function named(path: string, by: string): string {

@@ -25,6 +25,11 @@ export interface Fingerprint {
 }
 
 interface AgentFingerprint {
+  /** How a command names its tools. */
+  toolNames: { template: string; length?: number };
+  workspace?: string;
+  /** It has servers that run in the process of whoever has the session. */
+  hasSessionServers?: true;
   /** The variables that its servers use. */
   variables: string[];
   /** What means something else in another working directory. */
@@ -177,7 +182,18 @@ function agentFingerprint(
     ...(shared.length > programs.length ? OF_URLS : []),
     ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
   ]);
-  const found: AgentFingerprint = { variables: [...variables].toSorted() };
+  const { toolNameLength: length } = agent;
+  const count = agent.servers.filter(({ enabled }) => enabled).length;
+  const isSeveral = agent.toolNames === "{tool}" && count > 1;
+  const template = isSeveral ? "{server}__{tool}" : agent.toolNames;
+  const found: AgentFingerprint = {
+    toolNames: { template, ...(length !== undefined && { length }) },
+    ...(workspace !== undefined && { workspace }),
+    ...(agent.servers.some(({ enabled, scope }) => enabled && scope === "session") && {
+      hasSessionServers: true,
+    }),
+    variables: [...variables].toSorted(),
+  };
   if (workspace !== undefined) return found;
   if (nativeModules.length > 0) {
     return { ...found, inDirectory: "the modules in tools.native run in it" };

@@ -1,13 +1,13 @@
 // The servers of one agent in the text of a configuration file: finds where they are written, and changes one of them
 // without touching anything else.
 
+import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Application } from "./foreign/application.ts";
 import { atKey, configInvalid, type KeyPath, type Position } from "./issue.ts";
 import { loadConfig } from "./load.ts";
-import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import { parseText } from "./text/document.ts";
 import { removeValue, setValue, valueAt } from "./text/edit.ts";
 import { readTextFile, type TextFile } from "./text/text-file.ts";

@@ -26,7 +26,10 @@ export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "k
   reload(agent: AgentConfig): Promise<ReloadReport>;
 }
 
-export interface ClientBoardOptions extends Pick<BoardOptions, "env" | "clock" | "serverLogLevel"> {
+export interface ClientBoardOptions extends Pick<
+  BoardOptions,
+  "env" | "clock" | "serverLogLevel" | "start"
+> {
   state: BoardState;
   logger: Logger;
   stateDir: string;
@@ -45,11 +48,12 @@ export async function openClientBoard(
   opened: AgentConfig,
   given: ClientBoardOptions,
 ): Promise<ClientBoard> {
-  const { env, clock, logger, stateDir, state, serverLogLevel, cwd, open = openBoard } = given;
+  const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
+  const { start = "eager", open = openBoard } = given;
   let agent = forClients(opened, cwd);
   let empty = whyEmpty(agent, stateDir);
   const board = await open(agent, {
-    start: "eager",
+    start,
     env,
     clock,
     logger,

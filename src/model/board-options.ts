@@ -149,4 +149,6 @@ export interface SessionOptions extends RequestHandlers {
   toolTimeout?: number;
   /** Like that of the board. Default: as on the board. */
   resourceTools?: boolean | "auto";
+  /** Which of the board's servers that have not been started yet start with the session. Default "none". */
+  startShared?: BoardOptions["start"];
 }

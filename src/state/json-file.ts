@@ -1,6 +1,7 @@
 // JSON files that several processes read and write. They are replaced as a whole and readable only by their owner.
 
 import { randomBytes } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { jsonOfAnyDepth } from "../util/canonical-json.ts";
@@ -16,6 +17,22 @@ export async function readJsonFile(path: string, maxBytes: number): Promise<unkn
       return JSON.parse(await file.readFile("utf8"));
     } finally {
       await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `readJsonFile`, for a small file that a command waits for before it does anything else. */
+export function readJsonFileNow(path: string, maxBytes: number): unknown {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > maxBytes) return undefined;
+      return JSON.parse(readFileSync(file, "utf8"));
+    } finally {
+      closeSync(file);
     }
   } catch {
     return undefined;

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readJsonFile, writeJsonFile } from "./json-file.ts";
+import { readJsonFileNow, writeJsonFile } from "./json-file.ts";
 import { ownerName, ownerState } from "./process-owner.ts";
 
 export interface RunningGateway {
@@ -57,7 +57,7 @@ export async function findGateway(
   config: string | undefined,
 ): Promise<RunningGateway | undefined> {
   const file = gatewayFile(stateDir, config, "json");
-  const found = readNote(await readJsonFile(file, MOST_BYTES));
+  const found = readNote(readJsonFileNow(file, MOST_BYTES));
   if (found === undefined) return undefined;
   const { owner, ...gateway } = found;
   if (ownerState(owner) !== "gone") return gateway;

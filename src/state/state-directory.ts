@@ -1,6 +1,7 @@
-// Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens.
+// Checks that nobody else can write where Plugboard keeps what it relies on: trust, approvals, pins and tokens. It looks
+// synchronously: every command waits for it, and handing each file to another thread takes ten times as long.
 
-import { readdir, stat } from "node:fs/promises";
+import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import type { Environment } from "../util/environment.ts";
@@ -20,23 +21,37 @@ const DECIDING_DIRECTORIES = ["pins", "pinned", "auth", "gateway"];
  * Throws CONFIG_INVALID if somebody else owns the directory or a file in it that decides what may run, or can write to
  * it. What is not there yet passes: it is made for its owner alone.
  */
-export async function checkStateDirectory(directory: string, env: Environment): Promise<void> {
-  await check(directory, directory, env);
+export function checkStateDirectory(directory: string, env: Environment): void {
+  check(directory, directory, env);
   const inside = DECIDING_DIRECTORIES.map((name) => join(directory, name));
-  const files = await Promise.all(
-    inside.map(async (each) => {
-      const names = await readdir(each).catch(() => []);
-      return names.filter((name) => name.endsWith(".json")).map((name) => join(each, name));
-    }),
+  const files = inside.flatMap((each) =>
+    namesIn(each)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => join(each, name)),
   );
   const named = DECIDING_FILES.map((name) => join(directory, name));
-  await Promise.all(
-    [...named, ...inside, ...files.flat()].map((path) => check(path, directory, env)),
-  );
+  for (const path of [...named, ...inside, ...files]) check(path, directory, env);
 }
 
-async function check(path: string, directory: string, env: Environment): Promise<void> {
-  const writers = await otherWriters(path, env);
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** Undefined if it is not there, or cannot be looked at. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function check(path: string, directory: string, env: Environment): void {
+  const writers = otherWriters(path, env);
   if (writers === undefined) return;
   const isInside = path !== directory;
   const remedy = isInside ? wholeRemedy(writers, directory) : writers.remedy;
@@ -62,14 +77,14 @@ function wholeRemedy({ kind }: OtherWriters, directory: string): string {
 }
 
 /** For commands, which keep everything there: like `checkStateDirectory`, and it must be a directory if it exists. */
-export async function checkHome(path: string, env: Environment): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
+export function checkHome(path: string, env: Environment): void {
+  const found = statOf(path);
   if (found !== undefined && !found.isDirectory()) {
     throw new PlugboardError("CONFIG_INVALID", `${path} is not a directory`, {
       hint: "Plugboard keeps its files there: set PLUGBOARD_HOME to a directory",
     });
   }
-  await checkStateDirectory(path, env);
+  checkStateDirectory(path, env);
 }
 
 /** Who else may write a file or directory, and the command that ends it. */
@@ -80,12 +95,9 @@ export type OtherWriters = { remedy: string } & (
 );
 
 /** Undefined if nobody else may write it. */
-export async function otherWriters(
-  path: string,
-  env: Environment,
-): Promise<OtherWriters | undefined> {
+export function otherWriters(path: string, env: Environment): OtherWriters | undefined {
   const own = process.geteuid?.();
-  const found = await stat(path).catch(() => undefined);
+  const found = statOf(path);
   // Windows has neither owners nor modes of this kind.
   if (found === undefined || own === undefined) return undefined;
   const { uid, mode } = found;

@@ -9,6 +9,8 @@ import { type AttachOptions, openAttachedBoard } from "../../src/channel/attache
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { BoardConfig } from "../../src/model/agent-config.ts";
 import type { Board, BoardBase } from "../../src/model/board.ts";
+import type { SessionOptions } from "../../src/model/board-options.ts";
+import { deferred } from "../../src/util/deferred.ts";
 import { agree, protect } from "../auth/support.ts";
 import { closeAll } from "../fixtures/http/client.ts";
 import { fixture, textOf } from "../support/boards.ts";
@@ -133,4 +135,28 @@ it("a face without anything of its own opens no board of its own", async () => {
   expect(board.tools()).toEqual([]);
   expect((await board.find("echo/add")).name).toBe("mcp__echo__add");
   expect(board.tools().map(({ name }) => name)).toEqual(["mcp__echo__add"]);
+});
+
+it("a gateway that hangs does not keep a face that closes", async () => {
+  const agent = parseAgentConfig({ servers: {} });
+  const gateway = await openBoard(agent);
+  boards.push(gateway);
+  const awake = deferred();
+  const hanging = {
+    status: () => gateway.status(),
+    unmatchedRules: () => [],
+    on: gateway.on.bind(gateway),
+    openSession: async (options: SessionOptions) => {
+      const session = await gateway.openSession(options);
+      const close = session.close.bind(session);
+      session.close = () => awake.promise.then(close);
+      return session;
+    },
+  } as unknown as Board;
+  const { connect } = await openChannel({ [agent.agentId]: hanging });
+  const link = await connect();
+  const board = await openAttachedBoard({ agent, link });
+  await board.close();
+  expect(link.isOpen).toBe(false);
+  awake.resolve();
 });

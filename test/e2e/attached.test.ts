@@ -68,6 +68,15 @@ function configure(config: object): void {
 
 const FILE = ["--config", "config.json"];
 
+/** Resolves when a server of the default agent has a call in flight. */
+async function arrived(server: string): Promise<void> {
+  for (;;) {
+    const status = new Command(...FILE, "status", server, "--json");
+    await status.exited;
+    if (JSON.parse(status.stdout).servers[0].calls.inFlight > 0) return;
+  }
+}
+
 it("ten processes with one configuration of ten servers run ten servers", async () => {
   const names = Array.from({ length: 10 }, (_, at) => `s${at}`);
   const servers = Object.fromEntries(names.map((name) => [name, desk.configured("echo")]));
@@ -139,7 +148,7 @@ it("a gateway that is killed under three commands of three agents is survived by
   const inClient = client.call("own__sleep", { ms: 600_000 });
   const inEditor = editor.prompt(session, '/call echo/sleep {"ms": 600000}');
   const shell = new Command(...FILE, "call", "echo/sleep", "ms=600000");
-  await gateway.said("command attached: call");
+  await arrived("echo");
   await editor.until(() => editor.of(session, "tool_call").length === 2);
   await gateway.kill();
   expect(await inClient).toContain("may have run");

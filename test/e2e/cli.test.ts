@@ -100,9 +100,14 @@ async function underWay(...flags: string[]): Promise<Program> {
   return program;
 }
 
+const TOO_FEW_FILES: [string, RegExp][] = process.versions.node.startsWith("20.")
+  ? [["ulimit -n 21; $NODE $BIN tools", /may not open as many files.*\nhint: .*ulimit -n 1024/]]
+  : [];
+
 describe("the plugboard command", () => {
-  it.skipIf(process.platform === "win32").each([
-    ["ulimit -n 30; $NODE $BIN tools", /may not open as many files.*\nhint: .*ulimit -n 1024/],
+  it.skipIf(process.platform === "win32").each<[string, RegExp]>([
+    // Later versions of Node read one file at a time, so they run into no limit.
+    ...TOO_FEW_FILES,
     [
       "mkdir x; cd x; rmdir ../x; $NODE $BIN tools",
       /directory does not exist any more\nhint: change/,

@@ -15,7 +15,9 @@ const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
 const scratch = useScratch();
 
 /** The packages and the parts of this one that a command loaded, by what the engine saw. */
-async function loadedBy(...args: string[]): Promise<{ stdout: string; loaded: string[] }> {
+async function loadedBy(
+  ...args: string[]
+): Promise<{ stdout: string; loaded: string[]; files: string[] }> {
   const coverage = join(scratch.directory, `coverage-${args.join("-").replaceAll("/", "-")}`);
   const env = {
     ...process.env,
@@ -35,16 +37,17 @@ async function loadedBy(...args: string[]): Promise<{ stdout: string; loaded: st
       /\/(?:node_modules|dist)\/((?:@[^/]+\/)?[^/]+)(?!.*\/node_modules\/)/.exec(url) ?? [];
     return name ?? [];
   });
-  return { stdout, loaded: [...new Set(names)] };
+  const files = urls.flatMap((url) => /\/dist\/(.*)$/.exec(url)?.[1] ?? []);
+  return { stdout, loaded: [...new Set(names)], files: [...new Set(files)].toSorted() };
 }
 
 it("listing tools that are remembered loads neither a protocol, a validator nor a network", async () => {
   scratch.servers({ echo: fixture("echo") });
   const cold = await loadedBy("tools");
-  expect(cold.loaded).toContain("server");
+  expect(cold.loaded).toContain("@modelcontextprotocol/client");
   const warm = await loadedBy("tools", "--json");
   expect(warm.stdout).toContain("echo/echo");
-  expect(warm.loaded).toContain("catalog");
+  expect(warm.loaded).toContain("cli");
   for (const name of ["@modelcontextprotocol/client", "ajv", "re2js", "undici"]) {
     expect(warm.loaded).not.toContain(name);
   }
@@ -57,4 +60,17 @@ it("a call loads the validator only for a tool that has an outputSchema", async 
   expect(plain.loaded).toContain("@modelcontextprotocol/client");
   expect(plain.loaded).not.toContain("ajv");
   expect((await loadedBy("call", "echo/add", "a=1", "b=2")).loaded).toContain("ajv");
+});
+
+it("a call to a running gateway loads a few files, and no package", async () => {
+  scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } });
+  try {
+    await loadedBy("call", "echo/echo", "text=first");
+    const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");
+    expect(warm.stdout).toBe("hi\n");
+    expect(warm.files).toEqual(["bin.js", "cli/first.js", "cli/main.js", "cli/start.js"]);
+    expect(warm.loaded.toSorted()).toEqual(["bin.js", "cli"]);
+  } finally {
+    await loadedBy("down");
+  }
 });

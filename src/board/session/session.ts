@@ -79,6 +79,7 @@ export function openSession(
     limits,
     startupWait,
     timeoutOf: timeoutOf(given),
+    startShared: given.startShared ?? "none",
     notices: [...warnings, ...(notice === undefined ? [] : [notice])],
     onClosed,
   });
@@ -187,6 +188,7 @@ interface SessionSettings {
   limits: SessionLimits;
   startupWait: number;
   timeoutOf: (definition: ServerDefinition) => number;
+  startShared: BoardOptions["start"];
   /** What was left out of the session, one sentence each. */
   notices: readonly string[];
   onClosed: () => void;
@@ -266,6 +268,8 @@ export class LiveSession implements SessionBoard {
   }
 
   async open(): Promise<void> {
+    const { base, startShared } = this.#settings;
+    base.servers.startIdle(startShared);
     await this.#own.open(this.#definitions);
     for (const notice of this.notices) this.#core.logger.warn(notice);
     this.#reportLeftOut();

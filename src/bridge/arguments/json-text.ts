@@ -1,6 +1,5 @@
 // Parses JSON that a person typed; the error points at the place.
 
-import { parse } from "@humanwhocodes/momoa";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { oneLine } from "../../util/text.ts";
 import { invalidArguments } from "./invalid.ts";
@@ -11,24 +10,24 @@ const AROUND = 30;
 const QUOTING = `put JSON in single quotes, with keys and texts in double quotes: '{"key": "value"}'`;
 
 /** `from` says where the text comes from, as in `file.json`. */
-export function parseJson(text: string, from: string): unknown {
+export async function parseJson(text: string, from: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw malformed(text, from);
+    throw await malformed(text, from);
   }
 }
 
-export function parseJsonObject(text: string, from: string): JsonObject {
-  const value = parseJson(text, from);
+export async function parseJsonObject(text: string, from: string): Promise<JsonObject> {
+  const value = await parseJson(text, from);
   if (isJsonObject(value)) return value;
   const kind = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   throw invalidArguments([`${from}: expected a JSON object, got ${kind}`], QUOTING);
 }
 
-function malformed(text: string, from: string): Error {
+async function malformed(text: string, from: string): Promise<Error> {
   if (text.trim() === "") return invalidArguments([`${from}: expected JSON, got nothing`]);
-  const offset = faultOffset(text);
+  const offset = await faultOffset(text);
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
   const lineStart = before.lastIndexOf("\n") + 1;
@@ -47,7 +46,9 @@ function malformed(text: string, from: string): Error {
 }
 
 /** JSON.parse does not always say where the mistake is; this parser does. */
-function faultOffset(text: string): number {
+async function faultOffset(text: string): Promise<number> {
+  // Most people make no mistake, and do not wait for it to load.
+  const { parse } = await import("@humanwhocodes/momoa");
   try {
     parse(text, { mode: "json" });
     return text.length;

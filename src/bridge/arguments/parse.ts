@@ -65,7 +65,7 @@ class Reader {
   }
 
   async #value(key: string, text: string, raw: boolean): Promise<GivenValue> {
-    if (raw) return { kind: "json", value: parseJson(text, `the value of '${key}'`) };
+    if (raw) return { kind: "json", value: await parseJson(text, `the value of '${key}'`) };
     if (text === "@-") return { kind: "content", text: await this.#sources.stdin() };
     if (text.startsWith("@") && text.length > 1) {
       return { kind: "content", text: await this.#sources.file(text.slice(1), key) };
@@ -73,14 +73,14 @@ class Reader {
     return { kind: "text", text };
   }
 
-  #take(from: string, text: string): void {
+  async #take(from: string, text: string): Promise<void> {
     if (this.#wholeFrom !== undefined) {
       throw invalidArguments([
         `only one JSON object can be given; there are two, from ${this.#wholeFrom} and ${from}`,
       ]);
     }
     this.#wholeFrom = from;
-    this.given.whole = parseJsonObject(text, from);
+    this.given.whole = await parseJsonObject(text, from);
   }
 }
 

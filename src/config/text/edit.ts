@@ -205,7 +205,7 @@ function styleOf(text: string, root: ValueNode, tokens: readonly Span[]): Style 
     hasBareKeys: first?.name?.type === "Identifier",
     colon: colon !== undefined && /^ ?: ?$/.test(colon) ? colon : ": ",
     hasTrailingCommas: tokens.some(
-      ({ type }, index) => isClosing(type) && before(tokens, index)?.type === "Comma",
+      ({ type }, index) => isClosing(type) && lastBefore(tokens, index)?.type === "Comma",
     ),
   };
 }
@@ -215,7 +215,7 @@ function isClosing(type: Token["type"]): boolean {
 }
 
 /** The token before this one that is no comment. */
-function before(tokens: readonly Span[], index: number): Span | undefined {
+function lastBefore(tokens: readonly Span[], index: number): Span | undefined {
   let at = index - 1;
   while (isComment(tokens[at]?.type)) at--;
   return tokens[at];

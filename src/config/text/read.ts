@@ -4,6 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { PlugboardError } from "../../model/errors.ts";
 import { configInvalid } from "../issue.ts";
 import { errorCode } from "../../util/error-code.ts";
+import { openRegularFile } from "../../util/regular-file.ts";
 import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
@@ -59,13 +60,19 @@ export function decodeText(
   }
 }
 
-/** Rejects with CONFIG_INVALID. Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. */
-export async function readConfigBytes(file: string): Promise<Uint8Array> {
+/**
+ * Reads until the end instead of asking for the size: a pipe (`--config <(…)`) has none. `mayBePipe: false` for a file that
+ * is read again: a pipe would have nothing more to say, and might never end. Rejects with CONFIG_INVALID.
+ */
+export async function readConfigBytes(
+  file: string,
+  { mayBePipe = true }: { mayBePipe?: boolean } = {},
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   let handle: FileHandle | undefined;
   try {
-    handle = await open(file, "r");
+    handle = await (mayBePipe ? open(file, "r") : openRegularFile(file));
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024);
       if (bytesRead === 0) return Buffer.concat(chunks);
@@ -86,6 +93,8 @@ function reason(error: unknown): string {
     case "ENOENT":
     case "ENOTDIR":
       return "there is no such file";
+    case "ENOTREGULAR":
+      return "is not a file; expected a configuration file";
     case "EISDIR":
       return "is a directory; expected a file";
     case "EACCES":

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { isJsonObject } from "../../model/json.ts";
-import { readJsonFile, writeJsonFile } from "../../state/json-file.ts";
+import { readJsonFileNow, writeJsonFile } from "../../state/json-file.ts";
 import { withLock } from "../../state/lock.ts";
 import { systemClock } from "../../util/clock.ts";
 import { placeOf } from "../find.ts";
@@ -28,7 +28,8 @@ export function trustFile(home: string): string {
 
 /** Two records with one digest approve the same. */
 export function digestOf({ file, approved }: TrustRecord): string {
-  const text = JSON.stringify([file, [...approved].toSorted()]);
+  const byLabel = [...approved].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const text = JSON.stringify([file, byLabel]);
   return createHash("sha256").update(text).digest("hex");
 }
 
@@ -42,19 +43,19 @@ export class TrustStore {
 
   /** In the order of approval. Empty where `trust.json` cannot be read. */
   async list(): Promise<TrustRecord[]> {
-    const value = await readJsonFile(this.#path, MAX_BYTES);
+    const value = readJsonFileNow(this.#path, MAX_BYTES);
     if (!isJsonObject(value) || value["format"] !== FORMAT) return [];
     const { files } = value;
     return Array.isArray(files) ? files.flatMap((each) => toRecord(each) ?? []) : [];
   }
 
   async find(file: string): Promise<TrustRecord | undefined> {
-    const place = await placeOf(file);
+    const place = placeOf(file);
     return (await this.list()).find((record) => record.file === place);
   }
 
   async approve(file: string, launches: readonly Launch[], at: number): Promise<void> {
-    const place = await placeOf(file);
+    const place = placeOf(file);
     const approved = new Map(launches.map(({ label, hash }) => [label, hash]));
     await this.#alone(async () =>
       this.#write([...(await this.#without(place)), { file: place, at, approved }]),
@@ -63,7 +64,7 @@ export class TrustStore {
 
   /** False where it was not trusted. */
   async revoke(file: string): Promise<boolean> {
-    const place = await placeOf(file);
+    const place = placeOf(file);
     return this.#alone(async () => {
       if (!(await this.list()).some((record) => record.file === place)) return false;
       await this.#write(await this.#without(place));

@@ -32,7 +32,10 @@ export interface CliIo {
 export function processIo(): CliIo {
   writeWhole(process.stdout, STDOUT);
   return {
-    stdin: process.stdin,
+    // Opened with its first use: most commands do not read it.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

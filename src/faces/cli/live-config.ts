@@ -2,6 +2,7 @@
 // been applied since. An edit that changes what is started waits for a person, unless the file is in Plugboard's home:
 // a `git pull`, or an agent that writes files, must not start commands.
 
+import { statSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { dirname, isAbsolute, relative, sep } from "node:path";
@@ -25,7 +26,7 @@ import type { HeldEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import type { CliIo } from "./io.ts";
 import { findSource, loadAgent } from "./open.ts";
-import { needsTrust } from "./trust/require-trust.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
 import { changeLines } from "./trust/view.ts";
 
 /** One text of the file. Everything that is read of it comes from this text, whatever is on disk by then. */
@@ -65,7 +66,7 @@ export class LiveConfig {
   /** Rejects with CONFIG_INVALID for a file that is invalid, or lacks the agent of the command. */
   static async open(context: CliContext): Promise<LiveConfig> {
     const { env, homedir } = context.io;
-    await checkHome(plugboardHome(env, homedir), env);
+    checkHome(plugboardHome(env, homedir), env);
     const config = new LiveConfig(findSource(context), context);
     if (config.source.kind !== "file") {
       await config.readAgent();
@@ -74,7 +75,7 @@ export class LiveConfig {
     const { path } = config.source;
     const read = await config.#read(path);
     const isTrusted =
-      !(await needsTrust(config.source, context.io)) || (await config.#isApproved(path, read));
+      !needsTrust(config.source, context.io) || (await config.#isApproved(path, read));
     config.#version = { ...read, isTrusted };
     return config;
   }
@@ -133,7 +134,8 @@ export class LiveConfig {
   /** Applies edits from now on, within a second. */
   follow(listener: LiveConfigListener): void {
     this.#listener = listener;
-    if (this.source.kind !== "file") return;
+    // A pipe (`--config <(…)`) has nothing more to say.
+    if (this.source.kind !== "file" || !isRegularFile(this.source.path)) return;
     // An approval is an edit too: of the record of what is trusted.
     this.#watch = new FileWatch([this.source.path, trustFile(this.#home)], {
       clock: this.#context.clock,
@@ -256,7 +258,7 @@ export class LiveConfig {
 
   /** Rejects with CONFIG_INVALID for a file that is wrong anywhere. */
   async #read(file: string): Promise<Omit<ConfigVersion, "isTrusted">> {
-    const bytes = await readConfigBytes(file);
+    const bytes = await readConfigBytes(file, { mayBePipe: this.#version === undefined });
     const text = decodeConfig(file, bytes);
     await loadConfig(file, this.#context.options.agent, this.#readOptions(text));
     const { all: launches } = await readLaunches(file, text);
@@ -282,10 +284,14 @@ export async function isYours(
   try {
     const path = relative(await realpath(plugboardHome(env, homedir)), await realpath(file));
     const isInside = path !== "" && path.split(sep)[0] !== ".." && !isAbsolute(path);
-    return isInside && (await otherWriters(file, env)) === undefined;
+    return isInside && otherWriters(file, env) === undefined;
   } catch {
     return false;
   }
+}
+
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** Calls `tell` with the names, joined, unless they are those of the last time. */

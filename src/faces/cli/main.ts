@@ -6,6 +6,7 @@ import { checkHome } from "../../state/state-directory.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { outputProblem, systemProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
+import { runCall } from "./call/call.ts";
 import { readPlainCall } from "./call/read-call.ts";
 import type { CliContext, GlobalOptions } from "./context.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
@@ -15,14 +16,14 @@ import { Lifetime } from "./lifetime.ts";
 import { commandsApart } from "./offered-command.ts";
 import { createLog } from "./terminal/log.ts";
 import { Screen } from "./terminal/screen.ts";
-import { describeTerminal, type Paint } from "./terminal/terminal.ts";
+import { describeTerminal, type Paint, type Terminal } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
 export async function runCli(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
   const invocation = readPlainCall(argv) ?? (await parse(argv, io));
   const options = invocation.kind === "answered" ? undefined : invocation.options;
   const terminal = describeTerminal(io, options?.color);
-  const screen = new Screen(io.stdout, io.stderr, terminal, io.clock);
+  const screen = new Screen(io.stdout, io.stderr, terminal, io.clock, await lineWrapper(terminal));
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
   const withStack = options?.logLevel === "info" || options?.logLevel === "debug";
@@ -47,6 +48,11 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   await lifetime.flush();
   lifetime.release();
   return lifetime.exitCode ?? code;
+}
+
+/** Measuring text takes a table of all characters: loaded where there is a terminal. */
+async function lineWrapper({ err }: Terminal): Promise<ConstructorParameters<typeof Screen>[4]> {
+  return err.isTerminal ? (await import("./terminal/width.ts")).wrapLine : undefined;
 }
 
 /** Loaded only where it is needed: for a call to a running gateway it would be half of the time. */
@@ -89,7 +95,7 @@ async function runWithin(
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") await checkHome(plugboardHome(env, homedir), env);
+    if (command.kind !== "acp") checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
@@ -115,7 +121,10 @@ async function runWithin(
   }
 }
 
-/** Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. */
+/**
+ * Loads only the command that was asked for: `plugboard tools` must not pay for what the others import. A call is the
+ * exception. Loading it by itself would take longer than it does, and it loads most of what it needs on demand.
+ */
 async function run(command: CliCommand, context: CliContext): Promise<number> {
   switch (command.kind) {
     case "overview":
@@ -138,7 +147,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
-      return (await import("./call/call.ts")).runCall(command, context);
+      return runCall(command, context);
     case "tool-help":
       return (await import("./tools/tools.ts")).runToolHelp(command, context);
     case "ask":

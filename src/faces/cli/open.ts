@@ -15,7 +15,9 @@ import { attach, type Attachment, type SharedBoardOptions } from "./attach/attac
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
-import { needsTrust, requireTrust } from "./trust/require-trust.ts";
+import { isKeptAlive } from "./keep-alive/kept-alive.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
+import { requireTrust } from "./trust/require-trust.ts";
 
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
@@ -35,6 +37,8 @@ export interface OpenOptions extends Pick<
   restarts?: boolean;
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
+  /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
+  keepAlive?: boolean;
   /** The command lists no tools, so a gateway need not send the definitions of all of them. */
   lists?: false;
   /** Do not use the servers of a gateway. */
@@ -61,7 +65,7 @@ export async function withBoard<Result>(
   const { start, showsRules, toolTimeout, adjust = (agent) => agent } = open;
   const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
   const loaded = await loadAgent(source, context, demoConfig);
-  if (source.kind === "file" && (await needsTrust(source, io))) {
+  if (source.kind === "file" && needsTrust(source, io)) {
     await requireTrust(source, loaded, context);
   }
   const { server, about = server } = open;
@@ -69,7 +73,8 @@ export async function withBoard<Result>(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
   );
-  const attachment = open.standalone ? undefined : await attach(source, context);
+  const keepAlive = open.keepAlive === true && isKeptAlive(loaded, about);
+  const attachment = open.standalone ? undefined : await attach(source, context, { keepAlive });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {

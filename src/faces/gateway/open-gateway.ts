@@ -59,6 +59,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   http?: boolean;
   /** A command started it. */
   background?: boolean;
+  /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
+  onAttached?: () => () => void;
   network: AccessOptions["network"];
   clock: Clock;
 }
@@ -92,7 +94,7 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
   const agentIds = [...options.agentIds];
   const { stateDir, clock, logger } = options;
-  const config = configFile === undefined ? undefined : await placeOf(configFile);
+  const config = configFile === undefined ? undefined : placeOf(configFile);
   const noteFile = gatewayFile(stateDir, config, "json");
   const unlock = await tryLock(gatewayFile(stateDir, config, "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);
@@ -191,7 +193,10 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       },
       stop: () => options.onStop?.(),
       status: () => seeing.status(),
-      attached: (face) => seeing.attached(face),
+      attached: (face) => {
+        const gone = [seeing.attached(face), options.onAttached?.()];
+        return () => gone.forEach((each) => each?.());
+      },
     };
     const channel = await serveChannel({ ...address, host, clock, logger });
     listening.channel = channel;
@@ -220,7 +225,8 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
       seeing.events.close();
       agents.endStreams();
     });
-    await agents.find(defaultAgent);
+    // One in the background opens a board when somebody attaches to it.
+    if (!options.background) await agents.find(defaultAgent);
     return {
       ...(http && {
         http: {

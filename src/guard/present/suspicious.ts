@@ -59,7 +59,8 @@ interface Trial {
 const isBeginning = new Uint8Array(2 ** 15);
 /** Whether a phrase begins with two characters of which the first is not ASCII, by `foreignKeyOf` of them. */
 const isForeignBeginning = new Uint8Array(2 ** 15);
-const trials = new Map<string, Trial>(index());
+/** Made with the first text: most commands never look for phrases. */
+let trials: ReadonlyMap<string, Trial> | undefined;
 
 /** Different for any three letters. Other characters share their keys with letters, which only costs a look. */
 function keyOf(first: number, second: number, third: number): number {
@@ -109,6 +110,7 @@ function escaped(text: string): string {
 }
 
 export function suspiciousPatterns(text: string): string[] {
+  trials ??= new Map(index());
   // With a newline in front, the beginning of the text is the beginning of a line.
   const lower = `\n${text.toLowerCase()}`;
   const found = new Set<string>();
@@ -143,7 +145,7 @@ function walk(lower: string, found: Set<string>): Uint8Array {
 function tryAt(lower: string, start: number, found: Set<string>): void {
   if (start < 0 || isInsideWord(lower, start)) return;
   const length = isIdeograph(lower.charCodeAt(start)) ? 2 : 4;
-  const trial = trials.get(lower.slice(start, start + length));
+  const trial = trials?.get(lower.slice(start, start + length));
   if (trial === undefined) return;
   trial.any.lastIndex = start;
   if (!trial.any.test(lower)) return;

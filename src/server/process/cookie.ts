@@ -1,8 +1,6 @@
 // The cookie: an environment variable in every process of a server, naming the host that started it. By it
 // we recognise our servers' processes after that host is gone.
 
-export const COOKIE_VARIABLE = "PLUGBOARD_COOKIE";
-
 /**
  * Names one host process. Pids are reused, so the start time is part of it; and both mean something only
  * within one boot and one pid namespace, which is the `space`.

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { parseJson, parseJsonObject } from "../../../src/bridge/arguments/json-text.ts";
 
 describe("JSON that a person typed", () => {
-  it("is parsed", () => {
-    expect(parseJson('[1, {"a": null}]', "x")).toEqual([1, { a: null }]);
-    expect(parseJsonObject(' {"a": 1} ', "x")).toEqual({ a: 1 });
+  it("is parsed", async () => {
+    expect(await parseJson('[1, {"a": null}]', "x")).toEqual([1, { a: null }]);
+    expect(await parseJsonObject(' {"a": 1} ', "x")).toEqual({ a: 1 });
   });
 
   it.each([
@@ -16,8 +16,8 @@ describe("JSON that a person typed", () => {
     ['{"a":1}}', "unexpected '}' at line 1, column 8", '  {"a":1}}\n         ^'],
     ['{\n  "a": 1\n  "b": 2\n}', `unexpected '"' at line 3, column 3`, '    "b": 2\n    ^'],
     ["{\t'a':1}", `unexpected ''' at line 1, column 3`, "  { 'a':1}\n    ^"],
-  ])("says where %j is wrong", (text, what, excerpt) => {
-    expect(() => parseJson(text, "the argument")).toThrow(
+  ])("says where %j is wrong", async (text, what, excerpt) => {
+    await expect(parseJson(text, "the argument")).rejects.toThrow(
       expect.objectContaining({
         code: "INVALID_ARGUMENTS",
         message: `the argument is not valid JSON: ${what}\n${excerpt}`,
@@ -26,10 +26,10 @@ describe("JSON that a person typed", () => {
     );
   });
 
-  it("shows a part of a long line", () => {
+  it("shows a part of a long line", async () => {
     const text = `{"a": "${"x".repeat(100)}" oops, "b": "${"y".repeat(100)}"}`;
     const excerpt = `  ${"x".repeat(28)}" oops, "b": "${"y".repeat(18)}\n  ${" ".repeat(30)}^`;
-    expect(() => parseJson(text, "f.json")).toThrow(excerpt);
+    await expect(parseJson(text, "f.json")).rejects.toThrow(excerpt);
   });
 
   it.each([
@@ -38,8 +38,8 @@ describe("JSON that a person typed", () => {
     ["[1]", "f.json: expected a JSON object, got an array"],
     ["null", "f.json: expected a JSON object, got null"],
     ['"a"', "f.json: expected a JSON object, got a string"],
-  ])("refuses %j as arguments", (text, message) => {
-    expect(() => parseJsonObject(text, "f.json")).toThrow(
+  ])("refuses %j as arguments", async (text, message) => {
+    await expect(parseJsonObject(text, "f.json")).rejects.toThrow(
       expect.objectContaining({ code: "INVALID_ARGUMENTS", message }),
     );
   });

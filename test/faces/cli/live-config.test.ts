@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -117,25 +118,25 @@ async function codeOf(reload: Promise<unknown>): Promise<string> {
 describe("an edit", () => {
   it.each([
     // A file of your own home applies whatever it says.
-    { of: "home/plugboard.json", to: OTHER, is: "applied", then: ["evil"] },
-    { of: "home/plugboard.json", to: NONE, is: "applied", then: [] },
+    { of: "home/plugboard.json", to: OTHER, is: "applied", runs: ["evil"] },
+    { of: "home/plugboard.json", to: NONE, is: "applied", runs: [] },
     // Elsewhere only what starts nothing else, however the file was named.
-    { of: "repo/plugboard.json", to: SLOWER, is: "applied", then: ["docs"] },
-    { of: "repo/plugboard.json", to: OTHER, is: "UNTRUSTED", then: ["docs"] },
-    { of: "repo/plugboard.json", to: MORE, is: "UNTRUSTED", then: ["docs"] },
-    { of: "other.json", to: OTHER, is: "UNTRUSTED", then: ["docs"] },
+    { of: "repo/plugboard.json", to: SLOWER, is: "applied", runs: ["docs"] },
+    { of: "repo/plugboard.json", to: OTHER, is: "UNTRUSTED", runs: ["docs"] },
+    { of: "repo/plugboard.json", to: MORE, is: "UNTRUSTED", runs: ["docs"] },
+    { of: "other.json", to: OTHER, is: "UNTRUSTED", runs: ["docs"] },
     { of: "other.json", to: '{ agents: { defaults: { workspace: "/" } } }', is: "UNTRUSTED" },
     { of: "other.json", to: '{ audit: { file: "/dev/null" } }', is: "UNTRUSTED" },
-    { of: "other.json", to: NONE, is: "applied", then: [] },
-    { of: "other.json", to: "{ agents: 7 }", is: "CONFIG_INVALID", then: ["docs"] },
+    { of: "other.json", to: NONE, is: "applied", runs: [] },
+    { of: "other.json", to: "{ agents: 7 }", is: "CONFIG_INVALID", runs: ["docs"] },
     { of: "other.json", to: "{ agents: { defaults: { mcp: { ser", is: "CONFIG_INVALID" },
     { of: "other.json", to: "", is: "CONFIG_INVALID" },
-  ])("of $of to $to is $is", async ({ of, to, is, then = ["docs"] }) => {
+  ])("of $of to $to is $is", async ({ of, to, is, runs = ["docs"] }) => {
     write(of, ONE);
     const { live } = await follow(place(of));
     write(of, to);
     expect(await codeOf(live.reload())).toBe(is);
-    expect(await commands(live)).toEqual(then);
+    expect(await commands(live)).toEqual(runs);
     // Whoever is asked for later gets what is applied, and not what is on disk.
     expect((await live.readGateway()).agentIds).toEqual(["default"]);
   });
@@ -187,7 +188,7 @@ describe("an edit", () => {
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
     const warnings = logger.lines.filter(({ level }) => level === "warn");
     expect(warnings).toHaveLength(1);
-    const [{ message = "" } = {}] = warnings;
+    const message = warnings.map((each) => each.message).join();
     expect(message).toContain("added: server more");
     expect(message).toContain(`plugboard --config ${place("other.json")} reload`);
     expect(message).not.toContain("s3cret");
@@ -250,6 +251,16 @@ describe("an edit", () => {
     expect(await codeOf(live.reload())).toBe("applied");
     expect(live.hash).not.toBe(hash);
   });
+});
+
+it("a file that is replaced by a pipe is not read, and holds nobody up", async () => {
+  write("other.json", ONE);
+  const { live } = await follow(place("other.json"));
+  rmSync(place("other.json"));
+  execFileSync("mkfifo", [place("other.json")]);
+  expect(await codeOf(live.reload())).toBe("CONFIG_INVALID");
+  expect(live.held?.message).toContain("is not a file");
+  expect(await commands(live)).toEqual(["docs"]);
 });
 
 describe("a file that came with the directory", () => {

@@ -97,7 +97,7 @@ it("opens without HTTP: no port, no token, and its note says how it was started"
   onTestFinished(() => gateway.close());
   expect(gateway.http).toBeUndefined();
   expect(existsSync(join(stateDir, "gateway", "token"))).toBe(false);
-  const place = await placeOf(configFile);
+  const place = placeOf(configFile);
   expect(await findGateway(stateDir, place)).toMatchObject({
     pid: process.pid,
     version: packageVersion(),

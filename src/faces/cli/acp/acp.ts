@@ -15,6 +15,7 @@ import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
 import { attach } from "../attach/attach.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -47,7 +48,10 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     const stateDir = plugboardHome(io.env, io.homedir);
     const attachment =
       agent.untrusted === undefined
-        ? await attach(config.source, context, { programPath })
+        ? await attach(config.source, context, {
+            programPath,
+            keepAlive: isKeptAlive(agent),
+          })
         : undefined;
     const boardOptions: BoardOptions = {
       start: "eager",

@@ -33,6 +33,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
     start: "eager",
     restarts: true,
     resourceTools: "auto",
+    keepAlive: true,
     adjust: (agent: AgentConfig) => withModel(agent, command, context),
     onElicitation: elicitationPrompt(context),
     onSampling: samplingPrompt(context, { yes: command.yes, model: () => opened }),

@@ -34,6 +34,8 @@ export interface SharedBoardOptions extends BoardOptions {
 export interface AttachOptions {
   /** The PATH of the command's programs, if that is not the one it was started with. */
   programPath?: Promise<string | undefined>;
+  /** If no gateway runs, one is started in the background. */
+  keepAlive?: boolean;
 }
 
 /** Undefined if the command stands alone. Says why, where a gateway runs. */
@@ -43,7 +45,7 @@ export async function attach(
   options: AttachOptions = {},
 ): Promise<Attachment | undefined> {
   const { logger, face } = context;
-  const found = await findFor(source, context, options);
+  const found = await findOrStart(source, context, options);
   if (found.kind === "standalone") {
     if (found.reason !== undefined) logger.warn(found.reason);
     return undefined;
@@ -71,6 +73,26 @@ export async function attach(
     logger.warn(standaloneReason(gateway, why, "to see the gateway: plugboard status"));
     return undefined;
   }
+}
+
+async function findOrStart(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions,
+): Promise<FoundChannel> {
+  const found = await findFor(source, context, options);
+  if (found.kind === "attach" || found.reason !== undefined || !options.keepAlive) return found;
+  if (source.kind !== "file" || context.options.standalone) return found;
+  const { startBackground } = await import("../keep-alive/start-background.ts");
+  const path = await options.programPath;
+  const { env } = context.io;
+  const started = await startBackground(
+    source.path,
+    context,
+    path === undefined ? env : { ...env, PATH: path },
+  );
+  if (started.kind === "ready") return findFor(source, context, options);
+  return { kind: "standalone", reason: started.reason };
 }
 
 /** The link to the gateway that runs now, if it has the same servers. Does not reject. */

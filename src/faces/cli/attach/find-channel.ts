@@ -1,6 +1,6 @@
 // Decides whether a command attaches to the gateway that runs for its configuration, or stands alone, and why.
 
-import { readFile, stat } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
 import {
   type Difference,
   difference,
@@ -71,7 +71,7 @@ export async function runningGateway(
   source: ConfigSource,
   { io }: Pick<FindContext, "io">,
 ): Promise<RunningGateway | undefined> {
-  const config = source.kind === "file" ? await placeOf(source.path) : undefined;
+  const config = source.kind === "file" ? placeOf(source.path) : undefined;
   return findGateway(plugboardHome(io.env, io.homedir), config);
 }
 
@@ -105,10 +105,10 @@ async function sameFile(
     const fingerprint = readFingerprint(gateway.fingerprint);
     const { channel } = gateway;
     if (fingerprint === undefined || channel === undefined) return undefined;
-    const file = await readFile(path).then(hashOfFile, () => undefined);
+    const file = hashNow(path);
     // Whoever loads it says why it cannot be read.
     if (file === undefined) return "unreadable";
-    const edited = await stat(path).catch(() => undefined);
+    const edited = statSync(path, { throwIfNoEntry: false });
     const age = clock.now() - (edited?.mtimeMs ?? 0);
     const isSettled = file === fingerprint.file || age < 0 || age > EDIT_MS || signal.aborted;
     if (isSettled) return { gateway: { ...gateway, channel, fingerprint }, file };
@@ -116,6 +116,15 @@ async function sameFile(
     gateway = await runningGateway({ kind: "file", path, from: "flag" }, context);
   }
   return undefined;
+}
+
+/** Undefined for a file that cannot be read. */
+function hashNow(path: string): string | undefined {
+  try {
+    return hashOfFile(readFileSync(path));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Why it stands alone, and what to do about it. */

@@ -2,60 +2,62 @@
 
 import type { Board } from "../../../model/board.ts";
 import type { Progress } from "../../../model/tool.ts";
-import { duration, oneLine } from "../../../util/text.ts";
+import type { Timer } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import type { Frame, LiveRows } from "../terminal/screen.ts";
-import { startingRows } from "../status/starting.ts";
-import { renderTable } from "../terminal/table.ts";
+import type { LiveRows } from "../terminal/screen.ts";
+import type { CallUnderWay } from "./call-rows.ts";
 
 /** Without a live terminal, progress is printed at most this often. */
 const LINE_EVERY_MS = 1000;
+/** Most calls to a running server are over by then, and need no rows. */
+const ROWS_AFTER_MS = 50;
 
 type ViewContext = Pick<CliContext, "screen" | "clock">;
 
 export class CallView {
   readonly #context: ViewContext;
   readonly #board: Pick<Board, "status">;
-  readonly #rows: LiveRows;
-  #calling: { tool: string; since: number } | undefined;
-  #progress: Progress | undefined;
+  readonly #call: CallUnderWay = {};
+  #timer: Timer | undefined;
+  #rows: LiveRows | undefined;
+  #isStopped = false;
   #lastLine = -Infinity;
 
   constructor(board: Pick<Board, "status">, context: ViewContext) {
     this.#board = board;
     this.#context = context;
-    this.#rows = context.screen.live((frame) => this.#render(frame));
+    if (!context.screen.terminal.live) return;
+    this.#timer = context.clock.later(ROWS_AFTER_MS, () => void this.#showRows());
   }
 
   calling(tool: string): void {
-    this.#calling = { tool, since: this.#context.clock.monotonic() };
+    this.#call.tool = tool;
+    this.#call.since = this.#context.clock.monotonic();
   }
 
   progress(progress: Progress): void {
-    this.#progress = progress;
+    const text = progressText(progress);
+    this.#call.progress = text;
     const { screen, clock } = this.#context;
     const now = clock.monotonic();
     if (screen.terminal.live || now - this.#lastLine < LINE_EVERY_MS) return;
     this.#lastLine = now;
-    screen.note(`progress: ${progressText(progress)}`);
+    screen.note(`progress: ${text}`);
   }
 
   stop(): void {
-    this.#rows.stop();
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#rows?.stop();
   }
 
-  #render(frame: Frame): string[] {
-    const { clock, screen } = this.#context;
-    const servers = this.#board.status().filter(({ state }) => state.kind === "starting");
-    const starting = startingRows(servers, frame, clock, screen.terminal);
-    if (this.#calling === undefined) return starting;
-    const { tool, since } = this.#calling;
-    const done = this.#progress === undefined ? "" : progressText(this.#progress);
-    const time = { text: duration(clock.monotonic() - since), tone: "dim" as const };
-    const cells = [{ text: frame.spinner, tone: "cyan" as const }, tool, time, done];
-    const { paint } = screen.terminal.err;
-    const columns = [{}, { min: 8 }, {}, { min: 8 }];
-    return [...starting, ...renderTable(columns, [{ cells }], { width: frame.width, paint })];
+  async #showRows(): Promise<void> {
+    const { callRows } = await import("./call-rows.ts");
+    if (this.#isStopped) return;
+    this.#rows = this.#context.screen.live((frame) =>
+      callRows(this.#board.status(), this.#call, frame, this.#context),
+    );
   }
 }
 

@@ -8,33 +8,58 @@ import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
 import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
-import { elicitationPrompt } from "../questions/elicit.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
+import { keepAliveHint } from "../keep-alive/kept-alive.ts";
 import { commandsApart } from "../offered-command.ts";
-import { serverIn, withBoard } from "../open.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
+import { withRunningBoard } from "./running-board.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
   // Before the board opens: arguments that cannot be read must not start a server.
   const given = await readArguments(command.args, context);
   await ensureDirectory(command.output, context.io.cwd);
+  const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
+  return (await withRunningBoard(command, context, call)) ?? callOnBoard(command, context, call);
+}
+
+/** Loads what it takes to open a board: a call to a running gateway does not need it. */
+async function callOnBoard(
+  command: CallCommand,
+  context: CliContext,
+  call: (board: CallBoard) => Promise<number>,
+): Promise<number> {
+  const { serverIn, withBoard } = await import("../open.ts");
   const open = {
     start: "none",
     lists: false,
     about: serverIn(command.tool),
     toolTimeout: command.timeout,
-    onElicitation: elicitationPrompt(context),
+    keepAlive: true,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
-  return withBoard(context, open, ({ board }) => callTool(board, command, given, context));
+  return withBoard(context, open, async ({ board, agent, attachment }) => {
+    const exitCode = await call(board);
+    if (exitCode === EXIT.ok && attachment === undefined) {
+      const used = board.status().filter(({ state }) => state.kind === "ready");
+      const hint = keepAliveHint(
+        agent,
+        used.map(({ name }) => name),
+      );
+      if (hint !== undefined) context.screen.note(hint);
+    }
+    return exitCode;
+  });
 }
+
+/** What a call needs of a board. */
+export type CallBoard = Pick<Board, "find" | "tools" | "call" | "status">;
 
 /** Calls the tool, shows progress, prints the outcome, and gives the exit code. */
 export async function callTool(
-  board: Board,
+  board: CallBoard,
   { tool: name, output }: Pick<CallCommand, "tool" | "output">,
   given: GivenArguments,
   context: CliContext,

@@ -27,38 +27,46 @@ export async function runResources(
   { server, query }: ListContentCommand,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(context, { start: "none", lists: false, server }, async ({ board }) => {
-    const listed = await whileStarting(board, context, board.resources.list());
-    const resources = listed.filter((each) => matches(each, each.uri, query));
-    const templates = (await board.resources.templates()).filter((each) =>
-      matches(each, each.uriTemplate, query),
-    );
-    const lines = [
-      ...resources.map((each) => resourceLine(each, each.uri)),
-      ...templates.map((each) => resourceLine(each, each.uriTemplate)),
-    ];
-    const byServer = board
-      .status()
-      .flatMap(({ name }) => lines.filter((line) => line.server === name));
-    const json = { resources, templates };
-    printList({ noun: "resource", query, lines: byServer, json }, board, context);
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", lists: false, keepAlive: true, server },
+    async ({ board }) => {
+      const listed = await whileStarting(board, context, board.resources.list());
+      const resources = listed.filter((each) => matches(each, each.uri, query));
+      const templates = (await board.resources.templates()).filter((each) =>
+        matches(each, each.uriTemplate, query),
+      );
+      const lines = [
+        ...resources.map((each) => resourceLine(each, each.uri)),
+        ...templates.map((each) => resourceLine(each, each.uriTemplate)),
+      ];
+      const byServer = board
+        .status()
+        .flatMap(({ name }) => lines.filter((line) => line.server === name));
+      const json = { resources, templates };
+      printList({ noun: "resource", query, lines: byServer, json }, board, context);
+      return EXIT.ok;
+    },
+  );
 }
 
 export async function runPrompts(
   { server, query }: ListContentCommand,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(context, { start: "none", lists: false, server }, async ({ board }) => {
-    const listed = await whileStarting(board, context, board.prompts.list());
-    const prompts = listed.filter(({ server: from, name, title, description }) =>
-      hasWords([`${from}/${name}`, title, description], query),
-    );
-    const lines = prompts.map(promptLine);
-    printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
-    return EXIT.ok;
-  });
+  return withBoard(
+    context,
+    { start: "none", lists: false, keepAlive: true, server },
+    async ({ board }) => {
+      const listed = await whileStarting(board, context, board.prompts.list());
+      const prompts = listed.filter(({ server: from, name, title, description }) =>
+        hasWords([`${from}/${name}`, title, description], query),
+      );
+      const lines = prompts.map(promptLine);
+      printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
+      return EXIT.ok;
+    },
+  );
 }
 
 interface ContentList {
@@ -121,7 +129,7 @@ export async function runRead(
   await ensureDirectory(output, context.io.cwd);
   return withBoard(
     context,
-    { start: "none", lists: false, server, ...approving(yes) },
+    { start: "none", lists: false, keepAlive: true, server, ...approving(yes) },
     async ({ board }) => {
       const reading = board.resources.read(uri, { server, signal: context.signal });
       await printReading(await whileStarting(board, context, reading), output, context);
@@ -160,7 +168,7 @@ export async function runPrompt(
   const values = toStrings(await readArguments(args, context));
   return withBoard(
     context,
-    { start: "none", lists: false, server: serverIn(name), ...approving(yes) },
+    { start: "none", lists: false, keepAlive: true, server: serverIn(name), ...approving(yes) },
     async ({ board }) => {
       const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
       if (prompt !== undefined) checkArguments(prompt, values, context);

@@ -7,7 +7,7 @@ import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { askLine } from "../terminal/input.ts";
 import { wrap, wrapIndented } from "../terminal/width.ts";
-import { isAttended } from "./elicit.ts";
+import { isAttended } from "./attended.ts";
 
 export function approvalPrompt(context: CliContext): AskApproval {
   const { io, screen, signal } = context;

@@ -12,6 +12,7 @@ import { truncate } from "../../../util/text.ts";
 import { askLine } from "../terminal/input.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
+import { isAttended } from "./attended.ts";
 import { fieldLines, readField } from "./form-field.ts";
 import { visible } from "../../../util/visible.ts";
 
@@ -43,11 +44,6 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
       resume();
     }
   };
-}
-
-/** Whether a person sits at the terminal who can be asked during a call. */
-export function isAttended({ io, screen, options }: CliContext): boolean {
-  return io.stdin.isTTY === true && screen.terminal.err.isTerminal && !options.exitWithStdin;
 }
 
 async function fillIn(

@@ -7,7 +7,7 @@ import type { SamplingOptions, SamplingRequest } from "../../../model/sampling.t
 import { QuestionQueue } from "../../../util/question-queue.ts";
 import { askLine } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
-import { isAttended } from "./elicit.ts";
+import { isAttended } from "./attended.ts";
 import { visible } from "../../../util/visible.ts";
 
 export interface SamplingSettings {

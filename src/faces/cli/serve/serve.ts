@@ -12,6 +12,7 @@ import { attach } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 
 const FOR_CLIENTS =
@@ -31,7 +32,9 @@ export async function runServe(context: CliContext): Promise<number> {
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
     const attachment =
-      agent.untrusted === undefined ? await attach(config.source, context) : undefined;
+      agent.untrusted === undefined
+        ? await attach(config.source, context, { keepAlive: isKeptAlive(agent) })
+        : undefined;
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
       stateDir,

@@ -18,7 +18,8 @@ import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
-import { judgeFile, needsTrust } from "../trust/require-trust.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
+import { judgeFile } from "../trust/require-trust.ts";
 import type { Scope } from "./command.ts";
 
 type FileSource = Extract<ConfigSource, { kind: "file" }>;
@@ -86,7 +87,7 @@ async function trustBefore(
   const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && source.from !== "home";
   if (isNew) return isFoundHere ? { kind: "renewed", launches: [] } : { kind: "unneeded" };
   const { store, launches, trust } = await judgeFile(path, io);
-  const isNeeded = isFoundHere || (await needsTrust(source, io));
+  const isNeeded = isFoundHere || needsTrust(source, io);
   if (!isNeeded && (await store.find(path)) === undefined) return { kind: "unneeded" };
   return trust.kind === "trusted"
     ? { kind: "renewed", launches: launches.all }

@@ -10,7 +10,7 @@ import type { ServerConfig } from "../../../model/server-config.ts";
 import { type ServerState, stateToJson } from "../../../model/server-state.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { stateNotes } from "../status/server-state.ts";
+import { stateNotes, wantsSignIn } from "../status/server-state.ts";
 import { untilStarted } from "../status/starting.ts";
 import type { ServerFile } from "./server-file.ts";
 
@@ -51,7 +51,7 @@ export async function tryServer(
     const [status] = board.status();
     const state: ServerState = status?.state ?? { kind: "stopped" };
     const tools = board.tools().flatMap(({ source }) => (source.kind === "mcp" ? source.tool : []));
-    return { hasAnswered: state.kind === "ready" || state.kind === "needs-auth", state, tools };
+    return { hasAnswered: state.kind === "ready" || wantsSignIn(state), state, tools };
   } finally {
     await board.close();
   }

@@ -35,9 +35,13 @@ const LOOKS: Readonly<Record<ServerStateKind, StateLook>> = {
 /** `✓ ready` */
 export function stateCell(state: ServerState, { unicode }: Terminal): Cell {
   const { word, tone, sign, plainSign } = LOOKS[state.kind];
-  // Where there is no sign-in, the credentials in the configuration are missing or wrong.
-  const isSignIn = state.kind !== "needs-auth" || state.remedy.includes("plugboard login ");
-  return { text: `${unicode ? sign : plainSign} ${isSignIn ? word : "access refused"}`, tone };
+  const isRefused = state.kind === "needs-auth" && !wantsSignIn(state);
+  return { text: `${unicode ? sign : plainSign} ${isRefused ? "access refused" : word}`, tone };
+}
+
+/** Where there is no sign-in, the credentials in the configuration are missing or wrong. */
+export function wantsSignIn(state: ServerState): boolean {
+  return state.kind === "needs-auth" && state.remedy.includes("plugboard login ");
 }
 
 /** Why it is not ready and what helps; empty for a state that needs no explanation. */

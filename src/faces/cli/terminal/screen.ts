@@ -7,7 +7,6 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 import { plainText } from "../../../util/text.ts";
 import type { CliOutput } from "../io.ts";
 import type { Terminal } from "./terminal.ts";
-import { wrapLine } from "./width.ts";
 
 export interface Frame {
   /** The current character of the spinner. */
@@ -17,6 +16,8 @@ export interface Frame {
   /** Rows that fit. */
   height: number;
 }
+
+type WrapLine = (line: string, width: number | undefined) => string[];
 
 export type RenderRows = (frame: Frame) => string[];
 
@@ -51,6 +52,7 @@ export class Screen {
   readonly #stdout: CliOutput;
   readonly #stderr: CliOutput;
   readonly #clock: Clock;
+  readonly #wrap: WrapLine;
   #render: RenderRows | undefined;
   #timer: Timer | undefined;
   #drawn = 0;
@@ -61,7 +63,15 @@ export class Screen {
   /** The last lines, as they were given. Undefined where they need not be drawn again. */
   #lines: string[] | undefined;
 
-  constructor(stdout: CliOutput, stderr: CliOutput, terminal: Terminal, clock: Clock) {
+  /** `wrap` breaks a line for a terminal, which is what width.ts does. */
+  constructor(
+    stdout: CliOutput,
+    stderr: CliOutput,
+    terminal: Terminal,
+    clock: Clock,
+    wrap: WrapLine = (line) => [line],
+  ) {
+    this.#wrap = wrap;
     this.terminal = terminal;
     this.#stdout = stdout;
     this.#stderr = stderr;
@@ -147,7 +157,7 @@ export class Screen {
     // As wide as the window is now; what stdout is was decided at the start.
     const { width } = this.terminal.err;
     const current = width === undefined ? undefined : this.#stderr.columns || width;
-    return line.split("\n").flatMap((each) => wrapLine(each, current));
+    return line.split("\n").flatMap((each) => this.#wrap(each, current));
   }
 
   #redrawWhole(): void {

@@ -27,7 +27,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
   const server = command.server ?? (query.length === 1 ? serverIn(query[0]) : undefined);
-  return withBoard(context, { start, server }, async ({ board, agent }) => {
+  return withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const find = (): Found => findTools(board, command);
     const show = async (tools: readonly Tool[]): Promise<void> =>
@@ -140,7 +140,7 @@ export async function runToolHelp(
   const { screen, options, signal } = context;
   return withBoard(
     context,
-    { start: "none", lists: false, about: serverIn(name) },
+    { start: "none", lists: false, keepAlive: true, about: serverIn(name) },
     async ({ board }) => {
       const tool = await whileStarting(board, context, findTool(board, name, signal));
       const { toolHelp } = await loadPages();

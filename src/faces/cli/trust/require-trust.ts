@@ -39,19 +39,6 @@ export async function judgeFile(
 }
 
 /**
- * A file in the working directory came with the directory. One in Plugboard's home is yours, unless somebody else
- * could have written it.
- */
-export async function needsTrust(
-  source: ConfigSource,
-  { env }: Pick<CliIo, "env">,
-): Promise<boolean> {
-  if (source.kind !== "file") return false;
-  if (source.from === "directory") return true;
-  return source.from === "home" && (await otherWriters(source.path, env)) !== undefined;
-}
-
-/**
  * Rejects with UNTRUSTED and a message that shows what the file would start. `agent` was loaded from it; `argv` is
  * the command line, which is offered again.
  */
@@ -67,7 +54,7 @@ export async function requireTrust(
     });
   }
   if (trust.kind === "trusted") return;
-  const writers = from === "home" ? await otherWriters(file, io.env) : undefined;
+  const writers = from === "home" ? otherWriters(file, io.env) : undefined;
   const lines = [
     `${headline(file, trust)}, so nothing was started.`,
     ...(writers ? ["It needs your trust, because other users can write to it."] : []),

@@ -11,7 +11,8 @@ import { askYesNo, canAsk } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
-import { headline, judgeFile, type Judgement, needsTrust, trustDetails } from "./require-trust.ts";
+import { needsTrust } from "./needs-trust.ts";
+import { headline, judgeFile, type Judgement, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
 
 export async function runTrust(command: TrustCommand, context: CliContext): Promise<number> {
@@ -63,7 +64,7 @@ async function fileToTrust({ io, options }: CliContext): Promise<string> {
   const { cwd, homedir } = io;
   const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
   const source = findConfig({ flag: options.config, env, cwd, homedir });
-  if (source.kind === "file" && (source.from === "flag" || (await needsTrust(source, io)))) {
+  if (source.kind === "file" && (source.from === "flag" || needsTrust(source, io))) {
     return source.path;
   }
   throw new PlugboardError(

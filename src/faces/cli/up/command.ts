@@ -1,11 +1,15 @@
 // `plugboard up` on the command line.
 
-import { type Command as Parser, InvalidArgumentError } from "commander";
+import { type Command as Parser, InvalidArgumentError, Option } from "commander";
 
 export interface UpCommand {
   kind: "up";
   host?: string;
   port?: number;
+  /** A command has started it: no port, a log in a file, and it ends when nobody uses it. */
+  background?: true;
+  /** The pipe by which the gateway tells that command that it is ready. */
+  readyFd?: number;
 }
 
 const HELP = `
@@ -28,7 +32,8 @@ when it runs again.
 While it runs, your other commands with the same configuration use its servers
 instead of starting their own: call, tools, acp, serve and the rest. --standalone
 keeps a command from that. plugboard status shows the servers, the clients and
-the commands that are attached; plugboard down stops the gateway.`;
+the commands that are attached; plugboard down stops the gateway. Edits of the
+configuration apply while it runs: plugboard reload --help has more.`;
 
 export function describeUp(program: Parser, choose: (command: UpCommand) => void): void {
   program
@@ -36,10 +41,13 @@ export function describeUp(program: Parser, choose: (command: UpCommand) => void
     .description("run the gateway: the board over HTTP, for any MCP client")
     .option("--host <address>", "listen on this address, by default 127.0.0.1")
     .option("--port <port>", "listen on this port, by default 7584; 0 picks a free one", readPort)
+    .addOption(new Option("--background").hideHelp())
+    .addOption(new Option("--ready-fd <fd>").hideHelp().argParser(Number))
     .addHelpText("after", HELP)
-    .action(({ host, port }: { host?: string; port?: number }) =>
-      choose({ kind: "up", host, port }),
-    );
+    .action((options: Omit<UpCommand, "kind">) => {
+      const { host, port, background, readyFd } = options;
+      choose({ kind: "up", host, port, ...(background && { background, readyFd }) });
+    });
 }
 
 function readPort(text: string): number {

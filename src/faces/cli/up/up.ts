@@ -1,6 +1,7 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { isDeepStrictEqual } from "node:util";
+import { placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -8,12 +9,18 @@ import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { oneLine } from "../../../util/text.ts";
-import { openGateway } from "../../gateway/open-gateway.ts";
+import {
+  openGateway,
+  type OpenedGateway,
+  type OpenGatewayOptions,
+} from "../../gateway/open-gateway.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import { gatewayFingerprint } from "../attach/gateway-fingerprint.ts";
 import type { CliContext } from "../context.ts";
 import { stopGateway } from "../control/control.ts";
 import { EXIT } from "../exit-code.ts";
+import { logInBackground, openUnlessRunning, tellReady } from "../keep-alive/background.ts";
+import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import type { UpCommand } from "./command.ts";
 import { liveView } from "./live-view.ts";
@@ -34,14 +41,20 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const { source } = live;
   const config = await live.readGateway();
   const running = await runningGateway(source, context);
-  if (running?.background) {
+  if (running?.background && !command.background) {
     say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
     await stopGateway(running, "up", context);
   }
   const readOne = (id: string): Promise<AgentConfig> => live.readAgent(id);
   /** Aborted by `plugboard down`. */
   const stopping = new AbortController();
-  const gateway = await openGateway({
+  const { background } = command;
+  const place = source.kind === "file" ? placeOf(source.path) : undefined;
+  if (background) logInBackground(place, context);
+  const idle = background
+    ? new IdleEnd(clock, config.settings.idleTimeout, () => stopping.abort())
+    : undefined;
+  const gatewayOptions: OpenGatewayOptions = {
     settings: withOptions(config.settings, command),
     agentIds: config.agentIds,
     readAgent: readOne,
@@ -56,9 +69,16 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
     cwd: io.cwd,
     env: io.env,
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    // Servers that nobody has used yet need not run for the one that is kept alive.
+    ...(background && { http: false, background, start: "none" }),
+    ...(idle && { onAttached: () => idle.attached() }),
     clock,
     logger,
-  });
+  };
+  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
+  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  tellReady(command.readyFd);
+  if (gateway === undefined) return EXIT.ok;
   const { http, seeing } = gateway;
   const tellLater = onceEach((names) =>
     logger.warn(`${names} will be used when the gateway is started again`),
@@ -87,6 +107,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   });
   context.onHangup(() => live.reload());
   await aborted(ending);
+  idle?.stop();
   await live.close();
   await gateway.close();
   // Until here the view shows what the gateway still waits for.

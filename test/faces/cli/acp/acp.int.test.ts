@@ -280,6 +280,8 @@ describe("plugboard acp", () => {
 
     it("can be interrupted", async () => {
       const agent = start(["--agent", "nobody"]);
+      // Until then the system would end it.
+      await eventually(() => agent.events.listenerCount("SIGTERM") > 0);
       agent.events.emit("SIGTERM");
       expect(await agent.done).toMatchObject({ code: 143, stdout: "" });
     });

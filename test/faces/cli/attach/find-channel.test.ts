@@ -53,13 +53,20 @@ async function note({ of = {}, ...change }: Change = {}): Promise<void> {
   });
 }
 
+interface Where {
+  env?: Record<string, string>;
+  cwd?: string;
+  source?: ConfigSource;
+}
+
 function find(
   options: Partial<CliContext["options"]> = {},
-  { env = {}, cwd = directory, source = { kind: "file", path, from: "flag" } as ConfigSource } = {},
+  { env = {}, cwd = directory, source }: Where = {},
 ) {
+  const given: ConfigSource = source ?? { kind: "file", path, from: "flag" };
   const io = { env: { ...ENV, PLUGBOARD_HOME: home, ...env }, cwd, homedir: directory };
   const context = { io, options, clock: new ManualClock(), signal: new AbortController().signal };
-  return findChannel(source, context as unknown as CliContext);
+  return findChannel(given, context as unknown as CliContext);
 }
 
 const PID = process.pid;

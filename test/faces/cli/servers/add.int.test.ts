@@ -1,12 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../../src/model/server-config.ts";
+import { closeAll, owned } from "../../../fixtures/http/client.ts";
+import { startOAuth } from "../../../fixtures/oauth/oauth.ts";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+afterEach(closeAll);
 
 const echo = fixture("echo");
 const words = ({ command = "", args = [] }: ServerConfig): string[] => [command, ...args];
@@ -141,6 +144,19 @@ describe("plugboard add", () => {
     const yes = await asked(argv, ["Add it? ", "y\n"], ["Add it anyway? ", "yes\n"]);
     expect(yes.code).toBe(0);
     expect(parsed()).toEqual({ mcpServers: { bad: server } });
+  });
+
+  it("adds a URL that wants a sign-in, and says how; but not one that refuses the credentials", async () => {
+    const { url } = owned(await startOAuth());
+    const argv = ["add", "docs", url, "--yes", "-s", "project"];
+    const signIn = await scratch.run(argv);
+    expect(signIn.code).toBe(0);
+    expect(signIn.stderr).toContain("  plugboard login docs\n");
+    expect(parsed()).toEqual({ mcpServers: { docs: { url } } });
+    const wrong = ["add", "keyed", url, "--yes", "-H", "Authorization: Bearer ${KEY}"];
+    const refused = await scratch.run(wrong, { env: { KEY: "not-the-one" } });
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain("keyed was not added");
   });
 
   it("does not replace a server unless it is told to, and shows the difference", async () => {

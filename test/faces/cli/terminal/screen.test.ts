@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { wrapLine } from "../../../../src/faces/cli/terminal/width.ts";
 import { Screen } from "../../../../src/faces/cli/terminal/screen.ts";
 import { describeTerminal } from "../../../../src/faces/cli/terminal/terminal.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -8,7 +9,7 @@ function open(stderr: Sink, env: Record<string, string> = {}) {
   const stdout = new Sink();
   const clock = new ManualClock();
   return {
-    screen: new Screen(stdout, stderr, describeTerminal({ stdout, stderr, env }), clock),
+    screen: new Screen(stdout, stderr, describeTerminal({ stdout, stderr, env }), clock, wrapLine),
     stdout,
     stderr,
     clock,

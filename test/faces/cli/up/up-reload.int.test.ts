@@ -95,11 +95,11 @@ it("under load: unchanged servers keep their process, every call is answered, ev
     servers.find((each) => each.name === name)?.pid ?? 0;
 
   // Each lane makes one call after another on a server that stays and on one that is replaced.
-  let isOver = false;
+  const over = new AbortController();
   let sent = 0;
   const outcomes: string[] = [];
   const lane = async (client: (typeof clients)[number], name: string): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const text = String((sent += 1));
       const { content, isError } = await client.callTool({ name, arguments: { text } });
       const [first] = content as { text?: string }[];
@@ -123,7 +123,7 @@ it("under load: unchanged servers keep their process, every call is answered, ev
     expect(names).not.toContain("gone__echo");
     expect(names).not.toContain("kept__big");
   }
-  isOver = true;
+  over.abort();
   await Promise.all([...kept, ...other]);
   expect(outcomes).toHaveLength(sent);
   expect(outcomes).not.toContain("mixed up");

@@ -1,0 +1,123 @@
+// Puts the modules of the command into a few files in dist/cli/: Node takes about half a millisecond for each file that
+// it loads, and a command would load some two hundred. The library keeps its modules as they are.
+
+import { readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { rolldown } from "rolldown";
+
+/**
+ * What the first module needs; what runs until a call to a running gateway is sent; what most other commands need. Each
+ * becomes one file, with what it imports.
+ */
+const GROUPS = {
+  first: ["util/system-problem.js", "util/version.js"],
+  start: ["faces/cli/main.js", "faces/cli/call/call.js"],
+  board: ["faces/cli/open.js", "board/core.js", "server/connect.js", "board/call-stages.js"],
+};
+
+const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
+
+/** `dist` is what tsc has written. Replaces `bin.js` in it. */
+export async function bundleCommand(dist) {
+  const chunks = join(dist, "cli");
+  const groups = groupsOf(dist);
+  const quick = new Set(groups.flatMap(({ name, files }) => (name === "board" ? [] : [...files])));
+  const bundle = await rolldown({
+    input: join(dist, "bin.js"),
+    platform: "node",
+    external: (id, importer) =>
+      id.startsWith("node:") ? !quick.has(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
+    plugins: [
+      { name: "place", transform: (code, id) => inPlace(code, relative(chunks, id)) },
+      quickBuiltins(quick),
+    ],
+    onLog: (level, log) => {
+      // Whatever is in one file is loaded at once, however it is imported.
+      const isKnown = log.code === "INEFFECTIVE_DYNAMIC_IMPORT";
+      if (level === "warn" && !isKnown) throw new Error(log.message);
+    },
+  });
+  await bundle.write({
+    dir: dist,
+    format: "esm",
+    entryFileNames: "bin.js",
+    chunkFileNames: "cli/[name].js",
+    codeSplitting: {
+      groups: groups.map(({ name, files, priority }) => ({
+        name,
+        priority,
+        test: (id) => files.has(id) || (isBuiltin(id) && namesFrom(id, files).length > 0),
+      })),
+    },
+    comments: { legal: true, annotation: false, jsdoc: false },
+  });
+  await bundle.close();
+}
+
+/** A module looks for files relative to where tsc has put it. */
+function inPlace(code, path) {
+  if (!code.includes("import.meta.url")) return null;
+  const place = `new URL(${JSON.stringify(path)}, import.meta.url).href`;
+  return code.replaceAll("import.meta.url", place);
+}
+
+function groupsOf(dist) {
+  const taken = new Set();
+  return Object.entries(GROUPS).map(([name, roots], index) => {
+    const own = new Set();
+    for (const root of roots) addWithImports(join(dist, root), own, taken);
+    own.forEach((file) => taken.add(file));
+    return { name, files: own, priority: 10 - index };
+  });
+}
+
+function addWithImports(file, own, taken) {
+  if (own.has(file) || taken.has(file)) return;
+  own.add(file);
+  for (const [, from, bare] of readFileSync(file, "utf8").matchAll(STATIC_IMPORT)) {
+    addWithImports(resolve(dirname(file), from ?? bare), own, taken);
+  }
+}
+
+const VIRTUAL = "\0plugboard-";
+
+/** A call to a running gateway needs none of their functions. */
+const RARELY_USED = new Set(["node:fs/promises", "node:module", "node:util"]);
+
+function isBuiltin(id) {
+  return id.startsWith(`${VIRTUAL}node:`);
+}
+
+/**
+ * An import of one of Node's modules makes a module object with everything in it, for which Node loads its streams,
+ * its cryptography and more. Asking for the same by a call does not.
+ */
+function quickBuiltins(files) {
+  return {
+    name: "builtins",
+    resolveId: (id, importer) =>
+      id.startsWith("node:") && files.has(importer) ? `${VIRTUAL}${id}` : null,
+    load(id) {
+      if (!isBuiltin(id)) return null;
+      const names = namesFrom(id, files);
+      const builtin = `process.getBuiltinModule("${id.slice(VIRTUAL.length)}")`;
+      if (!RARELY_USED.has(id.slice(VIRTUAL.length))) {
+        return `export const { ${names.join(", ")} } = ${builtin};`;
+      }
+      return names
+        .map((name) => `export const ${name} = (...args) => ${builtin}.${name}(...args);`)
+        .join("\n");
+    },
+  };
+}
+
+/** What these files import from one of Node's modules. */
+function namesFrom(id, files) {
+  const from = `"${id.slice(VIRTUAL.length)}"`;
+  const pattern = new RegExp(`^import\\s*\\{([^}]*)\\}\\s*from\\s*${from}`, "gm");
+  const lists = [...files].flatMap((file) => [...readFileSync(file, "utf8").matchAll(pattern)]);
+  const names = lists.flatMap(([, list]) =>
+    list.split(",").map((each) => each.trim().split(/\s+as\s+/)[0]),
+  );
+  return [...new Set(names)].filter(Boolean);
+}

@@ -1,0 +1,113 @@
+// The board of a running gateway, for one call, in the shortest way: without the code that reads configurations, opens
+// boards and starts servers, which takes longer to load than such a call takes. Where anything is out of the ordinary,
+// the call goes the ordinary way.
+
+import { connectChannel } from "../../../channel/connect.ts";
+import { RemoteSession } from "../../../channel/remote-session.ts";
+import { findConfig } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import type { AskApproval } from "../../../model/approval.ts";
+import type { OnElicitation } from "../../../model/elicitation.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
+import type { CliContext } from "../context.ts";
+import { isAttended } from "../questions/attended.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
+import type { CallBoard } from "./call.ts";
+import type { CallCommand } from "./command.ts";
+
+/** Without a timeout of its own in the configuration. */
+const TOOL_TIMEOUT_MS = 60_000;
+
+/** Resolves to undefined, before anything has been called, if the call has to go the ordinary way. */
+export async function withRunningBoard(
+  command: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  context: CliContext,
+  use: (board: CallBoard) => Promise<number>,
+): Promise<number | undefined> {
+  const { clock, signal, io } = context;
+  const gateway = await findRunning(context);
+  if (gateway === undefined) return undefined;
+  const face = { face: "call", pid: process.pid, cwd: io.cwd };
+  const link = await connectChannel(gateway.channel, face, { clock, signal }).catch(without);
+  if (link === undefined) return undefined;
+  try {
+    const board = await openOn(link, gateway, command, context);
+    return board && (await use(board));
+  } finally {
+    link.close();
+  }
+}
+
+/** Undefined if none runs for the configuration, or this command must not use it as it is. */
+async function findRunning(context: CliContext): Promise<Attachable | undefined> {
+  const { io, options } = context;
+  const { env, cwd, homedir } = io;
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  if (source.kind !== "file" || options.standalone) return undefined;
+  // What servers log is shown as well then.
+  if (options.logLevel === "info" || options.logLevel === "debug") return undefined;
+  const found = await findChannel(source, context);
+  if (found.kind !== "attach") return undefined;
+  const { gateway } = found;
+  const home = plugboardHome(env, homedir);
+  const isTrusted = !needsTrust(source, io) || (await isTrustedBy(gateway, source.path, home));
+  return isTrusted ? gateway : undefined;
+}
+
+/** Undefined if the gateway does not have the tool: servers that run for this command alone may have it. */
+async function openOn(
+  link: Awaited<ReturnType<typeof connectChannel>>,
+  { fingerprint }: Attachable,
+  { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  context: CliContext,
+): Promise<RemoteSession | undefined> {
+  const { io, options, logger, signal } = context;
+  const { agent = DEFAULT_AGENT } = options;
+  const known = fingerprint.agents[agent];
+  if (known === undefined || known.hasSessionServers) return undefined;
+  try {
+    const board = await RemoteSession.open(link, {
+      agent,
+      of: "board",
+      lists: false,
+      options: {
+        cwd: known.workspace ?? io.cwd,
+        owner: options.owner,
+        rateLimit: false,
+        toolNames: known.toolNames,
+        defaultToolTimeout: TOOL_TIMEOUT_MS,
+        ...(timeout !== undefined && { toolTimeout: timeout }),
+      },
+      onApproval: yes ? () => "once" : askApproval(context),
+      ...(isAttended(context) && { onElicitation: askElicitation(context) }),
+      logger,
+    });
+    await board.find(tool, { signal });
+    return board;
+  } catch (error) {
+    return without(error);
+  }
+}
+
+/** The ordinary way says what is wrong. */
+function without(error: unknown): undefined {
+  if (!(error instanceof PlugboardError)) throw error;
+  return undefined;
+}
+
+/** Loaded with the first question. */
+function askApproval(context: CliContext): AskApproval {
+  return async (...args) => {
+    const { approvalPrompt } = await import("../questions/approve.ts");
+    return approvalPrompt(context)(...args);
+  };
+}
+
+function askElicitation(context: CliContext): OnElicitation {
+  return async (request) => {
+    const { elicitationPrompt } = await import("../questions/elicit.ts");
+    return elicitationPrompt(context)?.(request) ?? { action: "cancel" };
+  };
+}

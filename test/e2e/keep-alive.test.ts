@@ -1,0 +1,161 @@
+// A gateway that a command has started in the background: a process of its own, from the build. The commands
+// themselves run in this process.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../src/model/server-config.ts";
+import { useScratch } from "../faces/cli/harness.ts";
+import { fixture } from "../support/boards.ts";
+import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
+
+const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+
+const scratch = useScratch();
+
+/** Pids of gateways of this test. Their servers do not get this variable. */
+const gateways = (): number[] => processesWith(`PLUGBOARD_HOME=${scratch.directory}/home`);
+
+/** Everything of those gateways, their servers included. */
+const ofGateways = (): number[] => {
+  const pids = gateways();
+  return [
+    ...pids,
+    ...pids.flatMap((pid) => processesWith(`.${pid}.`).filter((each) => each !== pid)),
+  ];
+};
+
+afterEach(async () => {
+  const pids = ofGateways();
+  for (const pid of gateways()) process.kill(pid, "SIGTERM");
+  // SIGTERM is its regular end: nothing of it or its servers stays.
+  const deadline = Date.now() + 15_000;
+  while (pids.some(isAlive) && Date.now() < deadline)
+    await new Promise((done) => setTimeout(done, 20));
+  expectAllGone(pids);
+});
+
+function configure(servers: Record<string, ServerConfig>, gateway: object = {}): string {
+  return scratch.file("plugboard.json", { agents: { defaults: { mcp: { servers } } }, gateway });
+}
+
+const PAGE = { ...fixture("page"), keepAlive: true };
+
+/** What a command prints, if it succeeds without a word on stderr. */
+async function printed(...argv: string[]): Promise<string> {
+  const { code, stdout, stderr } = await scratch.run(["--config", "plugboard.json", ...argv]);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout.trim();
+}
+
+describe("a server that is kept alive", () => {
+  it("keeps its page between two commands, until the gateway is stopped", async () => {
+    configure({ page: PAGE, other: fixture("echo") });
+    expect(await printed("call", "page/open", "url=https://example.com")).toBe(
+      "opened https://example.com",
+    );
+    const [gateway = 0, ...others] = gateways();
+    expect(others).toEqual([]);
+    // A server that nobody has used does not run for it.
+    expect(ofGateways()).toHaveLength(2);
+    const current = await printed("call", "page/current");
+    expect(current).toMatch(/^https:\/\/example\.com in \d+$/);
+    // Commands that list something find the same server, and no port is open.
+    expect(await printed("tools", "page/")).toContain("page/current");
+    expect(await printed("status")).toContain(`in the background (pid ${gateway}`);
+    expect(await printed("call", "page/current")).toBe(current);
+    // It does not belong to the command that has started it.
+    expect(ancestorsOf(gateway)).not.toContain(process.pid);
+    expect(await printed("down")).toContain(`the gateway (pid ${gateway}) has stopped`);
+    await eventually(() => !isAlive(gateway));
+    expect(readdirSync(join(scratch.directory, "home/gateway"))).not.toContainEqual(
+      expect.stringMatching(/^[0-9a-f]{16}\.(json|lock|sock)$/),
+    );
+  });
+
+  it("has one gateway if two commands start one at the same time", async () => {
+    configure({ page: PAGE });
+    const [one, two] = await Promise.all([
+      printed("call", "page/current"),
+      printed("call", "page/current"),
+    ]);
+    expect(two).toBe(one);
+    await eventually(() => gateways().length === 1);
+  });
+
+  it("ends with its gateway, when nobody has used it for a while; the next command starts it anew", async () => {
+    configure({ page: PAGE }, { idleTimeout: 300 });
+    const first = await printed("call", "page/current");
+    const pids = ofGateways();
+    await eventually(() => !pids.some(isAlive));
+    expect(await printed("call", "page/current")).not.toBe(first);
+  });
+
+  it("outlives a server in whose shell the command ran", async () => {
+    const file = configure({ page: PAGE });
+    const words = [process.execPath, BIN, "--config", file, "call", "page/open", "url=kept"];
+    const shell = scratch.file("shell.json", {
+      agents: {
+        defaults: {
+          mcp: {
+            servers: {
+              shell: {
+                ...fixture("shell"),
+                env: { PLUGBOARD_HOME: `${scratch.directory}/home`, OLLAMA_BASE_URL: "" },
+              },
+            },
+          },
+        },
+      },
+    });
+    const command = words.map((word) => `'${word}'`).join(" ");
+    const outer = await scratch.run(["--config", shell, "call", "shell/run", `command=${command}`]);
+    expect(outer).toMatchObject({ code: 0, stdout: "opened kept\n" });
+    // The server with the shell is gone by now, with everything that belonged to it.
+    const [gateway = 0] = gateways();
+    expect(processesWith("PLUGBOARD_COOKIE=")).not.toContain(gateway);
+    expect(await printed("call", "page/current")).toMatch(/^kept in \d+$/);
+  });
+});
+
+describe("no gateway is started in the background", () => {
+  it.each<[string, Record<string, ServerConfig>, string[]]>([
+    ["without keepAlive", { page: fixture("page") }, []],
+    ["for another server", { page: fixture("page"), kept: PAGE }, []],
+    ["with --standalone", { page: PAGE }, ["--standalone"]],
+  ])("%s", async (_, servers, options) => {
+    configure(servers);
+    expect(await printed(...options, "call", "page/open", "url=x")).toBe("opened x");
+    expect(gateways()).toEqual([]);
+  });
+
+  it("where it cannot run: the command says why, and does without", async () => {
+    configure({ page: PAGE });
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    writeFileSync(join(scratch.directory, "home/gateway"), "in the way");
+    const argv = ["--config", "plugboard.json", "call", "page/open", "url=x"];
+    const { code, stdout, stderr } = await scratch.run(argv);
+    expect([code, stdout]).toEqual([0, "opened x\n"]);
+    expect(stderr).toMatch(/^warn {2}no gateway could be started in the background: /);
+    expect(stderr).toContain("This command starts servers of its own");
+  });
+
+  it("and a call that leaves a browser behind says how to keep it", async () => {
+    configure({ page: fixture("page", "--like=@playwright/mcp"), other: fixture("page") });
+    const call = (tool: string) => scratch.run(["--config", "plugboard.json", "call", tool]);
+    expect((await call("page/current")).stderr).toBe(
+      `hint: 'page' has ended with this command, and its page is gone; to keep it for the next one, set "keepAlive": true for it in the configuration\n`,
+    );
+    expect((await call("other/current")).stderr).toBe("");
+    expect(existsSync(join(scratch.directory, "home/gateway"))).toBe(false);
+  });
+});
+
+function ancestorsOf(pid: number): number[] {
+  const parent = Number(
+    execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }),
+  );
+  return parent <= 1 ? [parent] : [parent, ...ancestorsOf(parent)];
+}

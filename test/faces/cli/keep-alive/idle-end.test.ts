@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { IdleEnd } from "../../../../src/faces/cli/keep-alive/idle-end.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+function idleAfter(ms: number) {
+  const clock = new ManualClock();
+  let ends = 0;
+  const idle = new IdleEnd(clock, ms, () => (ends += 1));
+  return { clock, idle, ends: () => ends };
+}
+
+describe("a gateway in the background", () => {
+  it("ends if nobody ever attaches", async () => {
+    const { clock, ends } = idleAfter(1000);
+    await clock.advance(999);
+    expect(ends()).toBe(0);
+    await clock.advance(1);
+    expect(ends()).toBe(1);
+  });
+
+  it("stays while anybody is attached, however long that is", async () => {
+    const { clock, idle, ends } = idleAfter(1000);
+    const first = idle.attached();
+    const second = idle.attached();
+    first();
+    // Going twice is going once.
+    first();
+    await clock.advance(100_000);
+    expect(ends()).toBe(0);
+    second();
+    await clock.advance(999);
+    expect(ends()).toBe(0);
+    await clock.advance(1);
+    expect(ends()).toBe(1);
+  });
+
+  it("counts its time anew from each visit", async () => {
+    const { clock, idle, ends } = idleAfter(1000);
+    for (let visit = 0; visit < 5; visit += 1) {
+      await clock.advance(900);
+      idle.attached()();
+    }
+    expect(ends()).toBe(0);
+    await clock.advance(1000);
+    expect(ends()).toBe(1);
+  });
+
+  it("does not end twice once it is stopping", async () => {
+    const { clock, idle, ends } = idleAfter(1000);
+    const gone = idle.attached();
+    idle.stop();
+    gone();
+    await clock.advance(5000);
+    expect(ends()).toBe(0);
+  });
+});
