@@ -20,7 +20,8 @@ import { offeredCommand } from "../offered-command.ts";
 import { findSource, loadAgent } from "../open.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
-import { needsTrust, requireTrust } from "../trust/require-trust.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
+import { requireTrust } from "../trust/require-trust.ts";
 import {
   CONNECTED,
   type ConnectedApplication,
@@ -126,7 +127,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   const source = findSource(context);
   const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
   // The application would start it with --config, which asks nobody.
-  if (source.kind === "file" && (await needsTrust(source, io))) {
+  if (source.kind === "file" && needsTrust(source, io)) {
     await requireTrust(source, agent, context);
   }
   const file = await readTextFile(await pathOf(application, command, context));
