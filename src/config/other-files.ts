@@ -62,7 +62,7 @@ export async function readOtherFile(
   };
 }
 
-export function applicationName(id: string): string {
+function applicationName(id: string): string {
   return APPLICATIONS.find((application) => application.id === id)?.name ?? id;
 }
 

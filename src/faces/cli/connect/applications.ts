@@ -40,8 +40,8 @@ export interface ConnectedApplication {
 }
 
 /** What the board is called in other applications. */
-export const SERVER_NAME = "plugboard";
-export const AGENT_NAME = "Plugboard";
+const SERVER_NAME = "plugboard";
+const AGENT_NAME = "Plugboard";
 
 export const CONNECTED: readonly ConnectedApplication[] = [
   {
@@ -122,7 +122,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".jetbrains", "acp.json")],
     marks: ({ homedir, platform, env }) => {
-      const { join } = systemOf(platform);
+      const join = (...parts: string[]): string => systemOf(platform).join(...parts);
       return [
         join(homedir, ".jetbrains"),
         join(homedir, "Library", "Application Support", "JetBrains"),

@@ -45,7 +45,7 @@ export async function findApplication(
 }
 
 /** For looking at the places of applications. */
-export function aroundOf({ env, cwd, homedir }: CliIo): {
+function aroundOf({ env, cwd, homedir }: CliIo): {
   env: CliIo["env"];
   cwd: string;
   homedir: string;

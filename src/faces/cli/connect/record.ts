@@ -21,7 +21,7 @@ export interface ConnectRecord {
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /** `home` is Plugboard's. One record for each file. */
-export function recordPath(home: string, file: string): string {
+function recordPath(home: string, file: string): string {
   const name = createHash("sha256").update(file).digest("hex").slice(0, 16);
   return join(home, "connect", `${name}.json`);
 }
