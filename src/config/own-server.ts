@@ -1,6 +1,7 @@
 // Recognises Plugboard itself among servers. A board that is one of its own servers would start itself without end.
 
 import { fileURLToPath } from "node:url";
+import { DEFAULT_PORT } from "../model/gateway-settings.ts";
 
 /** The command as npm installs it, and the file behind it. */
 const NAMES = /^(?:plugboard(?:\.(?:cmd|exe|ps1))?|plugboard@[\w.^~-]+)$/i;
@@ -29,6 +30,14 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
     (word) => word === own || BIN.test(word) || NAMES.test(lastPart(word)),
   );
   return at !== -1 && words.slice(at + 1).some((word) => word === "serve" || word === "acp");
+}
+
+/** Whether a URL is that of the gateway on this machine, at the port that it has by default. */
+export function isOwnGateway(url: unknown): boolean {
+  if (typeof url !== "string" || !URL.canParse(url)) return false;
+  const { hostname, port, pathname } = new URL(url);
+  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return isHere && port === String(DEFAULT_PORT) && /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
 }
 
 function lastPart(path: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOwnServer, ownBin } from "../../src/config/own-server.ts";
+import { isOwnGateway, isOwnServer, ownBin } from "../../src/config/own-server.ts";
 
 describe("a server that is Plugboard itself", () => {
   it.each<[string, unknown, unknown, boolean]>([
@@ -26,5 +26,20 @@ describe("a server that is Plugboard itself", () => {
     ["what is no text", 1, [{}, "plugboard", "serve"], false],
   ])("%s", (_, command, args, expected) => {
     expect(isOwnServer(command, args)).toBe(expected);
+  });
+});
+
+describe("a URL of the gateway itself", () => {
+  it.each<[unknown, boolean]>([
+    ["http://127.0.0.1:7584/mcp", true],
+    ["http://localhost:7584/agents/research/mcp", true],
+    ["http://[::1]:7584/mcp/", true],
+    ["http://127.0.0.1:7585/mcp", false],
+    ["http://127.0.0.1:7584/other", false],
+    ["https://example.com:7584/mcp", false],
+    ["${URL}", false],
+    [undefined, false],
+  ])("%s", (url, expected) => {
+    expect(isOwnGateway(url)).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
-import { isOwnServer } from "../own-server.ts";
+import { isOwnGateway, isOwnServer } from "../own-server.ts";
 import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { Surroundings } from "./application.ts";
@@ -173,7 +173,9 @@ export class ServerDraft {
     this.#convert = convert;
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
-    if (!this.isLeftOut && isOwnServer(this.get("command"), this.get("args"))) {
+    const isOwn =
+      isOwnServer(this.get("command"), this.get("args")) || isOwnGateway(this.get("url"));
+    if (!this.isLeftOut && isOwn) {
       this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
       this.isLeftOut = true;
     }

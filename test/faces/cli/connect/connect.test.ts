@@ -8,12 +8,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { ownBin } from "../../../../src/config/own-server.ts";
 import { parseText } from "../../../../src/config/text/document.ts";
-import { useScratch } from "../harness.ts";
+import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
@@ -207,6 +208,20 @@ describe("plugboard connect", () => {
     expect(stderr).toMatch(/^\+.*"plugboard":/m);
     expect(stderr).not.toContain("abc");
     expect(readFileSync(at(".cursor/mcp.json"), "utf8")).toBe(original);
+  });
+
+  it.each([
+    ["y", 0],
+    ["n", 4],
+  ])("does what you answer: %s", async (answer, expected) => {
+    put(".cursor/mcp.json", "{}");
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 200, rows: 24 });
+    const { done } = scratch.start(["connect", "cursor"], { stdin, stderr });
+    await stderr.until("Write it? [y/N]");
+    stdin.write(`${answer}\n`);
+    expect((await done).code).toBe(expected);
+    expect(scratch.read(".cursor/mcp.json").includes(ownBin())).toBe(answer === "y");
   });
 
   it("names the configuration that is not the user's own, and the agent", async () => {

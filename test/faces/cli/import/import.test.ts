@@ -120,7 +120,9 @@ describe("plugboard import shows", () => {
   });
 
   it("nothing of Plugboard itself", async () => {
-    put(".cursor/mcp.json", '{ "mcpServers": { "a": { "command": "a" } } }');
+    put(".cursor/mcp.json", {
+      mcpServers: { a: { command: "a" }, board: { url: "http://127.0.0.1:7584/mcp" } },
+    });
     await scratch.run(["connect", "cursor", "--yes"]);
     expect(await standings()).toEqual({ cursor: { a: "new" } });
   });
