@@ -50,6 +50,33 @@ export const CHECKS = [
     },
   },
   {
+    name: "plugboard connect claude-code: connected, and gone after --undo",
+    run: (rig) =>
+      checkConnect(rig, "claude-code", claude, async () => {
+        assert.match(await lineOf(rig, claude, "plugboard"), /✔ Connected/);
+      }),
+  },
+  {
+    name: "plugboard connect gemini: connected, and gone after --undo",
+    run: (rig) =>
+      checkConnect(rig, "gemini", gemini, async () => {
+        trustWork(rig);
+        assert.match(await lineOf(rig, gemini, "plugboard"), /- Connected/);
+      }),
+  },
+  {
+    name: "plugboard connect codex: lists the tools, and gone after --undo",
+    run: (rig) =>
+      checkConnect(rig, "codex", codex, async () => {
+        const app = await openAppServer(inWork(rig));
+        try {
+          await requireTools(app, "plugboard");
+        } finally {
+          await app.close();
+        }
+      }),
+  },
+  {
     name: "after all checks no process is left",
     async run(rig) {
       assert.deepEqual(await rig.left(END_MS), []);
@@ -70,7 +97,25 @@ function overHttp({ url }, token) {
   return [url, "--transport", "http", "--header", `Authorization: Bearer ${token}`];
 }
 
+/** `ask` fails unless the client has the board. */
+async function checkConnect(rig, application, client, ask) {
+  const connect = ["connect", application, "--yes"];
+  await run(rig.plugboard, connect, inWork(rig));
+  await ask();
+  const found = JSON.parse(await run(rig.plugboard, ["connect", "--json"], inWork(rig)));
+  const { state } = found.find((each) => each.application === application);
+  assert.equal(state, "connected");
+  await run(rig.plugboard, [...connect, "--undo"], inWork(rig));
+  assert.doesNotMatch(await run(client, ["mcp", "list"], inWork(rig)), /plugboard:|^plugboard /m);
+}
+
 async function checkGemini(rig, name, how) {
+  trustWork(rig);
+  await run(gemini, ["mcp", "add", "--scope", "user", name, ...how], inWork(rig));
+  assert.match(await lineOf(rig, gemini, name), /- Connected/);
+}
+
+function trustWork(rig) {
   const directory = join(rig.home, ".gemini");
   mkdirSync(directory, { recursive: true });
   // Gemini starts no server in a folder that its user has not trusted.
@@ -78,18 +123,13 @@ async function checkGemini(rig, name, how) {
     join(directory, "trustedFolders.json"),
     JSON.stringify({ [rig.work]: "TRUST_FOLDER" }),
   );
-  await run(gemini, ["mcp", "add", "--scope", "user", name, ...how], inWork(rig));
-  assert.match(await lineOf(rig, gemini, name), /- Connected/);
 }
 
 async function checkCodex(rig, name, how) {
   await run(codex, ["mcp", "add", name, ...how], inWork(rig));
   const app = await openAppServer(inWork(rig));
   try {
-    const { data } = await app.request("mcpServerStatus/list");
-    const { tools } = data.find((server) => server.name === name);
-    for (const tool of TOOLS)
-      assert.ok(tool in tools, `no ${tool} in ${Object.keys(tools).join(", ")}`);
+    await requireTools(app, name);
     const { thread } = await app.request("thread/start", { cwd: rig.work, ephemeral: true });
     const answer = await app.request("mcpServer/tool/call", {
       threadId: thread.id,
@@ -103,6 +143,13 @@ async function checkCodex(rig, name, how) {
     // Codex starts every server it knows: the next check is about another one.
     await run(codex, ["mcp", "remove", name], inWork(rig));
   }
+}
+
+async function requireTools(app, name) {
+  const { data } = await app.request("mcpServerStatus/list");
+  const { tools } = data.find((server) => server.name === name);
+  for (const tool of TOOLS)
+    assert.ok(tool in tools, `no ${tool} in ${Object.keys(tools).join(", ")}`);
 }
 
 /** What `mcp list` says about that server. */

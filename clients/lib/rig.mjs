@@ -46,6 +46,8 @@ export async function openRig() {
     env: { ...env, PLUGBOARD_TOKEN: gateway.token },
     url: gateway.url,
     token: gateway.token,
+    /** `plugboard`, with the board's configuration. */
+    plugboard: [process.execPath, BIN, "--config", gateway.config],
     /** `plugboard serve`, as a client starts it. */
     serve: [process.execPath, BIN, "--config", gateway.config, "serve"],
     /** Ends the gateway. Resolves to the pids of what is left then of everything started here. */

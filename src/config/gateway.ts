@@ -4,7 +4,7 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../model/agent-config.ts";
-import type { GatewaySettings } from "../model/gateway-settings.ts";
+import { DEFAULT_PORT, type GatewaySettings } from "../model/gateway-settings.ts";
 import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "./home.ts";
 import { throwIfAny } from "./issue.ts";
@@ -14,12 +14,6 @@ import type { GatewayBlock } from "./schema/gateway-schema.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
-
-/**
- * PLUG on the keys of a phone. Nobody has registered it, no development tool uses it by default, and no system hands
- * it out to outgoing connections.
- */
-const DEFAULT_PORT = 7584;
 
 export interface GatewayConfig {
   settings: GatewaySettings;

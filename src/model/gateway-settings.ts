@@ -1,5 +1,11 @@
 // The settings of the gateway, checked and with every default filled in.
 
+/**
+ * PLUG on the keys of a phone. Nobody has registered it, no development tool uses it by default, and no system hands
+ * it out to outgoing connections.
+ */
+export const DEFAULT_PORT = 7584;
+
 export interface GatewaySettings {
   host: string;
   port: number;

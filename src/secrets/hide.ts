@@ -6,7 +6,7 @@ import type { ServerTarget } from "../model/server-definition.ts";
 import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
-const MARK = "[REDACTED]";
+export const MARK = "[REDACTED]";
 
 /** The command line or the URL. References such as `${TOKEN}` stay. */
 export function describeTarget(target: ServerTarget): string {

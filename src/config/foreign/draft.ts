@@ -5,6 +5,7 @@ import { dirname, relative, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { isOwnGateway, isOwnServer } from "../own-server.ts";
 import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { Surroundings } from "./application.ts";
@@ -174,6 +175,12 @@ export class ServerDraft {
     this.#convert = convert;
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
+    const isOwn =
+      isOwnServer(this.get("command"), this.get("args")) || isOwnGateway(this.get("url"));
+    if (!this.isLeftOut && isOwn) {
+      this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
+      this.isLeftOut = true;
+    }
     if (this.isLeftOut) this.draft.remove(this.path);
     else this.draft.passOver(others, this.origin, Object.keys(rules));
   }

@@ -36,6 +36,35 @@ function nearest(path: KeyPath, positions: ReadonlyMap<string, Position>): Posit
   return START;
 }
 
+export interface TomlTable {
+  /** The keys of its header; empty for what comes before the first one. */
+  path: string[];
+  /** Where the line of the header begins. */
+  start: number;
+  /** Behind its last statement, with the end of that line. */
+  end: number;
+}
+
+/** The tables of a well-formed text, in their order. */
+export function tomlTables(text: string): TomlTable[] {
+  const scanner = new Scanner(text);
+  const tables: TomlTable[] = [{ path: [], start: 0, end: 0 }];
+  while (scanner.skipToStatement()) {
+    const start = text.lastIndexOf("\n", scanner.offset) + 1;
+    if (scanner.peek() === "[") {
+      scanner.offset += scanner.startsWith("[[") ? 2 : 1;
+      tables.push({ path: scanner.key(), start, end: start });
+    } else {
+      scanner.key();
+      scanner.skipValue();
+    }
+    scanner.skipLine();
+    const table = tables.at(-1);
+    if (table !== undefined) table.end = Math.min(text.length, scanner.offset + 1);
+  }
+  return tables;
+}
+
 /** By the path to the key, as JSON. */
 function findPositions(text: string): Map<string, Position> {
   const positions = new Map<string, Position>();

@@ -9,12 +9,14 @@ import { describeApprovals } from "./approvals/command.ts";
 import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
+import { describeConnect } from "./connect/command.ts";
 import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
+import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeServe } from "./serve/command.ts";
@@ -148,6 +150,8 @@ function addGlobalOptions(program: Parser): void {
 
 function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
   describeServers(program, choose);
+  describeImport(program, choose);
+  describeConnect(program, choose);
   describeTools(program, choose);
   describeCall(program, choose);
   describeAsk(program, choose);

@@ -5,9 +5,11 @@ import type { ApprovalsCommand } from "./approvals/command.ts";
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
+import type { ConnectCommand } from "./connect/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
+import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
@@ -22,6 +24,8 @@ import type { UpCommand } from "./up/command.ts";
 export type CliCommand =
   | { kind: "overview" }
   | ServersCommand
+  | ImportCommand
+  | ConnectCommand
   | ToolsCommand
   | CallCommand
   | ToolHelpCommand

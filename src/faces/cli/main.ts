@@ -140,6 +140,10 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./servers/get.ts")).runGet(command, context);
     case "init":
       return (await import("./servers/init.ts")).runInit(command, context);
+    case "import":
+      return (await import("./import/import.ts")).runImport(command, context);
+    case "connect":
+      return (await import("./connect/connect.ts")).runConnect(command, context);
     case "tools":
       return (await import("./tools/tools.ts")).runTools(command, context);
     case "call":
@@ -175,6 +179,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
+      (await import("./serve/inside-board.ts")).refuseInsideBoard(context.io);
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);

@@ -39,6 +39,35 @@ describe("a command line asks for", () => {
     ],
     [["tools", "--schema"], { kind: "tools", query: [], refresh: false, long: true, all: false }],
     [["restart", "s"], { kind: "restart", server: "s" }],
+    [
+      ["import"],
+      {
+        kind: "import",
+        names: [],
+        from: [],
+        write: false,
+        references: false,
+        force: false,
+        yes: false,
+        check: true,
+      },
+    ],
+    [["connect"], { kind: "connect", action: "list" }],
+    [
+      ["connect", "zed", "--as", "agent", "--file", "f", "--yes"],
+      {
+        kind: "connect",
+        action: "connect",
+        application: "zed",
+        file: "f",
+        as: "agent",
+        yes: true,
+      },
+    ],
+    [
+      ["connect", "zed", "--undo"],
+      { kind: "connect", action: "undo", application: "zed", yes: false },
+    ],
     [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
@@ -211,6 +240,8 @@ describe("a command line asks for", () => {
     ["login"],
     ["logout"],
     ["acp"],
+    ["import"],
+    ["connect"],
   ])("help that fits the terminal: %j", (...command) => {
     const { out } = read(...command, "--help");
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);

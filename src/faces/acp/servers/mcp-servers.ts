@@ -2,6 +2,7 @@
 // credentials the history leaves out.
 
 import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
+import { isOwnServer } from "../../../config/own-server.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { ServerTarget } from "../../../model/server-definition.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -35,6 +36,8 @@ export function readMcpServers(entries: readonly McpServerParams[]): AcceptedSer
         skipped.push(`the server "${oneLine(name, 80)}" was left out: it ${server.problem}`);
         break;
       case "valid":
+        // An editor that the board is connected to sends it along, to the agent that has its servers anyway.
+        if (isOwnServer(server.config.command, server.config.args)) break;
         servers[name] = server.config;
     }
   });

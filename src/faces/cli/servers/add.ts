@@ -51,7 +51,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   await requireYes(command, context);
   const trial = command.check ? await tryServer(name, server, file, context) : undefined;
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
-  const isTrusted = await writeServerFile(file, withServer(file, name, server), name, context);
+  const isTrusted = await writeServerFile(file, withServer(file, name, server), [name], context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
 }
 

@@ -24,7 +24,7 @@ export async function runChange(
     screen.note("This may start from now on:");
     for (const line of serverLines(name, server)) screen.note(line);
   }
-  const isTrusted = isChanged ? await writeServerFile(file, text, name, context) : undefined;
+  const isTrusted = isChanged ? await writeServerFile(file, text, [name], context) : undefined;
   if (options.json) {
     screen.json({
       name,

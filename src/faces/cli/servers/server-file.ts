@@ -94,11 +94,11 @@ async function trustBefore(
     : { kind: "untrusted" };
 }
 
-/** Writes the new text. True if what the server starts is trusted now, or needs no trust. */
+/** Writes the new text. True if what these servers start is trusted now, or needs no trust. */
 export async function writeServerFile(
   file: ServerFile,
   text: string,
-  name: string,
+  names: readonly string[],
   { io, clock }: CliContext,
 ): Promise<boolean> {
   const { path, source, trust, original } = file;
@@ -106,7 +106,7 @@ export async function writeServerFile(
   if (trust.kind !== "renewed") return trust.kind === "unneeded";
   const { store, launches } = await judgeFile(path, io);
   // Somebody else may have written to it since.
-  if (!isOnlyChange(trust.launches, launches.all, name)) return false;
+  if (!isOnlyChange(trust.launches, launches.all, names)) return false;
   await store.approve(path, launches.all, clock.now());
   return true;
 }
@@ -115,11 +115,16 @@ export function modeOf({ from }: FileSource): WriteOptions {
   return from === "home" ? { mode: OWN_MODE } : {};
 }
 
-function isOnlyChange(before: readonly Launch[], after: readonly Launch[], name: string): boolean {
+function isOnlyChange(
+  before: readonly Launch[],
+  after: readonly Launch[],
+  names: readonly string[],
+): boolean {
   const known = new Map(before.map(({ label, hash }) => [label, hash]));
   return after.every(
     ({ kind, label, hash, name: own }) =>
-      known.get(label) === hash || (kind === "server" && own.split("/").at(-1) === name),
+      known.get(label) === hash ||
+      (kind === "server" && names.includes(own.split("/").at(-1) ?? "")),
   );
 }
 

@@ -121,8 +121,8 @@ function demoHints(): string[] {
     "  plugboard demo                       a short tour",
     "  plugboard tools                      the demo's tools",
     "  plugboard add <name> -- <command …>  add a server of your own; or a URL: add <name> <url>",
-    "  plugboard --config <file>            use the file of Claude, Cursor, VS Code, Zed or another",
-    "                                       application",
+    "  plugboard import                     bring the servers of Claude, Cursor, VS Code, Zed and others",
+    "  plugboard --config <file>            use the file of one of them as it is",
   ];
 }
 

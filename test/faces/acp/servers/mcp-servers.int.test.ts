@@ -23,6 +23,13 @@ describe("a list of servers", () => {
     expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
   });
 
+  it("may have the board itself in it, which the agent has anyway", async () => {
+    const editor = await desk.open();
+    const board = { name: "plugboard", command: "plugboard", args: ["serve"], env: [] };
+    const sessionId = await editor.newSession([board]);
+    expect(await editor.ask(sessionId, "/mcp")).toBe("There are no servers.");
+  });
+
   it("beyond the limit is cut, and a notice says which were left out", async () => {
     const editor = await desk.open({ config: { limits: { sessionServers: 1 } } });
     const servers = ["one", "two", "three"].map((name) => mcpServer(name, "echo"));

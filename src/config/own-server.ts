@@ -1,0 +1,45 @@
+// Recognises Plugboard itself among servers. A board that is one of its own servers would start itself without end.
+
+import { fileURLToPath } from "node:url";
+import { DEFAULT_PORT } from "../model/gateway-settings.ts";
+
+/** The command as npm installs it, and the file behind it. */
+const NAMES = /^(?:plugboard(?:\.(?:cmd|exe|ps1))?|plugboard@[\w.^~-]+)$/i;
+const BIN = /(?:^|[/\\])plugboard[/\\]dist[/\\]bin\.js$/i;
+
+/** The file of the command; the compiled one, also when this module runs from its source. */
+export function ownBin(): string {
+  const here = import.meta.url;
+  return fileURLToPath(new URL(here.endsWith(".ts") ? "../../dist/bin.js" : "../bin.js", here));
+}
+
+/** A command line that is longer is a script. */
+const MOST_WORDS = 100;
+
+/** Whether a server starts a board. Both may be anything that somebody wrote into a file. */
+export function isOwnServer(command: unknown, args: unknown): boolean {
+  if (typeof command !== "string") return false;
+  const given = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
+  // A shell takes a whole command line as one word.
+  const words = [command, ...given].flatMap((word) => [
+    word,
+    ...word.split(/\s+/).slice(0, MOST_WORDS),
+  ]);
+  const own = ownBin();
+  const at = words.findIndex(
+    (word) => word === own || BIN.test(word) || NAMES.test(lastPart(word)),
+  );
+  return at !== -1 && words.slice(at + 1).some((word) => word === "serve" || word === "acp");
+}
+
+/** Whether a URL is that of the gateway on this machine, at the port that it has by default. */
+export function isOwnGateway(url: unknown): boolean {
+  if (typeof url !== "string" || !URL.canParse(url)) return false;
+  const { hostname, port, pathname } = new URL(url);
+  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return isHere && port === String(DEFAULT_PORT) && /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
+}
+
+function lastPart(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}

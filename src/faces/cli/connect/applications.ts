@@ -1,0 +1,249 @@
+// The applications that the board can be put into: where each has its file, and how an entry looks there.
+
+import { posix, win32 } from "node:path";
+import { places, type PlacesOptions } from "../../../config/foreign/places.ts";
+import type { KeyPath } from "../../../config/issue.ts";
+import { isOwnServer } from "../../../config/own-server.ts";
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+
+/** How a board is started: a program, its first arguments, and the words that follow. */
+export interface Launch {
+  command: string;
+  /** Everything before `serve` or `acp`. */
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** The variables that the configuration refers to. */
+  variables: readonly string[];
+}
+
+export interface Entry {
+  as: "server" | "agent";
+  path: readonly string[];
+  value: JsonObject;
+}
+
+export interface ConnectedApplication {
+  id: string;
+  /** As people call it. */
+  name: string;
+  syntax: "json" | "toml";
+  /** The files that it may have, the likeliest first. */
+  files: (around: PlacesOptions) => string[];
+  /** Directories that are there if it is; without them, those of its files. */
+  marks?: (around: PlacesOptions) => string[];
+  /** Its own commands. */
+  programs: readonly string[];
+  /** `value` is what the file has now. */
+  entries: (launch: Launch, value: unknown) => Entry[];
+  /** What it takes until it notices. */
+  next: string;
+}
+
+/** What the board is called in other applications. */
+const SERVER_NAME = "plugboard";
+const AGENT_NAME = "Plugboard";
+
+export const CONNECTED: readonly ConnectedApplication[] = [
+  {
+    id: "claude-code",
+    name: "Claude Code",
+    syntax: "json",
+    files: userFiles("claude-code"),
+    marks: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".claude")],
+    programs: ["claude"],
+    // As `claude mcp add --scope user` writes it.
+    entries: (launch) => [
+      server(["mcpServers"], { type: "stdio", ...plain(launch), env: launch.env }),
+    ],
+    next: "it has the board in its next session; claude mcp list shows it",
+  },
+  {
+    id: "claude-desktop",
+    name: "Claude Desktop",
+    syntax: "json",
+    files: userFiles("claude-desktop"),
+    programs: [],
+    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    next: "quit Claude Desktop and start it again",
+  },
+  {
+    id: "cursor",
+    name: "Cursor",
+    syntax: "json",
+    files: userFiles("cursor"),
+    programs: ["cursor", "cursor-agent"],
+    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    next: "Cursor notices by itself; enable the server in its settings if it asks",
+  },
+  {
+    id: "windsurf",
+    name: "Windsurf",
+    syntax: "json",
+    files: userFiles("windsurf"),
+    programs: ["windsurf"],
+    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    next: "press refresh in Windsurf's list of MCP servers",
+  },
+  {
+    id: "cline",
+    name: "Cline",
+    syntax: "json",
+    files: userFiles("cline"),
+    programs: ["cline"],
+    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    next: "Cline notices by itself",
+  },
+  {
+    id: "vscode",
+    name: "VS Code",
+    syntax: "json",
+    files: userFiles("vscode"),
+    programs: ["code", "code-insiders", "codium"],
+    entries: (launch) => [
+      server(["servers"], { type: "stdio", ...withEnv(plain(launch), launch) }),
+    ],
+    next: "start it from VS Code's list of MCP servers; VS Code asks once whether you trust it",
+  },
+  {
+    id: "zed",
+    name: "Zed",
+    syntax: "json",
+    files: userFiles("zed"),
+    programs: ["zed"],
+    entries: (launch) => [
+      server(["context_servers"], { ...plain(launch), env: launch.env }),
+      agent({ type: "custom", ...plain(launch, "acp"), env: launch.env }),
+    ],
+    next: "Zed notices by itself; the agent is in the menu for new threads",
+  },
+  {
+    id: "jetbrains",
+    name: "JetBrains IDEs",
+    syntax: "json",
+    files: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".jetbrains", "acp.json")],
+    marks: ({ homedir, platform, env }) => {
+      const join = (...parts: string[]): string => systemOf(platform).join(...parts);
+      return [
+        join(homedir, ".jetbrains"),
+        join(homedir, "Library", "Application Support", "JetBrains"),
+        join(env["XDG_CONFIG_HOME"] || join(homedir, ".config"), "JetBrains"),
+        join(env["APPDATA"] || join(homedir, "AppData", "Roaming"), "JetBrains"),
+      ];
+    },
+    programs: ["idea", "pycharm", "webstorm", "goland"],
+    entries: (launch) => [agent({ ...plain(launch, "acp"), env: launch.env })],
+    next: "choose Plugboard in the AI Chat",
+  },
+  {
+    id: "codex",
+    name: "Codex",
+    syntax: "toml",
+    files: userFiles("codex"),
+    programs: ["codex"],
+    entries: (launch) => [
+      server(["mcp_servers"], {
+        ...withEnv(plain(launch), launch),
+        // Codex passes no other variables on.
+        ...(launch.variables.length > 0 && { env_vars: launch.variables }),
+      }),
+    ],
+    next: "it has the board in its next session; codex mcp list shows it",
+  },
+  {
+    id: "gemini",
+    name: "Gemini CLI",
+    syntax: "json",
+    files: userFiles("gemini"),
+    programs: ["gemini"],
+    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    next: "it has the board in its next session, in folders that it trusts; gemini mcp list shows it",
+  },
+  {
+    id: "opencode",
+    name: "OpenCode",
+    syntax: "json",
+    files: userFiles("opencode"),
+    programs: ["opencode"],
+    entries: (launch, value) => {
+      const { command, args } = plain(launch);
+      const env = Object.keys(launch.env).length > 0 && { environment: launch.env };
+      const entry = { type: "local", command: [command, ...args], ...env };
+      // Its second version has the servers one level deeper, and no `enabled`.
+      return isSecondVersion(value)
+        ? [server(["mcp", "servers"], entry)]
+        : [server(["mcp"], { ...entry, enabled: true })];
+    },
+    next: "start OpenCode again",
+  },
+  {
+    id: "openclaw",
+    name: "OpenClaw",
+    syntax: "json",
+    files: userFiles("openclaw"),
+    programs: ["openclaw"],
+    // Without it, OpenClaw waits 1.5 seconds for the list of tools.
+    entries: (launch) => [
+      server(["mcp", "servers"], { ...withEnv(plain(launch), launch), requestTimeoutMs: 120_000 }),
+    ],
+    next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
+  },
+];
+
+function systemOf(platform: NodeJS.Platform): typeof posix {
+  return platform === "win32" ? win32 : posix;
+}
+
+function userFiles(id: string): ConnectedApplication["files"] {
+  return (around) =>
+    places(around)
+      .filter(({ application, scope }) => application === id && scope === "user")
+      .map(({ path }) => path);
+}
+
+function server(place: readonly string[], value: JsonObject): Entry {
+  return { as: "server", path: [...place, SERVER_NAME], value };
+}
+
+function agent(value: JsonObject): Entry {
+  return { as: "agent", path: ["agent_servers", AGENT_NAME], value };
+}
+
+function plain(
+  { command, args }: Launch,
+  word: "serve" | "acp" = "serve",
+): { command: string; args: string[] } {
+  return { command, args: [...args, word] };
+}
+
+function withEnv(value: JsonObject, { env }: Launch): JsonObject {
+  return Object.keys(env).length === 0 ? value : { ...value, env };
+}
+
+function isSecondVersion(value: unknown): boolean {
+  const mcp = isJsonObject(value) ? value["mcp"] : undefined;
+  const servers = isJsonObject(mcp) ? mcp["servers"] : undefined;
+  return isJsonObject(servers) && typeof servers["type"] !== "string";
+}
+
+/** The command line of an entry, in whatever form the application has it; undefined for anything else. */
+export function commandOf(value: unknown): string[] | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { command, args } = value;
+  const words: unknown[] = [
+    ...(Array.isArray(command) ? (command as unknown[]) : [command]),
+    ...(Array.isArray(args) ? (args as unknown[]) : []),
+  ];
+  return words.every((word) => typeof word === "string") ? words : undefined;
+}
+
+/** For entries under our own name: there a Plugboard that has moved is known too. */
+export function isOurs(value: unknown): boolean {
+  const [command, ...args] = commandOf(value) ?? [];
+  const isBoard = args.at(-1) === "serve" || args.at(-1) === "acp";
+  const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.js$/.test(arg));
+  return isOwnServer(command, args) || (isBoard && hasBin);
+}
+
+export function valueIn(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
+}

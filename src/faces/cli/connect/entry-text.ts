@@ -1,0 +1,109 @@
+// The text of an application's file with our entries in it, and without them; and what has changed, as splices by which
+// the change can be shown and taken back.
+
+import { PlugboardError } from "../../../model/errors.ts";
+import { setTable, removeTable, tomlValueAt } from "../../../config/text/edit-toml.ts";
+import { removeValue, setValue, valueAt } from "../../../config/text/edit.ts";
+import { configInvalid } from "../../../config/issue.ts";
+import type { ConnectedApplication, Entry } from "./applications.ts";
+
+/** At `start`, `removed` has become `added`. */
+export interface Splice {
+  start: number;
+  removed: string;
+  added: string;
+}
+
+type Syntax = ConnectedApplication["syntax"];
+
+export interface Edited {
+  text: string;
+  /** In their order; each is about the text that the one before has left. */
+  splices: Splice[];
+}
+
+export function readValue(syntax: Syntax, text: string, file: string): unknown {
+  return within(file, () => (syntax === "toml" ? tomlValueAt(text, []) : valueAt(text, [])));
+}
+
+export function withEntries(
+  syntax: Syntax,
+  text: string,
+  entries: readonly Entry[],
+  file: string,
+): Edited {
+  return edited(text, entries, file, (now, { path, value }) =>
+    syntax === "toml"
+      ? setTable(now, path, value as Parameters<typeof setTable>[2])
+      : setValue(now, path, value),
+  );
+}
+
+export function withoutEntries(
+  syntax: Syntax,
+  text: string,
+  entries: readonly Pick<Entry, "path">[],
+  file: string,
+): Edited {
+  return edited(text, entries, file, (now, { path }) =>
+    syntax === "toml" ? removeTable(now, path) : removeValue(now, path),
+  );
+}
+
+/** Undefined where the text is not what the splices have left. */
+export function takeBack(text: string, splices: readonly Splice[]): string | undefined {
+  let now = text;
+  for (const { start, removed, added } of splices.toReversed()) {
+    if (now.slice(start, start + added.length) !== added) return undefined;
+    now = now.slice(0, start) + removed + now.slice(start + added.length);
+  }
+  return now;
+}
+
+function edited<T>(
+  text: string,
+  entries: readonly T[],
+  file: string,
+  edit: (text: string, entry: T) => string,
+): Edited {
+  const splices: Splice[] = [];
+  let now = text;
+  for (const entry of entries) {
+    const next = within(file, () => edit(now, entry));
+    if (next !== now) splices.push(difference(now, next));
+    now = next;
+  }
+  return { text: now, splices };
+}
+
+/** One splice, whatever has happened: everything between the first and the last character that differ. */
+function difference(before: string, after: string): Splice {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) start++;
+  let end = 0;
+  while (
+    end < most - start &&
+    before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)
+  ) {
+    end++;
+  }
+  return {
+    start,
+    removed: before.slice(start, before.length - end),
+    added: after.slice(start, after.length - end),
+  };
+}
+
+/** What is wrong with the text is told with the file. */
+function within<T>(file: string, edit: () => T): T {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof PlugboardError) || error.code !== "CONFIG_INVALID") throw error;
+    throw configInvalid(
+      error.problems.map((problem) => ({ file, ...problem })),
+      error,
+    );
+  }
+}

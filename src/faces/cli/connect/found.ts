@@ -1,0 +1,111 @@
+// What is known of an application on this machine: its file, whether it is installed, and whether the board is in it.
+
+import { stat } from "node:fs/promises";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { CliIo } from "../io.ts";
+import { commandOf, type ConnectedApplication, isOurs, valueIn } from "./applications.ts";
+import { readValue } from "./entry-text.ts";
+
+export type Connection =
+  | { kind: "absent" }
+  /** `missing` is a program or file of the entry that is no longer there. */
+  | { kind: "connected"; as: ("server" | "agent")[]; missing?: string }
+  /** The file cannot be read. */
+  | { kind: "unknown"; problem: string };
+
+export interface FoundApplication {
+  application: ConnectedApplication;
+  isInstalled: boolean;
+  path: string;
+  connection: Connection;
+}
+
+/** The file that is changed: the first that is there, else the first whose directory is, else the first. */
+export async function fileOf(application: ConnectedApplication, io: CliIo): Promise<string> {
+  const files = application.files(aroundOf(io));
+  const first = files[0] ?? "";
+  for (const file of files) if (await isThere(file)) return file;
+  for (const file of files) if (await isThere(dirname(file))) return file;
+  return first;
+}
+
+export async function findApplication(
+  application: ConnectedApplication,
+  io: CliIo,
+): Promise<FoundApplication> {
+  const path = await fileOf(application, io);
+  return {
+    application,
+    path,
+    isInstalled: await isInstalled(application, io),
+    connection: await connectionIn(application, path),
+  };
+}
+
+/** For looking at the places of applications. */
+function aroundOf({ env, cwd, homedir }: CliIo): {
+  env: CliIo["env"];
+  cwd: string;
+  homedir: string;
+  platform: NodeJS.Platform;
+} {
+  return { env, cwd: resolve(cwd), homedir, platform: process.platform };
+}
+
+/** Of programs, on any system. */
+const ENDINGS = ["", ".cmd", ".exe"];
+
+async function isInstalled(application: ConnectedApplication, io: CliIo): Promise<boolean> {
+  const around = aroundOf(io);
+  const files = application.files(around);
+  const marks = application.marks?.(around) ?? files.map((file) => dirname(file));
+  const programs = (io.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter(Boolean)
+    .flatMap((directory) =>
+      application.programs.flatMap((name) => ENDINGS.map((end) => join(directory, name + end))),
+    );
+  const found = await Promise.all([...files, ...marks, ...programs].map(isThere));
+  return found.includes(true);
+}
+
+async function connectionIn(application: ConnectedApplication, path: string): Promise<Connection> {
+  try {
+    const value = valueOf(application, await readTextFile(path));
+    const launch = { command: "", args: [], env: {}, variables: [] };
+    const ours = application
+      .entries(launch, value)
+      .map((entry) => ({ ...entry, value: valueIn(value, entry.path) }))
+      .filter((entry) => isOurs(entry.value));
+    if (ours.length === 0) return { kind: "absent" };
+    const files = ours.flatMap((entry) => (commandOf(entry.value) ?? []).slice(0, 2));
+    const missing = await firstMissing(files.filter((file) => isAbsolute(file)));
+    return {
+      kind: "connected",
+      as: ours.map((entry) => entry.as),
+      ...(missing !== undefined && { missing }),
+    };
+  } catch (error) {
+    if (error instanceof PlugboardError) return { kind: "unknown", problem: error.message };
+    throw error;
+  }
+}
+
+/** Throws CONFIG_INVALID. */
+export function valueOf({ syntax }: ConnectedApplication, { file, text = "" }: TextFile): unknown {
+  return text.trim() === "" ? undefined : readValue(syntax, text, file);
+}
+
+async function firstMissing(files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) if (!(await isThere(file))) return file;
+  return undefined;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

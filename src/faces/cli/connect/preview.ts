@@ -1,0 +1,47 @@
+// Shows a change to an application's file: the lines that come and go, and one line around them. What else is in the file
+// may be secret, so the values in those lines are left out.
+
+import { truncate } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
+import type { Splice } from "./entry-text.ts";
+
+const LONGEST_LINE = 400;
+const LONGEST_CONTEXT = 60;
+
+/** `text` is what the splices are about; each is shown as the text is after it. */
+export function changeLines(text: string, splices: readonly Splice[]): string[] {
+  let now = text;
+  return splices.flatMap(({ start, removed, added }) => {
+    now = now.slice(0, start) + added + now.slice(start + removed.length);
+    const from = now.lastIndexOf("\n", start - 1) + 1;
+    const lineEnd = now.indexOf("\n", start + added.length);
+    const to = lineEnd === -1 ? now.length : lineEnd;
+    const head = now.slice(from, start);
+    const tail = now.slice(start + added.length, to);
+    return [
+      ...(head.trim() === "" ? [] : [contextLine(head)]),
+      ...linesOf(removed).map((line) => `- ${shown(line)}`),
+      ...linesOf(head.trim() === "" ? head + added : added).map((line) => `+ ${shown(line)}`),
+      ...(tail.trim() === "" ? [] : [contextLine(tail)]),
+    ];
+  });
+}
+
+/** A comma that now follows the line before is no line of its own. */
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => !/^[\s,]*$/.test(line));
+}
+
+function shown(line: string): string {
+  return visible(truncate(line, LONGEST_LINE));
+}
+
+/** Texts that are no keys are left out. */
+function contextLine(line: string): string {
+  const plain = line.replace(
+    /(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|$)(\s*:)?/g,
+    (text, quote: string, colon?: string) => (colon === undefined ? `${quote}…${quote}` : text),
+  );
+  const isLong = plain.length > LONGEST_CONTEXT;
+  return `  ${visible(isLong ? `…${plain.slice(-LONGEST_CONTEXT)}` : plain)}`;
+}

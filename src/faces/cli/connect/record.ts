@@ -1,0 +1,63 @@
+// What is kept of a change to an application's file, so that it can be taken back byte for byte.
+
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject } from "../../../model/json.ts";
+import { readJsonFile, writeJsonFile } from "../../../state/json-file.ts";
+import type { Splice } from "./entry-text.ts";
+
+export interface ConnectRecord {
+  file: string;
+  /** Of the text before the change; undefined where there was no file. */
+  before: string | undefined;
+  /** Of the text after it. */
+  after: string;
+  splices: Splice[];
+  /** Directories that were made for it, the outermost first. */
+  directories: string[];
+}
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** `home` is Plugboard's. One record for each file. */
+function recordPath(home: string, file: string): string {
+  const name = createHash("sha256").update(file).digest("hex").slice(0, 16);
+  return join(home, "connect", `${name}.json`);
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+export async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
+  const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
+  if (!isJsonObject(value)) return undefined;
+  const { before, after, splices, directories } = value;
+  const isWhole =
+    value["file"] === file &&
+    (before === undefined || typeof before === "string") &&
+    typeof after === "string" &&
+    Array.isArray(splices) &&
+    splices.every(isSplice) &&
+    Array.isArray(directories) &&
+    directories.every((each) => typeof each === "string");
+  return isWhole ? { file, before, after, splices, directories } : undefined;
+}
+
+export async function writeRecord(home: string, record: ConnectRecord): Promise<void> {
+  await writeJsonFile(recordPath(home, record.file), record);
+}
+
+export async function removeRecord(home: string, file: string): Promise<void> {
+  await rm(recordPath(home, file), { force: true });
+}
+
+function isSplice(value: unknown): value is Splice {
+  return (
+    isJsonObject(value) &&
+    Number.isInteger(value["start"]) &&
+    typeof value["removed"] === "string" &&
+    typeof value["added"] === "string"
+  );
+}

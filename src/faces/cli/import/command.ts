@@ -1,0 +1,78 @@
+// `plugboard import` on the command line.
+
+import { type Command as Parser, Option } from "commander";
+import type { Scope } from "../servers/command.ts";
+
+export interface ImportCommand {
+  kind: "import";
+  /** Only these servers; all where it is empty. */
+  names: string[];
+  /** Applications and files; all applications where it is empty. */
+  from: string[];
+  write: boolean;
+  scope?: Scope;
+  /** Credentials become references to variables. */
+  references: boolean;
+  /** Replace servers of the same name. */
+  force: boolean;
+  yes: boolean;
+  /** Show the servers with their state after they were written. */
+  check: boolean;
+}
+
+const HELP = `
+Examples:
+  plugboard import
+  plugboard import --write
+  plugboard import github --from cursor --write --references
+
+Finds the servers of Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS
+Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
+directory, and shows which of them you have already. Their files stay as they
+are, and without --write yours does too. --from takes one of these names,
+written as claude-code, or any file.`;
+
+interface Given {
+  from?: string[];
+  write?: true;
+  scope?: Scope;
+  references?: true;
+  force?: true;
+  yes?: true;
+  check: boolean;
+}
+
+export function describeImport(program: Parser, choose: (command: ImportCommand) => void): void {
+  const from = new Option("--from <application>", "only from this one, or from a file; repeatable");
+  const scope = new Option(
+    "-s, --scope <scope>",
+    "where to: project is plugboard.json in this directory, user the one in Plugboard's home; by default the file that is in use",
+  );
+  program
+    .command("import")
+    .description("find the servers of your other applications, and add them")
+    .argument("[servers...]", "only servers with these names")
+    .addOption(
+      from.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
+    )
+    .option("--write", "add them to your configuration")
+    .addOption(scope.choices(["project", "user"]))
+    .option("--references", "write ${NAME} in place of credentials, and say which variables to set")
+    .option("--force", "replace servers of the same name that are different")
+    .option("--yes", "do not ask")
+    .option("--no-check", "do not start the servers after they were written")
+    .addHelpText("after", HELP)
+    .action((names: string[], { from: given, scope: place, check, ...flags }: Given) =>
+      choose({
+        kind: "import",
+        names,
+        from: given ?? [],
+        ...(place !== undefined && { scope: place }),
+        write: flags.write === true,
+        references: flags.references === true,
+        force: flags.force === true,
+        yes: flags.yes === true,
+        check,
+      }),
+    );
+}

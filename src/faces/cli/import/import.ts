@@ -1,0 +1,281 @@
+// `plugboard import`: shows the servers of other applications, and adds them to a file of ours.
+
+import { stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { withoutCredentials } from "../../../board/without-credentials.ts";
+import { APPLICATIONS } from "../../../config/foreign/applications.ts";
+import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/other-files.ts";
+import { withServer, writtenServers } from "../../../config/server-text.ts";
+import { PlugboardError, unknownServer } from "../../../model/errors.ts";
+import type { JsonObject } from "../../../model/json.ts";
+import { closest } from "../../../util/closest.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import { oneLine, plural } from "../../../util/text.ts";
+import { visible, visibleCommand } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import { findSource } from "../open.ts";
+import {
+  openServerFile,
+  type ServerFile,
+  untrustedLines,
+  writeServerFile,
+} from "../servers/server-file.ts";
+import { askYesNo, canAsk } from "../terminal/input.ts";
+import { renderTable } from "../terminal/table.ts";
+import type { Tone } from "../terminal/terminal.ts";
+import { serverLines } from "../trust/view.ts";
+import type { ImportCommand } from "./command.ts";
+import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
+
+export async function runImport(command: ImportCommand, context: CliContext): Promise<number> {
+  const { screen, options } = context;
+  const target = await openServerFile(command.scope, context);
+  const project = resolve(context.io.cwd);
+  const isElsewhere = dirname(target.path) !== project;
+  const files = (await findFiles(command.from, context))
+    .filter(({ path }) => path !== target.path && path !== target.original.target)
+    .map((file) => (isElsewhere ? inProject(file, project) : file));
+  requireNames(command.names, files);
+  const candidates = planImport(files, {
+    existing: { ...target.inherited, ...writtenServers(target) },
+    references: command.references,
+    names: command.names,
+  });
+  const wanted = chosen(candidates, command.force);
+  if (!command.write) {
+    if (options.json) screen.json(toJson(target, files, candidates));
+    else screen.lines(listLines(files, candidates, command, context));
+    return EXIT.ok;
+  }
+  if (!options.json) {
+    for (const line of shownFiles(files, candidates, context)) screen.note(line);
+  }
+  if (wanted.length === 0) {
+    if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
+    else screen.lines([`nothing to import into ${visible(target.path)}`]);
+    return EXIT.ok;
+  }
+  await requireYes(wanted, target, command, context);
+  const names = wanted.map(({ name }) => name);
+  const text = wanted.reduce(
+    (written, { name, server }) => withServer({ ...target, text: written }, name, server),
+    target.text,
+  );
+  const isTrusted = await writeServerFile(target, text, names, context);
+  const variables = [...new Set(wanted.flatMap((each) => each.variables))];
+  if (options.json) {
+    screen.json({
+      ...toJson(target, files, candidates),
+      written: names,
+      variables,
+      trusted: isTrusted,
+    });
+    return EXIT.ok;
+  }
+  screen.lines([`added ${names.map(visible).join(", ")} to ${visible(target.path)}`]);
+  for (const line of variableLines(variables)) screen.note(line);
+  if (!isTrusted) {
+    for (const line of untrustedLines(target, context)) screen.note(line);
+    return EXIT.ok;
+  }
+  const source = findSource(context);
+  const isInUse = source.kind === "file" && source.path === target.path;
+  if (!command.check || !isInUse) return EXIT.ok;
+  screen.lines([""]);
+  return (await import("../status/overview.ts")).runOverview(context);
+}
+
+/** Rejects with INVALID_ARGUMENTS for what is neither an application nor a file. */
+async function findFiles(from: readonly string[], context: CliContext): Promise<OtherFile[]> {
+  const { env, cwd, homedir } = context.io;
+  const around = { env, cwd: resolve(cwd), homedir, platform: process.platform };
+  const ids = new Set<string>(APPLICATIONS.map(({ id }) => id));
+  const isAll = from.length === 0;
+  const found = isAll || from.some((each) => ids.has(each)) ? await findOtherFiles(around) : [];
+  const named = await Promise.all(
+    from
+      .filter((each) => !ids.has(each))
+      .map(async (each) => {
+        const path = resolve(cwd, each);
+        if (await isThere(path)) return readOtherFile(path, around);
+        throw new PlugboardError(
+          "INVALID_ARGUMENTS",
+          `'${oneLine(each, 100)}' is neither an application nor a file`,
+          { hint: meant(each, [...ids]) },
+        );
+      }),
+  );
+  return [...found.filter((file) => isAll || from.includes(file.application)), ...named];
+}
+
+/** A program of a project works in its directory, from whatever file it is started. */
+function inProject(file: OtherFile, project: string): OtherFile {
+  if (file.scope !== "project") return file;
+  const servers = [...file.servers].map(([name, server]): [string, JsonObject] => [
+    name,
+    server["command"] === undefined ? server : { cwd: project, ...server },
+  ]);
+  return { ...file, servers: new Map(servers) };
+}
+
+function meant(word: string, ids: readonly string[]): string {
+  const near = closest(word, ids);
+  return near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?`;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function requireNames(names: readonly string[], files: readonly OtherFile[]): void {
+  const known = files.flatMap(({ servers }) => [...servers.keys()]);
+  const missing = names.find((name) => !known.includes(name));
+  if (missing !== undefined) throw unknownServer(missing, [...new Set(known)]);
+}
+
+// What is shown
+
+function listLines(
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+  command: ImportCommand,
+  context: CliContext,
+): string[] {
+  if (files.length === 0) {
+    return [
+      command.from.length === 0
+        ? "there are no files of other applications here"
+        : `there is no file of ${command.from.map((each) => visible(each)).join(" or ")} here`,
+    ];
+  }
+  const count = chosen(candidates, command.force).length;
+  const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
+  const next = offeredCommand([...words, "--write"].join(" "), context.options);
+  return [
+    ...shownFiles(files, candidates, context),
+    ...(count === 0
+      ? ["There is nothing new to import."]
+      : [`To add ${plural(count, "server")}:`, `  ${next}`]),
+  ];
+}
+
+function shownFiles(
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+  { screen }: CliContext,
+): string[] {
+  const { paint, width } = screen.terminal.out;
+  return files.flatMap((file) => {
+    const own = candidates.filter((candidate) => candidate.file === file);
+    const rows = own.map(({ name, server, standing }) => ({
+      cells: [name, targetText(server), standingCell(standing)],
+    }));
+    const table = renderTable([{}, { min: 20 }, { min: 12 }], rows, { width, paint, indent: 2 });
+    return [
+      `${paint("bold", visible(file.name))}  ${paint("dim", visible(file.path))}`,
+      ...table,
+      ...(file.servers.size === 0 && file.problem === undefined ? ["  no servers"] : []),
+      ...(file.problem === undefined ? [] : [`  cannot be read: ${visible(file.problem)}`]),
+      ...file.warnings.map((warning) => `  warning: ${visible(warning)}`),
+      "",
+    ];
+  });
+}
+
+function targetText(server: Candidate["server"]): string {
+  const { command, args = [], url = "" } = withoutCredentials(server);
+  return command === undefined ? visible(url) : visibleCommand([command, ...args]);
+}
+
+function standingCell(standing: Standing): { text: string; tone?: Tone } {
+  switch (standing.kind) {
+    case "new":
+      return { text: "new", tone: "green" };
+    case "present":
+      return { text: "you have it", tone: "dim" };
+    case "different":
+      return { text: "you have another one of this name; --force replaces it", tone: "yellow" };
+    case "repeated":
+      return { text: `the same as in ${standing.by}`, tone: "dim" };
+    case "disputed":
+      return {
+        text: `there is another one of this name in ${standing.by.join(", ")}; choose with --from`,
+        tone: "yellow",
+      };
+  }
+}
+
+async function requireYes(
+  wanted: readonly Candidate[],
+  target: ServerFile,
+  { yes, references }: ImportCommand,
+  context: CliContext,
+): Promise<void> {
+  const { screen } = context;
+  const lines = [
+    `This would be added to ${visible(target.path)}:`,
+    ...wanted.flatMap(({ name, server }) => serverLines(name, withoutCredentials(server))),
+    ...credentialLines(wanted, references),
+  ];
+  for (const line of lines) screen.note(line);
+  if (yes) return;
+  if (!canAsk(context)) {
+    throw new PlugboardError(
+      "NOT_APPROVED",
+      "cannot ask whether to add them, because this is not a terminal",
+      { hint: "if you want what is shown above, give --yes" },
+    );
+  }
+  if (await askYesNo("Add them?", context)) return;
+  throw new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
+}
+
+/** A file is read by more people and programs than a variable is. */
+function credentialLines(wanted: readonly Candidate[], references: boolean): string[] {
+  if (references) return [];
+  const names = wanted
+    .filter(({ server }) => canonicalJson(withoutCredentials(server)) !== canonicalJson(server))
+    .map(({ name }) => visible(name));
+  return names.length === 0
+    ? []
+    : [
+        `warning: the credentials of ${names.join(", ")} would be written to the file as they are;`,
+        "  --references writes the names of variables in their place",
+      ];
+}
+
+function variableLines(variables: readonly string[]): string[] {
+  if (variables.length === 0) return [];
+  return [
+    "These variables must be set where the servers start. Their values are in the files of the applications:",
+    ...variables.map((name) => `  export ${name}=`),
+  ];
+}
+
+function toJson(
+  target: ServerFile,
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+): object {
+  return {
+    file: target.path,
+    found: files.map((file) => ({
+      application: file.application,
+      file: file.path,
+      ...(file.scope && { scope: file.scope }),
+      ...(file.problem !== undefined && { problem: file.problem }),
+      warnings: file.warnings,
+      servers: candidates
+        .filter((candidate) => candidate.file === file)
+        .map(({ name, server, standing, variables }) => {
+          const { kind, ...rest } = standing;
+          return { name, standing: kind, ...rest, server: withoutCredentials(server), variables };
+        }),
+    })),
+  };
+}

@@ -1,0 +1,107 @@
+// Compares the servers of other applications with those of a file, and says what would become of each.
+
+import { type Variables, withReferences } from "../../../board/without-credentials.ts";
+import type { OtherFile } from "../../../config/other-files.ts";
+import { parseAgentConfig } from "../../../config/parse.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import type { ServerConfig } from "../../../model/server-config.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+
+/** How a server stands to those that are there already. */
+export type Standing =
+  | { kind: "new" }
+  /** The file has exactly this. */
+  | { kind: "present" }
+  /** The file has another server of this name. */
+  | { kind: "different" }
+  /** Another application has exactly this, and comes first. */
+  | { kind: "repeated"; by: string }
+  /** Other applications have another server of this name. */
+  | { kind: "disputed"; by: string[] };
+
+export interface Candidate {
+  name: string;
+  file: OtherFile;
+  /** In our keys, as it would be written. */
+  server: ServerConfig;
+  /** What its references need. */
+  variables: readonly string[];
+  standing: Standing;
+}
+
+export interface PlanOptions {
+  /** What the file has, by name. */
+  existing: Readonly<Record<string, unknown>>;
+  /** Credentials become references. */
+  references: boolean;
+  /** Only these; all where it is empty. */
+  names: readonly string[];
+}
+
+export function planImport(
+  files: readonly OtherFile[],
+  { existing, references, names }: PlanOptions,
+): Candidate[] {
+  const known: Variables = new Map();
+  const found = files.flatMap((file) =>
+    [...file.servers]
+      .filter(([name]) => names.length === 0 || names.includes(name))
+      .map(([name, given]) => {
+        const literal = given as ServerConfig;
+        const referred = withReferences(name, literal, known);
+        return {
+          name,
+          file,
+          ...(references ? referred : { server: literal, variables: [] }),
+          /** With and without references it is the same server. */
+          identity: identityOf(name, literal),
+          identities: [identityOf(name, literal), identityOf(name, referred.server)],
+        };
+      }),
+  );
+  return found.map(({ identity, identities, ...candidate }, index): Candidate => {
+    const { name, file } = candidate;
+    const others = found.filter((other) => other.name === name);
+    const rivals = others.filter((other) => other.identity !== identity);
+    const first = found.findIndex((other) => other.name === name && other.identity === identity);
+    if (Object.hasOwn(existing, name)) {
+      const isPresent = identities.includes(identityOf(name, existing[name]));
+      return { ...candidate, standing: { kind: isPresent ? "present" : "different" } };
+    }
+    if (rivals.length > 0) {
+      const by = [...new Set(rivals.map((rival) => rival.file.name))];
+      return { ...candidate, standing: { kind: "disputed", by } };
+    }
+    if (first < index) {
+      const by = found[first]?.file.name ?? file.name;
+      return { ...candidate, standing: { kind: "repeated", by } };
+    }
+    return { ...candidate, standing: { kind: "new" } };
+  });
+}
+
+/** Those that would be written. */
+export function chosen(candidates: readonly Candidate[], force: boolean): Candidate[] {
+  const wanted = candidates.filter(
+    ({ standing: { kind } }) => kind === "new" || (force && kind === "different"),
+  );
+  // Of several that would replace a server, the first.
+  return wanted.filter(
+    ({ name }, index) => wanted.findIndex((other) => other.name === name) === index,
+  );
+}
+
+/** The same for servers that do the same, however they are written. Whether it is enabled does not matter. */
+function identityOf(name: string, server: unknown): string {
+  if (!isJsonObject(server)) return canonicalJson(server);
+  try {
+    const [definition] = parseAgentConfig({
+      servers: { [name]: { ...server, enabled: true } },
+    }).servers;
+    return canonicalJson(definition);
+  } catch (error) {
+    if (error instanceof PlugboardError) return canonicalJson(server);
+    throw error;
+  }
+}

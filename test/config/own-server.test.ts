@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { isOwnGateway, isOwnServer, ownBin } from "../../src/config/own-server.ts";
+
+describe("a server that is Plugboard itself", () => {
+  it.each<[string, unknown, unknown, boolean]>([
+    ["the command", "plugboard", ["serve"], true],
+    ["the command with options", "plugboard", ["--config", "x.json", "serve"], true],
+    ["the command by its path", "/usr/local/bin/plugboard", ["serve"], true],
+    ["the shim on Windows", "C:\\npm\\plugboard.cmd", ["serve"], true],
+    ["node with the running command's file", "node", [ownBin(), "serve"], true],
+    [
+      "node with an installed one",
+      "node",
+      ["/lib/node_modules/plugboard/dist/bin.js", "serve"],
+      true,
+    ],
+    ["npx", "npx", ["-y", "plugboard", "serve"], true],
+    ["npx with a version", "npx", ["-y", "plugboard@1.2.3", "serve"], true],
+    ["a shell", "sh", ["-c", "exec plugboard --agent a serve"], true],
+    ["the agent", "plugboard", ["acp"], true],
+    ["another command of ours", "plugboard", ["tools"], false],
+    ["another program that serves", "notes", ["serve"], false],
+    ["a program with a similar name", "plugboard-notes", ["serve"], false],
+    ["a word before the command", "serve", ["plugboard"], false],
+    ["nothing", undefined, undefined, false],
+    ["what is no text", 1, [{}, "plugboard", "serve"], false],
+  ])("%s", (_, command, args, expected) => {
+    expect(isOwnServer(command, args)).toBe(expected);
+  });
+});
+
+describe("a URL of the gateway itself", () => {
+  it.each<[unknown, boolean]>([
+    ["http://127.0.0.1:7584/mcp", true],
+    ["http://localhost:7584/agents/research/mcp", true],
+    ["http://[::1]:7584/mcp/", true],
+    ["http://127.0.0.1:7585/mcp", false],
+    ["http://127.0.0.1:7584/other", false],
+    ["https://example.com:7584/mcp", false],
+    ["${URL}", false],
+    [undefined, false],
+  ])("%s", (url, expected) => {
+    expect(isOwnGateway(url)).toBe(expected);
+  });
+});
