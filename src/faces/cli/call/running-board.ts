@@ -26,7 +26,8 @@ export async function withRunningBoard(
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
 ): Promise<number | undefined> {
-  const { clock, signal, io } = context;
+  const { clock, signal, io, options } = context;
+  if (options.typed !== undefined) return undefined;
   const gateway = await findRunning(context);
   if (gateway === undefined) return undefined;
   const face = { face: "call", pid: process.pid, cwd: io.cwd };
