@@ -16,7 +16,7 @@ export function takesServer(command: Parser, usage: string): Parser {
   const name = `plugboard ${command.name()} [options]`;
   return command
     .usage(
-      `[options] ${usage}\n       ${name} ${usage} -- <command> [arguments...]\n       ${name} <url> ${usage}`,
+      `[options] ${usage}\n       ${name} ${usage} -- <command...>\n       ${name} <url> ${usage}`,
     )
     .option("-e, --env <KEY[=value]>", "a variable for a command after --", collect)
     .option("-H, --header <header>", "a header for a URL", collect)
