@@ -25,10 +25,13 @@ export async function typedSource(
 ): Promise<ConfigSource> {
   if (source.kind !== "file" || source.from !== "directory") return source;
   const { env, cwd, homedir } = io;
+  const own = findConfig({ env, cwd: plugboardHome(env, homedir), homedir });
   const isTrusted = await loadConfig(source.path, options.agent, { cwd, homedir }).then(
     async (agent) => {
-      const { launches, trust } = await judgeFile(source.path, io);
-      return trust.kind === "trusted" && launches.isSource(agent);
+      const { store, launches, trust } = await judgeFile(source.path, io);
+      if (trust.kind !== "trusted" || !launches.isSource(agent)) return false;
+      // What starts nothing needs no approval, but has not been looked at either.
+      return own.kind === "demo" || (await store.find(source.path)) !== undefined;
     },
     (error: unknown) => {
       if (error instanceof PlugboardError) return false;
@@ -39,7 +42,7 @@ export async function typedSource(
   logger.warn(
     `${visible(source.path)} is not trusted, so its rules do not apply; to look at it: plugboard trust`,
   );
-  return findConfig({ env, cwd: plugboardHome(env, homedir), homedir });
+  return own;
 }
 
 /** `settings` are what the configuration says; its servers and native tools are left out. Throws INVALID_ARGUMENTS. */
