@@ -13,15 +13,17 @@ import { prepare } from "./lib/prepare.mjs";
 import { endAll } from "./lib/processes.mjs";
 import { findRuntimes } from "./lib/runtimes.mjs";
 import { summarise } from "./lib/summary.mjs";
-import { commandTable, contenderTable, verdictLine, warmTable } from "./lib/tables.mjs";
+import { callTable, commandTable, contenderTable, verdictLine } from "./lib/tables.mjs";
 import { judge } from "./lib/verdicts.mjs";
+import { measureAdHocCall } from "./measure/ad-hoc.mjs";
 import { measureCommandLine } from "./measure/command-line.mjs";
 import { measureWarmCall } from "./measure/warm.mjs";
 import { sized } from "./scenarios.mjs";
 
 const COMMANDS = {
   "command-line": { measure: measureCommandLine, table: commandTable },
-  "warm-call": { measure: measureWarmCall, table: warmTable },
+  "warm-call": { measure: measureWarmCall, table: callTable },
+  "ad-hoc-call": { measure: measureAdHocCall, table: callTable },
 };
 
 const options = readOptions();

@@ -123,6 +123,14 @@ export const scenarios = [
     timeLimit: 60,
     quick: { rounds: 11 },
   },
+  {
+    name: "adhoc",
+    title: "one call from the shell, to a server that is typed with it",
+    command: "ad-hoc-call",
+    rounds: 21,
+    timeLimit: 60,
+    quick: { rounds: 11 },
+  },
 ];
 
 /** A scenario as this run wants it. */

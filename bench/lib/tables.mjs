@@ -55,7 +55,7 @@ export function commandTable({ figures, failure }) {
   ]);
 }
 
-export function warmTable({ figures, failure }) {
+export function callTable({ figures, failure }) {
   if (figures === undefined) return `  failed: ${shorten(failure)}\n`;
   const { empty, plugboard, mcporter } = figures;
   return layOut([

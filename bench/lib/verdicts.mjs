@@ -75,6 +75,12 @@ const RULES = [
     value: ({ figures }) => figures && figures.plugboard / figures.mcporter,
     holds: (ratio) => ratio < 1,
   },
+  {
+    scenario: "adhoc",
+    claim: "plugboard call on a typed stdio server takes no longer than mcporter's",
+    value: ({ figures }) => figures?.ratio,
+    holds: (ratio) => ratio <= 1,
+  },
 ];
 
 /** Judges one scenario on one Node. `passed` is undefined where what it takes was not measured. */

@@ -29,6 +29,8 @@ export interface ServerAuthorizerOptions extends Omit<
   SignInOptions,
   "discovery" | "scope" | "onAuthorization"
 > {
+  /** What `plugboard login` takes. Absent: the name of the server. */
+  signInAs?: string | undefined;
   serverUrl: string;
   onAuthorization: OnAuthorization | undefined;
   logger: Logger;
@@ -294,8 +296,8 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   #needs(message: string, status: number, before = ""): PlugboardError {
-    const { server } = this.#options;
-    const hint = `${before}${signInHint(server)}`;
+    const { server, signInAs = server } = this.#options;
+    const hint = `${before}${signInHint(signInAs)}`;
     return new PlugboardError("NEEDS_AUTH", message, { server, status, permanent: true, hint });
   }
 }

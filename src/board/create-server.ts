@@ -179,6 +179,7 @@ function signInFor(
   const { onAuthorization } = isConfigured(definition) ? options : {};
   return new ServerSignIn({
     server: owner.name,
+    signInAs: owner.signInAs,
     // Resolving a target does not change its kind.
     resolve: () => secrets.resolve(owner) as RemoteTarget,
     isOfMatchingServer: matchingServer !== undefined,

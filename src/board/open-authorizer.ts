@@ -22,7 +22,8 @@ export async function openAuthorizer(
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
-  const { server, grants, clock, networkAllow, isOfSession, onAuthorization, onSecret } = options;
+  const { server, signInAs, grants, clock, networkAllow, isOfSession, onAuthorization, onSecret } =
+    options;
   const { url, oauth, tls } = target;
   // The client certificate is only for the server itself, not for the authorization server.
   const fetch = await targetFetch(
@@ -33,6 +34,7 @@ export async function openAuthorizer(
   const from = new URL(url);
   const authorizer = new ServerAuthorizer({
     server,
+    signInAs,
     serverUrl: url,
     settings: oauth || {},
     store: authStore(grants, onSecret),

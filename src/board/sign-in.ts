@@ -12,6 +12,8 @@ import type { AuthorizerParts } from "./open-authorizer.ts";
 
 export interface ServerSignInOptions {
   server: string;
+  /** What `plugboard login` takes. Absent: the name of the server. */
+  signInAs?: string | undefined;
   /** The target with its values filled in. */
   resolve: () => RemoteTarget;
   /** The login belongs to a matching server. It is only used while both have the same URL. */

@@ -60,7 +60,7 @@ export interface OAuthSettings {
   redirectUri?: string;
 }
 
-/** The command that signs in to a server. */
+/** The command that signs in to a server, given by its name or its URL. */
 export function signInHint(server: string): string {
-  return `run: plugboard login ${/^[\w.-]+$/.test(server) ? server : JSON.stringify(server)}`;
+  return `run: plugboard login ${/^[\w.:/-]+$/.test(server) ? server : JSON.stringify(server)}`;
 }

@@ -92,6 +92,8 @@ export interface ServerDefinition {
   sampling?: Exclude<SamplingMode, "deny">;
   /** Absent if nothing is configured for the guard. */
   guard?: ServerGuard;
+  /** What `plugboard login` takes to sign in to it. Absent: its name. */
+  signInAs?: string;
   /** For a session's server: the configured server of the same name and URL, whose stored login it uses. */
   matchingServer?: ServerDefinition;
 }

@@ -43,8 +43,14 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 const RESERVED: AddressClass = { kind: "private", label: "a reserved address" };
 
 /** The only IPv6 range that has been assigned as global unicast. */
-const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
-const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
+const GLOBAL_UNICAST = rangeOf("2000::/3");
+const NAT64 = rangeOf("64:ff9b::/96");
+
+/** Read with the first address: a program on this machine has none, and must not wait for it. */
+function rangeOf(text: string): () => [ipaddr.IPv6, number] {
+  let parsed: [ipaddr.IPv6, number] | undefined;
+  return () => (parsed ??= ipaddr.IPv6.parseCIDR(text));
+}
 
 /** Undefined for anything but an IP address in its usual notation. IPv4-mapped IPv6 is returned as IPv4. */
 export function parseAddress(text: string): Address | undefined {
@@ -74,14 +80,14 @@ export function classifyAddress(address: Address): AddressClass {
   const label = LABELS[range];
   if (label !== undefined) return { kind: "private", label };
   if (isIPv4(address)) return range === "unicast" ? PUBLIC : RESERVED;
-  return address.match(NAT64) ? classifyTranslated(address) : classifyIPv6(address, range);
+  return address.match(NAT64()) ? classifyTranslated(address) : classifyIPv6(address, range);
 }
 
 const PUBLIC: AddressClass = { kind: "public", label: "a public address" };
 
 /** 6to4, Teredo and the like embed an IPv4 address that leads anywhere, so they count as reserved. */
 function classifyIPv6(address: ipaddr.IPv6, range: string): AddressClass {
-  return range === "unicast" && address.match(GLOBAL_UNICAST) ? PUBLIC : RESERVED;
+  return range === "unicast" && address.match(GLOBAL_UNICAST()) ? PUBLIC : RESERVED;
 }
 
 /** A network without IPv4 reaches public servers through NAT64, so the embedded IPv4 address decides. */

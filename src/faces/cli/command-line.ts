@@ -27,6 +27,7 @@ import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeReload } from "./reload/command.ts";
 import { describeTrust } from "./trust/command.ts";
+import { splitWords, type TypedServer } from "./typed/typed-server.ts";
 import { describeUp } from "./up/command.ts";
 
 export interface CommandLineOutput {
@@ -38,6 +39,7 @@ export interface CommandLineOutput {
 const HELP = `
 Examples:
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
+  plugboard tools -- npx -y @modelcontextprotocol/server-everything
   plugboard tools time
   plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
 
@@ -53,15 +55,19 @@ Exit codes:
 
 export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
   let command: CliCommand | undefined;
+  let typed: TypedServer | undefined;
   let problem = "";
+  const { argv: words, behind } = splitWords(argv);
   const program = describeProgram(
     { ...output, onProblem: (text) => (problem = text) },
-    (chosen) => {
+    (chosen, server) => {
       command = chosen;
+      typed = server;
     },
+    behind,
   );
   try {
-    program.parse(argv, { from: "user" });
+    program.parse(words, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: "answered", exitCode: EXIT.ok };
@@ -76,7 +82,7 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
   }
   return command === undefined
     ? { kind: "answered", exitCode: EXIT.usage }
-    : { kind: "run", command, options: globalOptions(program.opts()) };
+    : { kind: "run", command, options: globalOptions(program.opts(), typed) };
 }
 
 function endOfOptions(argv: readonly string[]): number {
@@ -88,7 +94,15 @@ interface ProgramOutput extends CommandLineOutput {
   onProblem(text: string): void;
 }
 
-function describeProgram(output: ProgramOutput, choose: (command: CliCommand) => void): Parser {
+/** `typed` is the server that the command is to use. */
+type Choose = (command: CliCommand, typed?: TypedServer) => void;
+
+/** `behind` are the words after `--`, of a command that takes a server there. */
+function describeProgram(
+  output: ProgramOutput,
+  choose: Choose,
+  behind: readonly string[] | undefined,
+): Parser {
   const program = new Parser("plugboard")
     .description("Plug any MCP server into any agent. Without a command, shows your servers.")
     .usage("[options] [command]")
@@ -109,7 +123,7 @@ function describeProgram(output: ProgramOutput, choose: (command: CliCommand) =>
       getErrHasColors: () => false,
     });
   addGlobalOptions(program);
-  addCommands(program, choose);
+  addCommands(program, choose, behind);
   describeHelp(program);
   program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
   const call = program.commands.find((each) => each.name() === "call");
@@ -148,14 +162,14 @@ function addGlobalOptions(program: Parser): void {
     .helpOption("-h, --help", "show help");
 }
 
-function addCommands(program: Parser, choose: (command: CliCommand) => void): void {
+function addCommands(program: Parser, choose: Choose, behind: readonly string[] | undefined): void {
   describeServers(program, choose);
   describeImport(program, choose);
   describeConnect(program, choose);
-  describeTools(program, choose);
-  describeCall(program, choose);
+  describeTools(program, choose, behind);
+  describeCall(program, choose, behind);
   describeAsk(program, choose);
-  describeContent(program, choose);
+  describeContent(program, choose, behind);
   describeStatus(program, choose);
   describePins(program, choose, refuseCommand);
   describeApprovals(program, choose, refuseCommand);
@@ -163,7 +177,7 @@ function addCommands(program: Parser, choose: (command: CliCommand) => void): vo
   describeTrust(program, choose);
   describeReload(program, choose);
   describeTokens(program, choose, refuseCommand);
-  describeLogin(program, choose);
+  describeLogin(program, choose, behind);
   describeServe(program, choose);
   describeUp(program, choose);
   describeControl(program, choose);

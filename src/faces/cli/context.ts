@@ -5,6 +5,7 @@ import type { Clock } from "../../util/clock.ts";
 import type { CliIo } from "./io.ts";
 import type { LogThreshold } from "./terminal/log.ts";
 import type { Screen } from "./terminal/screen.ts";
+import type { TypedServer } from "./typed/typed-server.ts";
 
 export interface GlobalOptions {
   config?: string;
@@ -19,6 +20,8 @@ export interface GlobalOptions {
   exitWithStdin: boolean;
   /** The command has servers of its own, whatever gateway runs. */
   standalone: boolean;
+  /** The one server that the command uses, in place of those of the configuration. */
+  typed?: TypedServer;
 }
 
 /** As they were given, each under the name that the parser of the command line gives it. */
@@ -34,7 +37,7 @@ export interface GivenOptions {
   standalone?: boolean;
 }
 
-export function globalOptions(given: GivenOptions): GlobalOptions {
+export function globalOptions(given: GivenOptions, typed?: TypedServer): GlobalOptions {
   const { config, agent: agents = [], logLevel, verbose } = given;
   return {
     config,
@@ -46,6 +49,7 @@ export function globalOptions(given: GivenOptions): GlobalOptions {
     owner: given.owner === true,
     exitWithStdin: given.exitWithStdin === true,
     standalone: given.standalone === true,
+    ...(typed && { typed }),
   };
 }
 

@@ -165,7 +165,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "login":
       return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":
-      return (await import("./login/login.ts")).runLogout(command.server, context);
+      return (await import("./login/login.ts")).runLogout(command, context);
     case "pins":
       return (await import("./pins/pins.ts")).runPins(command, context);
     case "approvals":

@@ -63,27 +63,26 @@ export async function withBoard<Result>(
   const { io, options, logger, clock } = context;
   const { env, cwd, homedir } = io;
   const { start, showsRules, toolTimeout, adjust = (agent) => agent } = open;
-  const source = open.demo ? ({ kind: "demo" } as const) : findSource(context);
-  const loaded = await loadAgent(source, context, demoConfig);
-  if (source.kind === "file" && needsTrust(source, io)) {
-    await requireTrust(source, loaded, context);
-  }
+  const { typed } = options;
+  const { source, loaded } = await loadFor(open, context);
   const { server, about = server } = open;
   const agent = withoutOtherWarnings(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),
   );
   const keepAlive = open.keepAlive === true && isKeptAlive(loaded, about);
-  const attachment = open.standalone ? undefined : await attach(source, context, { keepAlive });
+  const isAlone = open.standalone === true || typed !== undefined;
+  const attachment = isAlone ? undefined : await attach(source, context, { keepAlive });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {
     start,
     // A server that you name is tried, and so are all when you ask how they are.
-    skipFailed: server === undefined && start !== "eager",
+    skipFailed: server === undefined && start !== "eager" && typed === undefined,
     env,
     clock,
-    logger: withoutWarnings(logger, { about, showsRules }),
+    // Rules are for the configured servers: that they match no tool of a typed one is no mistake.
+    logger: withoutWarnings(logger, { about, showsRules: showsRules ?? typed !== undefined }),
     stateDir: plugboardHome(env, homedir),
     workspaceDir: agent.workspace ?? cwd,
     owner: options.owner,
@@ -104,6 +103,38 @@ export async function withBoard<Result>(
   } finally {
     await board.close();
   }
+}
+
+/** The configuration of a command. */
+async function loadFor(
+  { demo, server }: Pick<OpenOptions, "demo" | "server">,
+  context: CliContext,
+): Promise<{ source: ConfigSource; loaded: AgentConfig }> {
+  const { io, options } = context;
+  const { typed } = options;
+  if (typed !== undefined && server !== undefined) throw oneServer(server);
+  const found = demo ? ({ kind: "demo" } as const) : findSource(context);
+  // Loaded here: other commands do not need it.
+  const parts = typed && (await import("./typed/typed-agent.ts"));
+  const source = (await parts?.typedSource(found, context)) ?? found;
+  const loaded = await loadAgent(
+    source,
+    context,
+    typed === undefined ? demoConfig : () => parseAgentConfig({ servers: {} }),
+  );
+  if (source.kind === "file" && needsTrust(source, io)) {
+    await requireTrust(source, loaded, context);
+  }
+  if (typed === undefined || parts === undefined) return { source, loaded };
+  return { source, loaded: parts.typedAgent(typed, loaded, context) };
+}
+
+function oneServer(server: string): PlugboardError {
+  return new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${server}' is a configured server, and another one is typed`,
+    { server, hint: "leave out --server, or the command or URL" },
+  );
 }
 
 async function openShared(

@@ -60,7 +60,8 @@ const isBeginning = new Uint8Array(2 ** 15);
 /** Whether a phrase begins with two characters of which the first is not ASCII, by `foreignKeyOf` of them. */
 const isForeignBeginning = new Uint8Array(2 ** 15);
 /** Made with the first text: most commands never look for phrases. */
-let trials: ReadonlyMap<string, Trial> | undefined;
+let sources: ReadonlyMap<string, ReadonlyMap<string, string[]>> | undefined;
+const trials = new Map<string, Trial>();
 
 /** Different for any three letters. Other characters share their keys with letters, which only costs a look. */
 function keyOf(first: number, second: number, third: number): number {
@@ -71,28 +72,43 @@ function foreignKeyOf(first: number, second: number): number {
   return (first ^ (second << 6)) & 0x7fff;
 }
 
-function index(): [string, Trial][] {
-  const sources = new Map<string, Map<string, string[]>>();
+/** The sources of the patterns, by beginning and name. */
+function index(): Map<string, Map<string, string[]>> {
+  const found = new Map<string, Map<string, string[]>>();
   for (const { name, starts, rest } of PHRASES) {
-    for (const beginning of new Set(starts.flatMap(beginningsOf))) {
-      const alike = starts.filter((start) => beginningsOf(start).includes(beginning)).map(escaped);
-      const byName = sources.get(beginning) ?? new Map<string, string[]>();
-      byName.set(name, [...(byName.get(name) ?? []), `(?:${alike.join("|")})${rest}`]);
-      sources.set(beginning, byName);
+    const alike = new Map<string, string[]>();
+    for (const start of starts) {
+      for (const beginning of beginningsOf(start)) {
+        const others = alike.get(beginning);
+        if (others === undefined) alike.set(beginning, [escaped(start)]);
+        else others.push(escaped(start));
+      }
+    }
+    for (const [beginning, all] of alike) {
+      const byName = found.get(beginning) ?? new Map<string, string[]>();
+      byName.set(name, [...(byName.get(name) ?? []), `(?:${all.join("|")})${rest}`]);
+      found.set(beginning, byName);
       const first = beginning.charCodeAt(0);
       const second = beginning.charCodeAt(1);
       if (first > 0x7f) isForeignBeginning[foreignKeyOf(first, second)] = 1;
       else isBeginning[keyOf(first, second, beginning.charCodeAt(2))] = 1;
     }
   }
-  return Array.from(sources, ([beginning, byName]) => {
-    const each = Array.from(byName, ([name, all]) => ({
-      name,
-      pattern: new RegExp(all.join("|"), "y"),
-    }));
-    const any = new RegExp([...byName.values()].flat().join("|"), "y");
-    return [beginning, { any, each }];
-  });
+  return found;
+}
+
+/** Made when a text has such a beginning: a short text has few of them, and making all takes longer than a call. */
+function trialOf(beginning: string): Trial | undefined {
+  const known = trials.get(beginning);
+  const byName = known === undefined ? sources?.get(beginning) : undefined;
+  if (byName === undefined) return known;
+  const each = Array.from(byName, ([name, all]) => ({
+    name,
+    pattern: new RegExp(all.join("|"), "y"),
+  }));
+  const trial = { any: new RegExp([...byName.values()].flat().join("|"), "y"), each };
+  trials.set(beginning, trial);
+  return trial;
 }
 
 /** Two characters where each is a syllable or a word, otherwise four. */
@@ -110,7 +126,7 @@ function escaped(text: string): string {
 }
 
 export function suspiciousPatterns(text: string): string[] {
-  trials ??= new Map(index());
+  sources ??= index();
   // With a newline in front, the beginning of the text is the beginning of a line.
   const lower = `\n${text.toLowerCase()}`;
   const found = new Set<string>();
@@ -145,7 +161,7 @@ function walk(lower: string, found: Set<string>): Uint8Array {
 function tryAt(lower: string, start: number, found: Set<string>): void {
   if (start < 0 || isInsideWord(lower, start)) return;
   const length = isIdeograph(lower.charCodeAt(start)) ? 2 : 4;
-  const trial = trials?.get(lower.slice(start, start + length));
+  const trial = trialOf(lower.slice(start, start + length));
   if (trial === undefined) return;
   trial.any.lastIndex = start;
   if (!trial.any.test(lower)) return;

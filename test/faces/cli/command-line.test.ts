@@ -84,7 +84,6 @@ describe("a command line asks for", () => {
         yes: false,
       },
     ],
-    [["call", "t", "--", "--odd=1"], { kind: "call", tool: "t", args: ["--odd=1"], yes: false }],
     [["resources"], { kind: "resources", query: [] }],
     [
       ["resources", "a", "b", "--server", "s"],
@@ -245,6 +244,53 @@ describe("a command line asks for", () => {
   ])("help that fits the terminal: %j", (...command) => {
     const { out } = read(...command, "--help");
     expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("a server on the command line", () => {
+  const none = { env: [], headers: [] };
+  const url = "https://a.example/mcp";
+
+  it.each<[string[], Partial<CliCommand>, GlobalOptions["typed"]]>([
+    [
+      ["tools", "x", "--", "npx", "--json"],
+      { query: ["x"] },
+      { words: ["npx", "--json"], ...none },
+    ],
+    [["tools", url, "x"], { query: ["x"] }, { url, ...none }],
+    [
+      ["call", "t", "-e", "A", "--env", "B=1", "--", "npx"],
+      { kind: "call", tool: "t" },
+      { words: ["npx"], env: ["A", "B=1"], headers: [] },
+    ],
+    [["call", "t", "--help", "--", "npx"], { kind: "tool-help" }, { words: ["npx"], ...none }],
+    [["call", url, "t", "-H", "A: 1"], { tool: "t" }, { url, env: [], headers: ["A: 1"] }],
+    [["resources", url], { query: [] }, { url, ...none }],
+    [["read", "a:b", "--", "npx"], { uri: "a:b" }, { words: ["npx"], ...none }],
+    [["read", url, "a:b"], { uri: "a:b" }, { url, ...none }],
+    [["read", url], { uri: url }, undefined],
+    [["prompts", "--", "npx"], { kind: "prompts" }, { words: ["npx"], ...none }],
+    [["prompt", url, "p", "a=b"], { name: "p", args: ["a=b"] }, { url, ...none }],
+    [["login", url], { kind: "login", server: undefined }, { url, ...none }],
+    [["logout", url], { kind: "logout", server: undefined }, { url, ...none }],
+    [["login", "docs"], { kind: "login", server: "docs" }, undefined],
+  ])("%j", (argv, command, typed) => {
+    const { invocation } = read(...argv);
+    expect(invocation).toMatchObject({ kind: "run", command });
+    expect(invocation.kind === "run" && invocation.options.typed).toEqual(typed);
+  });
+
+  it.each([
+    [["call", url], "missing required argument 'tool'"],
+    [["call", "--", "npx"], "missing required argument 'tool'"],
+    [["prompt", url], "missing required argument 'name'"],
+    [["read", "a:b", "c:d"], "'c:d' is too much"],
+    [["login", "x", "--", "npx"], "there is nothing to sign in to"],
+    [["status", "--", "npx", "x"], "too many arguments"],
+  ])("%j is refused", (argv, message) => {
+    const { invocation, err } = read(...argv);
+    expect(invocation).toMatchObject({ kind: "answered", exitCode: 2 });
+    expect(err).toContain(message);
   });
 });
 

@@ -11,8 +11,10 @@ import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import { keepAliveHint } from "../keep-alive/kept-alive.ts";
 import { commandsApart } from "../offered-command.ts";
+import { requireReady } from "../typed/require-ready.ts";
 import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 import { withRunningBoard } from "./running-board.ts";
@@ -35,14 +37,15 @@ async function callOnBoard(
   const open = {
     start: "none",
     lists: false,
-    about: serverIn(command.tool),
+    about: context.options.typed === undefined ? serverIn(command.tool) : undefined,
     toolTimeout: command.timeout,
     keepAlive: true,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
+  const isTyped = context.options.typed !== undefined;
   return withBoard(context, open, async ({ board, agent, attachment }) => {
-    const exitCode = await call(board);
-    if (exitCode === EXIT.ok && attachment === undefined) {
+    const exitCode = await call(isTyped ? askedFirst(board, context) : board);
+    if (exitCode === EXIT.ok && attachment === undefined && !isTyped) {
       const used = board.status().filter(({ state }) => state.kind === "ready");
       const hint = keepAliveHint(
         agent,
@@ -56,6 +59,20 @@ async function callOnBoard(
 
 /** What a call needs of a board. */
 export type CallBoard = Pick<Board, "find" | "tools" | "call" | "status">;
+
+/** Finds a tool as its server has it now: a server that is typed may have been edited since it was last used. */
+function askedFirst(board: Board, { signal, options }: CliContext): CallBoard {
+  return {
+    async find(...which) {
+      await untilInterrupted(board.refresh(), signal);
+      requireReady(board, options);
+      return board.find(...which);
+    },
+    tools: (...which) => board.tools(...which),
+    call: (...what) => board.call(...what),
+    status: () => board.status(),
+  };
+}
 
 /** Calls the tool, shows progress, prints the outcome, and gives the exit code. */
 export async function callTool(

@@ -1,6 +1,8 @@
 // `plugboard call` on the command line.
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
+import { takesServer } from "../typed/options.ts";
+import { takeServer, type TypedOptions, type TypedServer } from "../typed/typed-server.ts";
 import { readTimeout } from "./read-call.ts";
 
 export interface CallCommand {
@@ -36,21 +38,22 @@ plugboard call <tool> --help shows what one tool takes, with an example.
 Examples:
   plugboard call demo/convert_time --help
   plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
-  plugboard call demo/current_time zone=Tokyo --json`;
+  plugboard call demo/current_time zone=Tokyo --json
+  plugboard call echo text=hi -- npx -y some-server
+  plugboard call https://example.com/mcp search query=hi`;
 
-interface Options extends Pick<CallCommand, "timeout" | "output"> {
+interface Options extends Pick<CallCommand, "timeout" | "output">, TypedOptions {
   yes?: true;
   help?: true;
 }
 
 export function describeCall(
   program: Parser,
-  choose: (command: CallCommand | ToolHelpCommand) => void,
+  choose: (command: CallCommand | ToolHelpCommand, typed?: TypedServer) => void,
+  behind?: readonly string[],
 ): void {
-  const call = program
-    .command("call")
+  const call = takesServer(program.command("call"), "<tool> [arguments...]")
     .description("call a tool")
-    .usage("[options] <tool> [arguments...]")
     .argument("[tool]", "server/tool, the tool's name if it is unique, or the public name")
     .argument("[arguments...]", "key=value, key:=json, a JSON object, @file, or - for stdin")
     .option("--timeout <ms>", "milliseconds the call may take without progress", milliseconds)
@@ -60,12 +63,15 @@ export function describeCall(
     .helpOption(false)
     .option("-h, --help", "show help, or with a tool, what it takes")
     .addHelpText("after", HELP)
-    .action((tool: string | undefined, args: string[], options: Options) => {
+    .action((first: string | undefined, others: string[], options: Options) => {
+      const given = first === undefined ? [] : [first, ...others];
+      const { words, typed } = takeServer(given, behind, options);
+      const [tool, ...args] = words;
       if (options.help && tool === undefined) return call.help();
       if (tool === undefined) return call.error("error: missing required argument 'tool'");
-      if (options.help) return choose({ kind: "tool-help", tool });
+      if (options.help) return choose({ kind: "tool-help", tool }, typed);
       const { timeout, output, yes } = options;
-      choose({ kind: "call", tool, args, timeout, output, yes: yes === true });
+      choose({ kind: "call", tool, args, timeout, output, yes: yes === true }, typed);
     });
 }
 

@@ -3,6 +3,7 @@
 
 import { type GivenOptions, type GlobalOptions, globalOptions } from "../context.ts";
 import { LOG_LEVELS, type LogThreshold } from "../terminal/log.ts";
+import { splitWords, takeServer } from "../typed/typed-server.ts";
 import type { CallCommand } from "./command.ts";
 
 export interface PlainCall {
@@ -23,20 +24,22 @@ const FLAGS: Readonly<Record<string, [keyof GivenOptions | "yes", boolean]>> = {
 };
 
 /** Options of the call itself: before the word `call` they are a mistake. */
-const OWN = new Set(["--yes", "--timeout", "--output"]);
+const OWN = new Set(["--yes", "--timeout", "--output", "-e", "--env", "-H", "--header"]);
 
 /** Gives exactly what the parser would give, or undefined: for help, for mistakes, and for unusual spellings. */
-export function readPlainCall(argv: readonly string[]): PlainCall | undefined {
+export function readPlainCall(words: readonly string[]): PlainCall | undefined {
+  const { argv, behind } = splitWords(words);
   const given: GivenOptions & { yes?: boolean } = {};
   const own: Pick<CallCommand, "timeout" | "output"> = {};
-  const words: string[] = [];
+  const server = { env: [] as string[], header: [] as string[] };
+  const operands: string[] = [];
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? "";
     if (!word.startsWith("-") || word === "-") {
-      words.push(word);
+      operands.push(word);
       continue;
     }
-    if (OWN.has(word) && words.length === 0) return undefined;
+    if (OWN.has(word) && operands.length === 0) return undefined;
     const flag = FLAGS[word];
     if (flag !== undefined) {
       Object.assign(given, { [flag[0]]: flag[1] });
@@ -48,6 +51,8 @@ export function readPlainCall(argv: readonly string[]): PlainCall | undefined {
     if (word === "--config") given.config = value;
     else if (word === "--agent") given.agent = [...(given.agent ?? []), value];
     else if (word === "--output") own.output = value;
+    else if (word === "-e" || word === "--env") server.env.push(value);
+    else if (word === "-H" || word === "--header") server.header.push(value);
     else if (word === "--timeout" && readTimeout(value) !== undefined) {
       own.timeout = readTimeout(value);
     } else if (word === "--log-level" && LOG_LEVELS.includes(value as LogThreshold)) {
@@ -56,13 +61,15 @@ export function readPlainCall(argv: readonly string[]): PlainCall | undefined {
       return undefined;
     }
   }
-  const [command, tool, ...args] = words;
+  const [command, ...others] = operands;
+  const taken = takeServer(others, behind, server);
+  const [tool, ...args] = taken.words;
   if (command !== "call" || tool === undefined) return undefined;
   const { timeout, output } = own;
   return {
     kind: "run",
     command: { kind: "call", tool, args, timeout, output, yes: given.yes === true },
-    options: globalOptions(given),
+    options: globalOptions(given, taken.typed),
   };
 }
 

@@ -25,6 +25,7 @@ export async function withRunningBoard(
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
 ): Promise<number | undefined> {
+  if (context.options.typed !== undefined) return undefined;
   const gateway = await findRunning(context);
   if (gateway === undefined) return undefined;
   const link = await connectTo(gateway, context.commandName, context).catch(without);

@@ -1,6 +1,8 @@
 // `plugboard resources`, `read`, `prompts` and `prompt` on the command line.
 
 import type { Command as Parser } from "commander";
+import { takesServer } from "../typed/options.ts";
+import { isHttp, takeServer, type TypedOptions, type TypedServer } from "../typed/typed-server.ts";
 
 export interface ListContentCommand {
   kind: "resources" | "prompts";
@@ -28,44 +30,61 @@ export interface GetPromptCommand {
 
 export type ContentCommand = ListContentCommand | ReadCommand | GetPromptCommand;
 
-export function describeContent(program: Parser, choose: (command: ContentCommand) => void): void {
-  program
-    .command("resources")
+export function describeContent(
+  program: Parser,
+  choose: (command: ContentCommand, typed?: TypedServer) => void,
+  behind?: readonly string[],
+): void {
+  takesServer(program.command("resources"), "[query...]")
     .description("list the resources of all servers, or search them")
     .argument("[query...]", "words to look for in URIs, names and descriptions")
     .option("--server <name>", "only resources of this server")
-    .action((query: string[], { server }: { server?: string }) =>
-      choose({ kind: "resources", query, server }),
-    );
+    .action((given: string[], options: { server?: string } & TypedOptions) => {
+      const { words: query, typed } = takeServer(given, behind, options, isHttp);
+      choose({ kind: "resources", query, server: options.server }, typed);
+    });
 
-  program
-    .command("read")
+  const read = takesServer(program.command("read"), "<uri>")
     .description("read a resource")
     .argument("<uri>", "as listed by resources, or made from a template")
+    .argument("[more]")
     .option("--server <name>", "the server that has it; no other is started")
     .option("--output <directory>", "save binary content there")
     .option("--yes", "read it without asking, if it needs approval")
-    .action((uri: string, { server, output, yes }: Partial<ReadCommand>) =>
-      choose({ kind: "read", uri, server, output, yes: yes === true }),
+    .action(
+      (first: string, second: string | undefined, options: Partial<ReadCommand> & TypedOptions) => {
+        const { server, output, yes } = options;
+        const given = second === undefined ? [first] : [first, second];
+        // A resource may have such a URI too, so a server is only one that stands before a URI.
+        const isServer = (word: string): boolean => second !== undefined && isHttp(word);
+        const { words, typed } = takeServer(given, behind, options, isServer);
+        const [uri = "", more] = words;
+        if (more !== undefined) read.error(`error: '${more}' is too much: one resource is read`);
+        choose({ kind: "read", uri, server, output, yes: yes === true }, typed);
+      },
     );
 
-  program
-    .command("prompts")
+  takesServer(program.command("prompts"), "[query...]")
     .description("list the prompts of all servers, or search them")
     .argument("[query...]", "words to look for in names and descriptions")
     .option("--server <name>", "only prompts of this server")
-    .action((query: string[], { server }: { server?: string }) =>
-      choose({ kind: "prompts", query, server }),
-    );
+    .action((given: string[], options: { server?: string } & TypedOptions) => {
+      const { words: query, typed } = takeServer(given, behind, options);
+      choose({ kind: "prompts", query, server: options.server }, typed);
+    });
 
-  program
-    .command("prompt")
+  const prompt = takesServer(program.command("prompt"), "<name> [args...]")
     .description("fill in a prompt and show it")
     .argument("<name>", "server/prompt, or just the prompt's name")
     // Short: where the longest usage leaves too little room, no line of the whole help is wrapped.
     .argument("[args...]", "key=value, a JSON object, @file, or - for stdin")
     .option("--yes", "get it without asking, if it needs approval")
-    .action((name: string, args: string[], { yes }: Partial<GetPromptCommand>) =>
-      choose({ kind: "prompt", name, args, yes: yes === true }),
+    .action(
+      (first: string, others: string[], options: Partial<GetPromptCommand> & TypedOptions) => {
+        const { words, typed } = takeServer([first, ...others], behind, options);
+        const [name, ...args] = words;
+        if (name === undefined) return prompt.error("error: missing required argument 'name'");
+        choose({ kind: "prompt", name, args, yes: options.yes === true }, typed);
+      },
     );
 }

@@ -21,6 +21,7 @@ import { EXIT } from "../exit-code.ts";
 import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { whileStarting } from "../status/starting.ts";
+import { requireReady } from "../typed/require-ready.ts";
 import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
 
 export async function runResources(
@@ -32,6 +33,7 @@ export async function runResources(
     { start: "none", lists: false, keepAlive: true, server },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.resources.list());
+      requireReady(board, context.options);
       const resources = listed.filter((each) => matches(each, each.uri, query));
       const templates = (await board.resources.templates()).filter((each) =>
         matches(each, each.uriTemplate, query),
@@ -59,6 +61,7 @@ export async function runPrompts(
     { start: "none", lists: false, keepAlive: true, server },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.prompts.list());
+      requireReady(board, context.options);
       const prompts = listed.filter(({ server: from, name, title, description }) =>
         hasWords([`${from}/${name}`, title, description], query),
       );
@@ -168,7 +171,13 @@ export async function runPrompt(
   const values = toStrings(await readArguments(args, context));
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server: serverIn(name), ...approving(yes) },
+    {
+      start: "none",
+      lists: false,
+      keepAlive: true,
+      server: options.typed === undefined ? serverIn(name) : undefined,
+      ...approving(yes),
+    },
     async ({ board }) => {
       const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
       if (prompt !== undefined) checkArguments(prompt, values, context);

@@ -10,17 +10,18 @@ import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
-import type { LoginCommand } from "./command.ts";
+import type { LoginCommand, LogoutCommand } from "./command.ts";
 
 export async function runLogin(
-  { server, browser }: LoginCommand,
+  { server: named, browser }: LoginCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
   const onAuthorization = (request: AuthorizationRequest): Promise<string | void> =>
     showPage(request, browser, context);
-  const open = { start: "none", lists: false, server, onAuthorization } as const;
+  const open = { start: "none", lists: false, server: named, onAuthorization } as const;
   return withBoard(context, open, async ({ board, agent }) => {
+    const server = named ?? onlyName(agent);
     refuseProgram(server, agent);
     signal.addEventListener("abort", () => void board.close(), { once: true });
     const status = await board.signIn(server);
@@ -38,15 +39,25 @@ export async function runLogin(
   });
 }
 
-export async function runLogout(server: string, context: CliContext): Promise<number> {
+export async function runLogout(
+  { server: named }: LogoutCommand,
+  context: CliContext,
+): Promise<number> {
   const { screen, options } = context;
-  return withBoard(context, { start: "none", lists: false, server }, async ({ board, agent }) => {
+  const open = { start: "none", lists: false, server: named } as const;
+  return withBoard(context, open, async ({ board, agent }) => {
+    const server = named ?? onlyName(agent);
     refuseProgram(server, agent);
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });
     else screen.lines([SIGNED_OUT[outcome].replace("{server}", server)]);
     return EXIT.ok;
   });
+}
+
+/** The name that a typed URL has on its board, which has no other server. */
+function onlyName({ servers }: AgentConfig): string {
+  return servers[0]?.name ?? "";
 }
 
 /** Before anything is tried: naming a program here is a mistake, not a failure of the server. */

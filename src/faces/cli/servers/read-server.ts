@@ -1,10 +1,12 @@
 // Makes a server's configuration of what was typed: the words after the name, variables and headers, or JSON.
 
+import { urlProblem } from "../../../config/schema/values.ts";
 import { parseText } from "../../../config/text/document.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { oneLine, shellQuoted } from "../../../util/text.ts";
+import type { TypedServer } from "../typed/typed-server.ts";
 import type { AddCommand } from "./command.ts";
 
 type Typed = Pick<AddCommand, "name" | "words" | "env" | "headers" | "transport">;
@@ -32,21 +34,63 @@ export function readServer(typed: Typed): ReadServer {
   }
   const isRemote = transport === undefined ? IS_URL.test(target) : transport !== "stdio";
   if (isRemote) return { name, server: readRemote(target, { args, env, headers, transport }) };
-  if (headers.length > 0) {
-    throw wrong("a header (-H) is for a URL, and this is a command", "pass it in a variable: -e");
-  }
   if (IS_URL.test(target)) {
     throw wrong("this is a URL, and -t stdio is for a command", "leave out -t");
   }
-  refuseOneWord(name, target, args);
-  const variables = pairs(env, readVariable);
+  const before = `plugboard add ${shellQuoted(name)}`;
+  return { name, server: readCommand(words, { headers, before, env: pairs(env, readVariable) }) };
+}
+
+/** `argv` is the command line, to be offered without its mistake. Throws INVALID_ARGUMENTS. */
+export function readTypedServer(typed: TypedServer, argv: readonly string[]): ServerConfig {
+  const { url, words, env, headers } = typed;
+  if (url !== undefined && words !== undefined) {
+    throw wrong(
+      `'${oneLine(url, 200)}' is a URL, and there is a command after --`,
+      "give one of them: a command uses one server",
+    );
+  }
+  if (url !== undefined) {
+    const problem = urlProblem(url);
+    if (problem !== undefined) throw wrong(`'${oneLine(url, 200)}' ${problem}`);
+    return readRemote(url, { args: [], env, headers, transport: undefined });
+  }
+  if (words === undefined) {
+    throw wrong(
+      `${env.length > 0 ? "a variable (-e)" : "a header (-H)"} is for a server that you type, and there is none`,
+      "give a command after --, or a URL; a configured server has its own in the configuration",
+    );
+  }
+  const [command = ""] = words;
+  if (command === "") {
+    throw wrong(
+      "there is nothing after --",
+      "give a command with its arguments, such as: plugboard tools -- npx -y some-server",
+    );
+  }
+  if (IS_URL.test(command)) {
+    throw wrong(
+      `'${oneLine(command, 200)}' is a URL, and a command is expected after --`,
+      "leave out --, and give the URL first, such as: plugboard tools https://example.com/mcp",
+    );
+  }
+  const before = ["plugboard", ...argv.slice(0, argv.indexOf("--")).map(shellQuoted)].join(" ");
+  return readCommand(words, { headers, before, env: pairs(env, readOwnVariable) });
+}
+
+function readCommand(
+  [command = "", ...args]: readonly string[],
+  given: { headers: readonly string[]; env: Record<string, string>; before: string },
+): ServerConfig {
+  const { headers, env, before } = given;
+  if (headers.length > 0) {
+    throw wrong("a header (-H) is for a URL, and this is a command", "pass it in a variable: -e");
+  }
+  refuseOneWord(before, command, args);
   return {
-    name,
-    server: {
-      command: target,
-      ...(args.length > 0 && { args }),
-      ...(env.length > 0 && { env: variables }),
-    },
+    command,
+    ...(args.length > 0 && { args }),
+    ...(Object.keys(env).length > 0 && { env }),
   };
 }
 
@@ -73,7 +117,7 @@ function readRemote(
     env,
     headers,
     transport,
-  }: Pick<Typed, "env" | "headers" | "transport"> & { args: string[] },
+  }: Pick<TypedServer, "env" | "headers"> & Pick<Typed, "transport"> & { args: string[] },
 ): ServerConfig {
   if (!IS_URL.test(url)) {
     throw wrong(
@@ -98,13 +142,13 @@ function readRemote(
 }
 
 /** A whole command line in quotes would be looked for as one program. */
-function refuseOneWord(name: string, command: string, args: readonly string[]): void {
+function refuseOneWord(before: string, command: string, args: readonly string[]): void {
   if (args.length > 0 || !/^[\w@./-]+ +\S/.test(command) || /^[./~]|^[A-Za-z]:/.test(command)) {
     return;
   }
   throw wrong(
     `'${oneLine(command, 100)}' is one word, so it would be taken for the name of a program`,
-    `leave out the quotes: plugboard add ${shellQuoted(name)} -- ${oneLine(command)}`,
+    `leave out the quotes: ${before} -- ${oneLine(command)}`,
   );
 }
 
@@ -120,6 +164,11 @@ function readVariable(text: string): [string, string] {
   if (name !== undefined && value !== undefined) return [name, value];
   const bare = /^\w+$/.test(text) ? text : "NAME";
   throw wrong("-e takes KEY=value", `to pass on a variable of yours: -e '${bare}=\${${bare}}'`);
+}
+
+/** `KEY` alone is the variable of that name: its value is then on no command line. */
+function readOwnVariable(text: string): [string, string] {
+  return /^[A-Za-z_]\w*$/.test(text) ? [text, `\${${text}}`] : readVariable(text);
 }
 
 /** `Name: value`, or `Name=value` as mcporter takes it. */

@@ -10,7 +10,7 @@ import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
 
-type Given = Pick<GlobalOptions, "config" | "agent">;
+type Given = Pick<GlobalOptions, "config" | "agent" | "typed">;
 
 interface StateLook {
   word: string;

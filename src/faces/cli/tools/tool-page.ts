@@ -24,7 +24,7 @@ export function toolPages(tools: readonly Tool[], view: OutputView): string[] {
 export async function toolHelp(
   tool: Tool,
   view: OutputView,
-  options: Pick<GlobalOptions, "config" | "agent">,
+  options: Pick<GlobalOptions, "config" | "agent" | "typed">,
 ): Promise<string[]> {
   const example = await exampleCall(tool.parameters);
   const name = shellWord(canonicalName(tool));

@@ -16,6 +16,7 @@ import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
+import { requireReady } from "../typed/require-ready.ts";
 import type { ToolsCommand } from "./command.ts";
 import { toolList } from "./tool-list.ts";
 
@@ -26,7 +27,9 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { screen, options } = context;
   const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
-  const server = command.server ?? (query.length === 1 ? serverIn(query[0]) : undefined);
+  // A typed server is the only one.
+  const isTool = query.length === 1 && options.typed === undefined;
+  const server = command.server ?? (isTool ? serverIn(query[0]) : undefined);
   return withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const find = (): Found => findTools(board, command);
@@ -44,6 +47,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
         await untilStarted(board, context, agent.startupWait);
       }
     }
+    requireReady(board, options);
     const found = find();
     const { named, tools, hidden } = found;
     const servers = board.status();
@@ -140,8 +144,15 @@ export async function runToolHelp(
   const { screen, options, signal } = context;
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, about: serverIn(name) },
+    {
+      start: "none",
+      lists: false,
+      keepAlive: true,
+      about: options.typed === undefined ? serverIn(name) : undefined,
+    },
     async ({ board }) => {
+      if (options.typed !== undefined) await whileStarting(board, context, board.refresh());
+      requireReady(board, options);
       const tool = await whileStarting(board, context, findTool(board, name, signal));
       const { toolHelp } = await loadPages();
       if (options.json) screen.json(toolJson(tool));

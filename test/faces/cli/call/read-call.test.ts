@@ -17,6 +17,13 @@ const PLAIN = [
   "--standalone call a/b",
   "call call call",
   "--config call call a/b --yes",
+  "call a/b -- --json",
+  "call b x=1 --json -- npx -y some --config f",
+  "call b -e A=1 -e B --env C=2 -- node -e 1",
+  "call https://a.example/mcp b x=1 -H A:1 --header B:2",
+  "call https://a.example/mcp b -- npx",
+  "call b -e A",
+  "call b --",
 ];
 
 const LEFT_TO_THE_PARSER = [
@@ -26,7 +33,13 @@ const LEFT_TO_THE_PARSER = [
   "tools call",
   "call a/b --help",
   "call a/b -h",
-  "call a/b -- --json",
+  "call https://a.example/mcp",
+  "call -- npx",
+  "-e A call b -- npx",
+  "add a/b -- call b",
+  "call a/b -e -- npx",
+  "call a/b -eA=1 -- npx",
+  "call a/b --help -- npx",
   "call a/b --config=f",
   "call a/b --timeout soon",
   "call a/b --timeout 0",

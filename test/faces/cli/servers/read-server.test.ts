@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { readServer, readServerJson } from "../../../../src/faces/cli/servers/read-server.ts";
+import {
+  readServer,
+  readServerJson,
+  readTypedServer,
+} from "../../../../src/faces/cli/servers/read-server.ts";
 import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { failure } from "../../../config/files.ts";
 
@@ -71,6 +75,49 @@ describe("a server on the command line", () => {
     [["https://a.example"], { headers: ["nothing"] }, "-H takes a header such as", ""],
   ])("%j with %j is refused", async (words, given, message, hint) => {
     const error = await failure(() => readServer(typed(words, given)));
+    expect(error.code).toBe("INVALID_ARGUMENTS");
+    expect(error.message).toContain(message);
+    expect(error.hint ?? "").toContain(hint);
+  });
+});
+
+describe("a server that is used without a configuration", () => {
+  type Given = Parameters<typeof readTypedServer>[0];
+  const given = (typed: Partial<Given>): Given => ({ env: [], headers: [], ...typed });
+  const argv = ["call", "t", "--", "npx -y some"];
+
+  it.each<[Partial<Given>, ServerConfig]>([
+    [{ words: ["npx", "-y", "some"] }, { command: "npx", args: ["-y", "some"] }],
+    [
+      { words: ["serve"], env: ["A=1", "TOKEN"] },
+      { command: "serve", env: { A: "1", TOKEN: "${TOKEN}" } },
+    ],
+    [
+      { url: "http://a.example", headers: ["A: 1"] },
+      { url: "http://a.example", headers: { A: "1" } },
+    ],
+  ])("%j", (typed, server) => {
+    expect(readTypedServer(given(typed), argv)).toEqual(server);
+  });
+
+  it.each<[Partial<Given>, message: string, hint: string]>([
+    [{ words: [] }, "there is nothing after --", "plugboard tools -- npx -y some-server"],
+    [
+      { words: ["npx"], url: "https://a.example" },
+      "and there is a command after --",
+      "one of them",
+    ],
+    [{ words: ["https://a.example"] }, "a command is expected after --", "leave out --"],
+    [{ url: "ftp://a.example" }, 'has the scheme "ftp"', ""],
+    [{ url: "https://" }, "is not a URL", ""],
+    [{ url: "https://a.example", env: ["A=1"] }, "a variable (-e) is for a command", "-H"],
+    [{ words: ["npx"], headers: ["A: 1"] }, "a header (-H) is for a URL", "-e"],
+    [{ env: ["A=1"] }, "a variable (-e) is for a server that you type", "after --"],
+    [{ headers: ["A: 1"] }, "a header (-H) is for a server that you type", "a URL"],
+    [{ words: ["npx"], env: ["a b"] }, "-e takes KEY=value", ""],
+    [{ words: ["npx -y some"] }, "is one word", "plugboard call t -- npx -y some"],
+  ])("%j is refused", async (typed, message, hint) => {
+    const error = await failure(() => readTypedServer(given(typed), argv));
     expect(error.code).toBe("INVALID_ARGUMENTS");
     expect(error.message).toContain(message);
     expect(error.hint ?? "").toContain(hint);

@@ -1,0 +1,24 @@
+// How a command says in its help that it takes a server, and the options that belong to one.
+
+import type { Command as Parser } from "commander";
+
+const HELP = `
+A command after --, or a URL, is used in place of the configured servers, for
+this time only. -e passes it a variable: KEY=value, or KEY for the one you have.`;
+
+const collect = (value: string, earlier: string[] | undefined): string[] => [
+  ...(earlier ?? []),
+  value,
+];
+
+/** `usage` is how the command is used without one. */
+export function takesServer(command: Parser, usage: string): Parser {
+  const name = `plugboard ${command.name()} [options]`;
+  return command
+    .usage(
+      `[options] ${usage}\n       ${name} ${usage} -- <command...>\n       ${name} <url> ${usage}`,
+    )
+    .option("-e, --env <KEY[=value]>", "a variable for a command after --", collect)
+    .option("-H, --header <header>", "a header for a URL", collect)
+    .addHelpText("after", HELP);
+}

@@ -1,0 +1,81 @@
+// A server that is typed on the command line, as a command after `--` or as a URL, and is in no configuration: how it
+// is told apart from the other words of a command.
+
+/** As it was typed. What is wrong with it is said when it is used. */
+export interface TypedServer {
+  url?: string;
+  /** The words after `--`. */
+  words?: readonly string[];
+  /** `KEY=value`, or `KEY` for the variable of that name. */
+  env: readonly string[];
+  /** `Name: value` */
+  headers: readonly string[];
+}
+
+export interface TypedOptions {
+  env?: readonly string[];
+  header?: readonly string[];
+}
+
+export interface TakenServer {
+  /** Without the URL. */
+  words: string[];
+  /** Absent if the command is about configured servers. */
+  typed?: TypedServer;
+}
+
+const HTTP = /^https?:\/\//i;
+/** Nobody calls a tool, a prompt or a server like this. A `file:` URI may be something to look for. */
+const URL_LIKE = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
+
+/** `behind` are the words after `--`; `isServer` says whether a first word that looks like a URL is a server. */
+export function takeServer(
+  words: readonly string[],
+  behind: readonly string[] | undefined,
+  { env = [], header: headers = [] }: TypedOptions,
+  isServer: (word: string) => boolean = (word) => URL_LIKE.test(word),
+): TakenServer {
+  const [first] = words;
+  const url = first !== undefined && isServer(first) ? first : undefined;
+  const isTyped = url !== undefined || behind !== undefined || env.length + headers.length > 0;
+  if (!isTyped) return { words: [...words] };
+  return {
+    words: words.slice(url === undefined ? 0 : 1),
+    typed: { ...(url && { url }), ...(behind && { words: behind }), env, headers },
+  };
+}
+
+/** For commands whose words may be URIs of any other kind. */
+export function isHttp(word: string): boolean {
+  return HTTP.test(word);
+}
+
+/** Commands that take a server after `--`. For all others, what is behind it are words like any other. */
+const TAKERS: ReadonlySet<string> = new Set([
+  "tools",
+  "call",
+  "resources",
+  "read",
+  "prompts",
+  "prompt",
+  "login",
+  "logout",
+]);
+/** Options of every command that take a value, which is no command. */
+const VALUED: ReadonlySet<string> = new Set(["--config", "--agent", "--log-level"]);
+
+/** The words that the parser reads, and those after `--` if a server is typed there. */
+export function splitWords(argv: readonly string[]): {
+  argv: readonly string[];
+  behind?: readonly string[];
+} {
+  const end = argv.indexOf("--");
+  if (end === -1) return { argv };
+  const head = argv.slice(0, end);
+  const command = head.find((word, at) => {
+    const isValue = at > 0 && VALUED.has(head[at - 1] ?? "");
+    return !word.startsWith("-") && !isValue;
+  });
+  if (command === undefined || !TAKERS.has(command)) return { argv };
+  return { argv: head, behind: argv.slice(end + 1) };
+}
