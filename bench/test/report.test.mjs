@@ -138,6 +138,17 @@ describe("judge", () => {
     });
   }
 
+  for (const [ratio, passed] of [
+    [0.9, true],
+    [1, true],
+    [1.01, false],
+  ]) {
+    it(`adhoc: ${ratio} x of mcporter's time is ${passed}`, () => {
+      const [verdict] = judge(scenario("adhoc"), { figures: { ratio } });
+      assert.equal(verdict.passed, passed);
+    });
+  }
+
   it("claims nothing for the other scenarios", () => {
     assert.deepEqual(judge(scenario("big-1"), { rows: [] }), []);
   });

@@ -83,7 +83,7 @@ describe("a server on the command line", () => {
 
 describe("a server that is used without a configuration", () => {
   type Given = Parameters<typeof readTypedServer>[0];
-  const given = (typed: Partial<Given>): Given => ({ env: [], headers: [], ...typed });
+  const given = (server: Partial<Given>): Given => ({ env: [], headers: [], ...server });
   const argv = ["call", "t", "--", "npx -y some"];
 
   it.each<[Partial<Given>, ServerConfig]>([
@@ -96,8 +96,8 @@ describe("a server that is used without a configuration", () => {
       { url: "http://a.example", headers: ["A: 1"] },
       { url: "http://a.example", headers: { A: "1" } },
     ],
-  ])("%j", (typed, server) => {
-    expect(readTypedServer(given(typed), argv)).toEqual(server);
+  ])("%j", (words, server) => {
+    expect(readTypedServer(given(words), argv)).toEqual(server);
   });
 
   it.each<[Partial<Given>, message: string, hint: string]>([
@@ -116,8 +116,8 @@ describe("a server that is used without a configuration", () => {
     [{ headers: ["A: 1"] }, "a header (-H) is for a server that you type", "a URL"],
     [{ words: ["npx"], env: ["a b"] }, "-e takes KEY=value", ""],
     [{ words: ["npx -y some"] }, "is one word", "plugboard call t -- npx -y some"],
-  ])("%j is refused", async (typed, message, hint) => {
-    const error = await failure(() => readTypedServer(given(typed), argv));
+  ])("%j is refused", async (words, message, hint) => {
+    const error = await failure(() => readTypedServer(given(words), argv));
     expect(error.code).toBe("INVALID_ARGUMENTS");
     expect(error.message).toContain(message);
     expect(error.hint ?? "").toContain(hint);
