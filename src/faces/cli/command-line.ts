@@ -27,7 +27,7 @@ import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeReload } from "./reload/command.ts";
 import { describeTrust } from "./trust/command.ts";
-import { splitWords, type TypedServer } from "./typed/typed-server.ts";
+import { splitWords, type TypedServer } from "./typed-server.ts";
 import { describeUp } from "./up/command.ts";
 
 export interface CommandLineOutput {

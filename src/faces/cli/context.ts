@@ -5,7 +5,7 @@ import type { Clock } from "../../util/clock.ts";
 import type { CliIo } from "./io.ts";
 import type { LogThreshold } from "./terminal/log.ts";
 import type { Screen } from "./terminal/screen.ts";
-import type { TypedServer } from "./typed/typed-server.ts";
+import type { TypedServer } from "./typed-server.ts";
 
 export interface GlobalOptions {
   config?: string;

@@ -3,7 +3,7 @@
 
 import { shellQuoted } from "../../util/text.ts";
 import type { GlobalOptions } from "./context.ts";
-import type { TypedServer } from "./typed/typed-server.ts";
+import type { TypedServer } from "./typed-server.ts";
 
 type Given = Pick<GlobalOptions, "config" | "agent" | "typed">;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandsApart, offeredCommand } from "../../../src/faces/cli/offered-command.ts";
-import type { TypedServer } from "../../../src/faces/cli/typed/typed-server.ts";
+import type { TypedServer } from "../../../src/faces/cli/typed-server.ts";
 
 const given = { config: "my servers.json", agent: "x" };
 

@@ -2,7 +2,7 @@
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
 import { takesServer } from "../typed/options.ts";
-import { takeServer, type TypedOptions, type TypedServer } from "../typed/typed-server.ts";
+import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
 import { readTimeout } from "./read-call.ts";
 
 export interface CallCommand {

@@ -3,7 +3,7 @@
 
 import { type GivenOptions, type GlobalOptions, globalOptions } from "../context.ts";
 import { LOG_LEVELS, type LogThreshold } from "../terminal/log.ts";
-import { splitWords, takeServer } from "../typed/typed-server.ts";
+import { splitWords, takeServer } from "../typed-server.ts";
 import type { CallCommand } from "./command.ts";
 
 export interface PlainCall {

@@ -2,7 +2,7 @@
 
 import type { Command as Parser } from "commander";
 import { takesServer } from "../typed/options.ts";
-import { isHttp, takeServer, type TypedOptions, type TypedServer } from "../typed/typed-server.ts";
+import { isHttp, takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
 
 export interface ListContentCommand {
   kind: "resources" | "prompts";

@@ -1,7 +1,7 @@
 // `plugboard login` and `plugboard logout` on the command line.
 
 import type { Command as Parser } from "commander";
-import { takeServer, type TypedServer } from "../typed/typed-server.ts";
+import { takeServer, type TypedServer } from "../typed-server.ts";
 
 export interface LoginCommand {
   kind: "login";

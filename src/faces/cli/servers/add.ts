@@ -15,7 +15,7 @@ import { EXIT } from "../exit-code.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
-import { readServer, readServerJson } from "./read-server.ts";
+import { readServer, readServerJson } from "../read-server.ts";
 import {
   commandFor,
   openServerFile,

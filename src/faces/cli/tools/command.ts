@@ -2,7 +2,7 @@
 
 import { type Command as Parser, Option } from "commander";
 import { takesServer } from "../typed/options.ts";
-import { takeServer, type TypedOptions, type TypedServer } from "../typed/typed-server.ts";
+import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
 
 export interface ToolsCommand {
   kind: "tools";

@@ -10,10 +10,10 @@ import type { ServerTarget } from "../../../model/server-definition.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
-import { readTypedServer } from "../servers/read-server.ts";
+import { readTypedServer } from "../read-server.ts";
 import { judgeFile } from "../trust/require-trust.ts";
 import { isLocal, otherName, typedName } from "./typed-name.ts";
-import type { TypedServer } from "./typed-server.ts";
+import type { TypedServer } from "../typed-server.ts";
 
 /**
  * The configuration whose guard applies. One in the working directory that nobody has trusted does not: it came with the

@@ -4,7 +4,7 @@ import {
   splitWords,
   takeServer,
   type TakenServer,
-} from "../../../../src/faces/cli/typed/typed-server.ts";
+} from "../../../src/faces/cli/typed-server.ts";
 
 const none = { env: [], headers: [] };
 

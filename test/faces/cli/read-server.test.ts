@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  readServer,
-  readServerJson,
-  readTypedServer,
-} from "../../../../src/faces/cli/servers/read-server.ts";
-import type { ServerConfig } from "../../../../src/model/server-config.ts";
-import { failure } from "../../../config/files.ts";
+import { readServer, readServerJson, readTypedServer } from "../../../src/faces/cli/read-server.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
+import { failure } from "../../config/files.ts";
 
 type Typed = Parameters<typeof readServer>[0];
 

@@ -1,15 +1,22 @@
 // Makes a server's configuration of what was typed: the words after the name, variables and headers, or JSON.
 
-import { urlProblem } from "../../../config/schema/values.ts";
-import { parseText } from "../../../config/text/document.ts";
-import { PlugboardError } from "../../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import type { ServerConfig } from "../../../model/server-config.ts";
-import { oneLine, shellQuoted } from "../../../util/text.ts";
-import type { TypedServer } from "../typed/typed-server.ts";
-import type { AddCommand } from "./command.ts";
+import { urlProblem } from "../../config/schema/values.ts";
+import { parseText } from "../../config/text/document.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { ServerConfig } from "../../model/server-config.ts";
+import { oneLine, shellQuoted } from "../../util/text.ts";
+import type { TypedServer } from "./typed-server.ts";
 
-type Typed = Pick<AddCommand, "name" | "words" | "env" | "headers" | "transport">;
+/** A server as `plugboard add` takes it. */
+interface Typed {
+  name: string;
+  /** The command with its arguments, or the URL. */
+  words: string[];
+  env: string[];
+  headers: string[];
+  transport?: "stdio" | "http" | "sse";
+}
 
 export interface ReadServer {
   name: string;
