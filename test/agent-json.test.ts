@@ -13,6 +13,7 @@ const { name, version, license, bin, files } = read("package.json");
 describe("agent.json", () => {
   it("starts this version of this package as an ACP agent", () => {
     expect(entry["version"]).toBe(version);
+    expect(read("package-lock.json")["version"]).toBe(version);
     expect(entry["distribution"]).toEqual({
       npx: { package: `${name}@${version}`, args: ["acp"] },
     });
