@@ -65,6 +65,21 @@ describe("the editor", () => {
   });
 });
 
+describe("beside a gateway that runs", () => {
+  it.each([
+    ["the editor", async () => (await authenticate({ BROWSER: browser })).answers[1].result],
+    ["a terminal", () => scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } })],
+  ])("%s signs in for the gateway too", async (_, signIn) => {
+    const gateway = scratch.start(["up", "--port", "0"]);
+    await gateway.stderr.until("listens on");
+    expect(JSON.stringify(await signIn())).toContain("signed in to docs");
+    const called = await scratch.run(["call", "docs/echo", "text=hi"]);
+    expect(called).toMatchObject({ code: 0, stdout: "hi\n", stderr: "" });
+    gateway.events.emit("SIGTERM");
+    await gateway.done;
+  });
+});
+
 describe("plugboard acp --sign-in", () => {
   it("signs in to every server that asks for it, then to none", async () => {
     const first = await scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } });
