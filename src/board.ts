@@ -7,6 +7,7 @@ import { SessionBoards } from "./board/session/session-boards.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
+import type { SignInRequest } from "./model/authorization.ts";
 import {
   type Board,
   type BoardCallOptions,
@@ -175,9 +176,9 @@ class LiveBoard implements Board {
     return this.#core.status(entry);
   }
 
-  async signIn(server: string): Promise<ServerStatus> {
+  async signIn(server: string, request?: SignInRequest): Promise<ServerStatus> {
     const entry = this.#core.servers.named(server);
-    await entry.requireSignIn().signIn();
+    await entry.requireSignIn().signIn(request);
     await entry.supervisor.restart();
     return this.#core.status(entry);
   }

@@ -22,6 +22,7 @@ export type {
   AuthorizationRequest,
   OAuthSettings,
   OnAuthorization,
+  SignInRequest,
 } from "./model/authorization.ts";
 export type { BoardOptions, SessionOptions, SessionRules } from "./model/board-options.ts";
 export type {

@@ -144,6 +144,7 @@ it("exports exactly these types", async () => {
     "SessionDefaults",
     "SessionOptions",
     "SessionRules",
+    "SignInRequest",
     "StdioTarget",
     "SupportedContent",
     "TextContent",

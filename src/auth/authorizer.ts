@@ -6,6 +6,7 @@ import {
   type Authorizer,
   type Challenge,
   type OnAuthorization,
+  type SignInRequest,
   signInHint,
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
@@ -91,7 +92,7 @@ export class ServerAuthorizer implements Authorizer {
   }
 
   /** Asks a person to sign in, even if there is a token already. `answer` is the server's to a request without one. */
-  async signIn(answer: Challenge): Promise<void> {
+  async signIn(answer: Challenge, request: SignInRequest = {}): Promise<void> {
     await (this.#loading ??= this.#load());
     const isChallenge = answer.status === 401;
     const parsed = isChallenge ? parseChallenge(answer) : undefined;
@@ -105,7 +106,7 @@ export class ServerAuthorizer implements Authorizer {
       await this.#useCredentials(discovery, parsed?.scope);
     } else {
       const wanted = computeScopeUnion(parsed?.scope, known?.wantedScope);
-      await this.#askPerson(discovery, wanted, this.#grant?.scope);
+      await this.#askPerson(discovery, wanted, this.#grant?.scope, 401, request);
     }
   }
 
@@ -254,8 +255,10 @@ export class ServerAuthorizer implements Authorizer {
     wanted: string | undefined,
     granted: string | undefined,
     status = 401,
+    request: SignInRequest = {},
   ): Promise<void> {
-    const { settings, onAuthorization, store } = this.#options;
+    const { settings, store } = this.#options;
+    const { onAuthorization = this.#options.onAuthorization } = request;
     const scope = scopeFor({ settings, discovery, wanted, granted });
     if (onAuthorization === undefined || this.#signedOut) {
       const known = await store.read("server", this.#serverKey);
@@ -267,7 +270,9 @@ export class ServerAuthorizer implements Authorizer {
       const need = status === 403 ? `it requires another scope (${wanted})` : "sign-in required";
       throw this.#needs(need, status);
     }
-    const tokens = await signIn({ ...this.#options, onAuthorization, discovery, scope });
+    const signals = [this.#options.signal, ...(request.signal ? [request.signal] : [])];
+    const signal = AbortSignal.any(signals);
+    const tokens = await signIn({ ...this.#options, onAuthorization, discovery, scope, signal });
     this.#lastSignIn = { scope, token: tokens.access_token, untried: this.#waiting };
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
     await store.write("server", this.#serverKey, { discovery });

@@ -1,6 +1,6 @@
 // Signs in to one server: one authorizer for all its callers, made on first use.
 
-import type { Authorizer, OnAuthorization } from "../model/authorization.ts";
+import type { Authorizer, OnAuthorization, SignInRequest } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RemoteTarget } from "../model/server-definition.ts";
@@ -59,12 +59,12 @@ export class ServerSignIn {
     }
   }
 
-  async signIn(): Promise<void> {
+  async signIn(request?: SignInRequest): Promise<void> {
     const target = this.#signInTarget();
     const { authorizer } = await this.#make(target);
     const { probeChallenge } = await loadAuthorizer();
     const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
-    await authorizer.signIn(challenge);
+    await authorizer.signIn(challenge, request);
   }
 
   async signOut(): Promise<"none" | "forgotten" | "revoked"> {

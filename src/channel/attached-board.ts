@@ -15,6 +15,7 @@ import {
   type ReloadReport,
   type SessionBoard,
 } from "../model/board.ts";
+import type { SignInRequest } from "../model/authorization.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
 import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
@@ -202,7 +203,7 @@ class BoardParts {
   }
 
   /** Signs in where the person is, and has the gateway use the new login. */
-  async signIn(server: string): Promise<void> {
+  async signIn(server: string, request?: SignInRequest): Promise<void> {
     const [perSession, shared] = split(this.agent);
     const only = shared.filter(({ name }) => name === server);
     const others = [...perSession, ...shared.filter(({ name }) => name !== server)];
@@ -211,7 +212,7 @@ class BoardParts {
       { ...this.ownAgent(), servers: only, elsewhere: others },
       { ...options, start: "none" },
     );
-    await board.signIn(server);
+    await board.signIn(server, request);
   }
 
   async close(): Promise<void> {
@@ -288,11 +289,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     return (await this.#parts.fallback()).restart(server);
   }
 
-  async signIn(server: string): Promise<ServerStatus> {
-    if (this.own !== undefined && this.isOwnServer(server)) return this.own.signIn(server);
+  async signIn(server: string, request?: SignInRequest): Promise<ServerStatus> {
+    if (this.own !== undefined && this.isOwnServer(server)) return this.own.signIn(server, request);
     const shared = await this.whenShared();
-    if (!(shared instanceof RemoteSession)) return (await this.#parts.fallback()).signIn(server);
-    await this.#parts.signIn(server);
+    if (!(shared instanceof RemoteSession)) {
+      return (await this.#parts.fallback()).signIn(server, request);
+    }
+    await this.#parts.signIn(server, request);
     return shared.restartShared(server);
   }
 

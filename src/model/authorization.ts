@@ -22,6 +22,14 @@ export type OnAuthorization = (
   request: AuthorizationRequest,
 ) => void | string | Promise<void | string>;
 
+/** Who is asked for one sign-in. */
+export interface SignInRequest {
+  /** Takes the place of the board's own for this sign-in. */
+  onAuthorization?: OnAuthorization;
+  /** Aborting it ends the wait for the person; the sign-in rejects with CANCELLED. */
+  signal?: AbortSignal;
+}
+
 export interface Challenge {
   /** 401, or 403 if the token lacks a scope. */
   status: number;

@@ -1,6 +1,7 @@
 // The board of one agent and the board of one session, as you use them.
 
 import type { AgentConfig, BoardConfig } from "./agent-config.ts";
+import type { SignInRequest } from "./authorization.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
@@ -90,8 +91,11 @@ export interface BoardBase extends AsyncDisposable {
 export interface Board extends BoardBase {
   /** Stops and starts a server. Resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
-  /** Signs in to a remote server through `onAuthorization`, then restarts it with the new login. */
-  signIn(server: string): Promise<ServerStatus>;
+  /**
+   * Signs in to a remote server through `onAuthorization`, that of the request or of the board, then restarts it with
+   * the new login.
+   */
+  signIn(server: string, request?: SignInRequest): Promise<ServerStatus>;
   /**
    * Deletes the server's stored tokens. Resolves to `none` if there were none, to `revoked` if the
    * authorization server has revoked them, else to `forgotten`.

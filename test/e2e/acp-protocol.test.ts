@@ -113,6 +113,8 @@ describe("a request that is wrong", () => {
   const nobody = { sessionId: "nobody" };
   const stdio = { name: "s", command: "c", args: [], env: [] };
   const wrong: [method: string, params: unknown, path: string][] = [
+    ["authenticate", {}, "methodId"],
+    ["authenticate", { methodId: "made-up" }, "methodId"],
     ["session/new", {}, "cwd"],
     ["session/new", { cwd: "relative", mcpServers: [] }, "cwd"],
     ["session/new", { cwd }, "mcpServers"],

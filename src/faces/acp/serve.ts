@@ -2,6 +2,7 @@
 
 import {
   agent,
+  type AuthMethod,
   DEFAULT_MAX_MESSAGE_BYTES,
   type InitializeResponse,
   methods,
@@ -24,9 +25,11 @@ import {
   modeState,
   optionsUpdate,
 } from "./session/settings.ts";
+import { authenticate, authMethods, type SignInOptions } from "./sign-in.ts";
 import { AcpClient } from "./wire/client.ts";
 import {
   invalidParams,
+  parseAuthenticate,
   parseConfigOption,
   parseList,
   parseLoad,
@@ -44,6 +47,8 @@ export interface AcpOptions {
   openSession: OpenSession;
   /** Answers prompts with a model. Without it only commands are answered. */
   newResponder?: NewResponder;
+  /** The agent's own servers, to sign in to. Without it the client is offered no authentication. */
+  signIn?: SignInOptions;
   /** Tells the user of an agent without a model how to configure one. */
   modelAdvice?: string;
   /** Where sessions are kept. Without it none is kept, and none can be loaded. */
@@ -67,7 +72,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     openSession: options.openSession,
     history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
-  const app = describeAgent(sessions, client);
+  const app = describeAgent(sessions, client, options.signIn);
   const lines = boundLines({
     maxBytes: DEFAULT_MAX_MESSAGE_BYTES,
     onDropped: () => logger.warn("dropped a message from the client: it was too large"),
@@ -86,12 +91,21 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
   }
 }
 
-function describeAgent(sessions: AcpSessions, client: AcpClient) {
+function describeAgent(
+  sessions: AcpSessions,
+  client: AcpClient,
+  signIn: SignInOptions | undefined,
+) {
   const { session } = methods.agent;
   return agent({ name: "plugboard" })
     .onRequest(methods.agent.initialize, ({ params }) => {
       client.initialize(params.clientCapabilities ?? {});
-      return initializeResponse();
+      const hasTerminal = params.clientCapabilities?.auth?.terminal === true;
+      return initializeResponse(signIn === undefined ? [] : authMethods(signIn, { hasTerminal }));
+    })
+    .onRequest(methods.agent.authenticate, parseAuthenticate, ({ params, signal }) => {
+      if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.authenticate);
+      return authenticate(params.methodId, signIn, signal);
     })
     .onRequest(session.new, parseNew, async ({ params }) => {
       const opened = await asRequestError(sessions.create(params));
@@ -142,7 +156,7 @@ function describeAgent(sessions: AcpSessions, client: AcpClient) {
 }
 
 /** We always answer with our version; a client that does not support it closes the connection. */
-function initializeResponse(): InitializeResponse {
+function initializeResponse(offered: AuthMethod[]): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: "plugboard", title: "Plugboard", version: packageVersion() },
@@ -158,7 +172,7 @@ function initializeResponse(): InitializeResponse {
         additionalDirectories: {},
       },
     },
-    authMethods: [],
+    authMethods: offered,
   };
 }
 

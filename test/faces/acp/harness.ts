@@ -22,6 +22,7 @@ import { openBoard } from "../../../src/board.ts";
 import { declineUnattributed } from "../../../src/board/decline-unattributed.ts";
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
+import type { OnAuthorization } from "../../../src/model/authorization.ts";
 import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { BoardOptions } from "../../../src/model/board-options.ts";
@@ -55,6 +56,8 @@ interface Options {
   decide?: Decide;
   elicit?: Elicit;
   newResponder?: NewResponder;
+  /** Shows the pages of `authenticate`. */
+  onAuthorization?: OnAuthorization;
   /** Keeps sessions in the test's directory. */
   keeps?: boolean;
   clock?: Clock;
@@ -92,6 +95,9 @@ class Editor extends AcpClient {
           startupWait: options.startupWait ?? 30_000,
         }),
       ...(options.newResponder !== undefined && { newResponder: options.newResponder }),
+      ...(options.onAuthorization !== undefined && {
+        signIn: { board, onAuthorization: options.onAuthorization, terminalArgs: ["--sign-in"] },
+      }),
       ...(options.clock !== undefined && { clock: options.clock }),
       ...(options.keeps === true && { historyDir: join(directory, "sessions") }),
     });

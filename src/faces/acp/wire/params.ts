@@ -70,6 +70,7 @@ export const parseLoad = parser(opened.extend({ sessionId, mcpServers: servers }
 export const parseResume = parser(
   opened.extend({ sessionId, mcpServers: servers.optional().transform((value) => value ?? []) }),
 );
+export const parseAuthenticate = parser(z.object({ methodId: z.string() }));
 export const parseSession = parser(z.object({ sessionId }));
 export const parseMode = parser(z.object({ sessionId, modeId: z.string() }));
 export const parseConfigOption = parser(

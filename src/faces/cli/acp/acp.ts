@@ -8,11 +8,18 @@ import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import {
+  type AuthorizationRequest,
+  type OnAuthorization,
+  signInHint,
+} from "../../../model/authorization.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
+import { describeOutcomes, signInToAll } from "../../acp/sign-in.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
 import { attach } from "../attach/attach.ts";
 import { isKeptAlive } from "../keep-alive/kept-alive.ts";
@@ -21,13 +28,17 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { chooseModels, modelOptions } from "../models.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
-import type { AcpCommand } from "./command.ts";
+import { openBrowser } from "../terminal/browser.ts";
+import { showPage } from "../login/login.ts";
+import { withBoard } from "../open.ts";
+import { type AcpCommand, SIGN_IN } from "./command.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
   "Press Ctrl-C to stop. To ask the same agent yourself: plugboard ask";
 
 export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
+  if (command.signIn) return signInHere(context);
   const { io, logger, clock, signal, options, screen } = context;
   const output = outputStream(claimStdout(io.stdout, io.stderr));
   const stdin = io.stdin as Readable;
@@ -93,6 +104,11 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
         models &&
         ((past, settings) =>
           modelResponder(past, { models, systemPrompt, maxSteps, clock, notice }, settings)),
+      signIn: {
+        board,
+        onAuthorization: (request) => openPage(request, context),
+        terminalArgs: [SIGN_IN],
+      },
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       signal,
@@ -105,6 +121,33 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     // An editor that keeps the pipe open would otherwise keep the process alive.
     stdin.destroy();
   }
+}
+
+/** Signs in as `plugboard login` does, to every server that asks for it. */
+function signInHere(context: CliContext): Promise<number> {
+  const { screen, signal } = context;
+  return withBoard(context, { start: "eager", lists: false }, async ({ board }) => {
+    const onAuthorization: OnAuthorization = (request) => showPage(request, true, context);
+    const outcomes = await signInToAll({ board, onAuthorization }, signal);
+    screen.lines([describeOutcomes(outcomes)]);
+    const isDone = outcomes.every(({ problem }) => problem === undefined);
+    return isDone ? EXIT.ok : EXIT.unavailable;
+  });
+}
+
+/** The editor shows nothing during `authenticate`, so without a browser nobody would see the page. */
+async function openPage(
+  { url, server }: AuthorizationRequest,
+  { io, screen }: CliContext,
+): Promise<void> {
+  if (!(await openBrowser(url, io.env))) {
+    throw new PlugboardError("UNSUPPORTED", "no browser could be opened", {
+      server,
+      hint: signInHint(server),
+    });
+  }
+  screen.note(`Opening a browser to sign in to ${server}. If none opens, go to:`);
+  screen.note(`  ${url}`);
 }
 
 /** What the agent loop is started with. */

@@ -6,7 +6,12 @@ export interface AcpCommand {
   kind: "acp";
   /** `provider/model` */
   model?: string;
+  /** Sign in to the servers in this terminal, instead of serving an editor. */
+  signIn?: boolean;
 }
+
+/** An editor appends it to the command of the agent, so it is an option of this command. */
+export const SIGN_IN = "--sign-in";
 
 const HELP = `
 An editor starts this command and talks to it on stdin and stdout. In Zed's
@@ -24,6 +29,9 @@ configuration. Questions are answered by the "model" of the configuration or of
 OPENAI_API_KEY or GEMINI_API_KEY; without a key, a running Ollama. Without any
 model you can only use commands such as /tools, /call, /mcp and /read.
 
+Editors that offer authentication can sign in to the servers of the
+configuration that ask for it, in your browser or with --sign-in in a terminal.
+
 Example:
   acpx --agent "plugboard acp" exec "/tools"`;
 
@@ -32,6 +40,9 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
     .command("acp")
     .description("run as an ACP agent on stdio (started by an editor)")
     .option("--model <provider/model>", "use this model unless a session chooses another")
+    .option(SIGN_IN, "sign in to the servers that ask for it, in this terminal, and exit")
     .addHelpText("after", HELP)
-    .action(({ model }: { model?: string }) => choose({ kind: "acp", model }));
+    .action(({ model, signIn }: { model?: string; signIn?: boolean }) =>
+      choose({ kind: "acp", model, ...(signIn && { signIn }) }),
+    );
 }

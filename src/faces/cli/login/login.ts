@@ -75,7 +75,7 @@ const SIGNED_OUT = {
   revoked: "signed out of {server}: its tokens are revoked and deleted",
 } as const;
 
-async function showPage(
+export async function showPage(
   { url, server, scope, signal }: AuthorizationRequest,
   browser: boolean,
   { io, screen }: CliContext,

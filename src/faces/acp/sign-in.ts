@@ -1,0 +1,134 @@
+// What an ACP client can offer as authentication: signing in to the agent's own servers that ask for it. No session
+// requires it.
+
+import { type AuthenticateResponse, type AuthMethod, RequestError } from "@agentclientprotocol/sdk";
+import type { OnAuthorization } from "../../model/authorization.ts";
+import type { Board } from "../../model/board.ts";
+import { PlugboardError } from "../../model/errors.ts";
+import type { ServerStatus } from "../../model/server-status.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { invalidParams } from "./wire/params.ts";
+
+export interface SignInOptions {
+  board: Pick<Board, "status" | "on" | "signIn">;
+  /** Shows the person a sign-in page. */
+  onAuthorization: OnAuthorization;
+  /** What a terminal appends to the command of the agent in order to sign in there. */
+  terminalArgs: readonly string[];
+}
+
+/** How the sign-in to one server went. */
+export interface SignInOutcome {
+  server: string;
+  /** Absent if the server is ready. */
+  problem?: string;
+}
+
+const IN_BROWSER = "sign-in";
+
+export function authMethods(
+  { terminalArgs }: SignInOptions,
+  { hasTerminal }: { hasTerminal: boolean },
+): AuthMethod[] {
+  const description = "Signs in to the configured MCP servers that ask for it.";
+  const inBrowser = {
+    // The schema takes a method without a type for one of the agent; the registry wants to read it.
+    type: "agent",
+    id: IN_BROWSER,
+    name: "Sign in to servers",
+    description: `${description} Opens your browser. Optional: a session works without it.`,
+  };
+  if (!hasTerminal) return [inBrowser];
+  const inTerminal = {
+    type: "terminal" as const,
+    id: "sign-in-terminal",
+    name: "Sign in to servers in a terminal",
+    description: `${description} Also works where the browser is on another machine.`,
+    args: [...terminalArgs],
+  };
+  return [inBrowser, inTerminal];
+}
+
+/** Answers `authenticate`. Rejects if the person is still not signed in to a server that asks for it. */
+export async function authenticate(
+  methodId: string,
+  options: SignInOptions,
+  signal: AbortSignal,
+): Promise<AuthenticateResponse> {
+  if (methodId !== IN_BROWSER) {
+    throw invalidParams("methodId", `expected '${IN_BROWSER}'`);
+  }
+  const outcomes = await signInToAll(options, signal).catch((error: unknown) => {
+    throw signal.aborted ? RequestError.requestCancelled() : error;
+  });
+  const message = describeOutcomes(outcomes);
+  if (outcomes.some(({ problem }) => problem !== undefined)) {
+    throw RequestError.internalError({ servers: outcomes }, message);
+  }
+  return { _meta: { plugboard: { message, servers: outcomes } } };
+}
+
+/**
+ * Signs in to one server after another, so that the person sees one page at a time. Rejects only if the signal aborts.
+ */
+export async function signInToAll(
+  { board, onAuthorization }: Pick<SignInOptions, "board" | "onAuthorization">,
+  signal: AbortSignal,
+): Promise<SignInOutcome[]> {
+  const outcomes: SignInOutcome[] = [];
+  for (const { name } of await serversThatAsk(board, signal)) {
+    outcomes.push(await signInTo(name));
+  }
+  return outcomes;
+
+  async function signInTo(server: string): Promise<SignInOutcome> {
+    try {
+      const { state } = await board.signIn(server, { onAuthorization, signal });
+      if (state.kind === "ready") return { server };
+      return { server, problem: `signed in, but the server is ${state.kind}` };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const hint = error instanceof PlugboardError && error.hint ? `; ${error.hint}` : "";
+      return { server, problem: `${errorMessage(error)}${hint}` };
+    }
+  }
+}
+
+export function describeOutcomes(outcomes: readonly SignInOutcome[]): string {
+  if (outcomes.length === 0) return "no server asks for a sign-in";
+  return outcomes
+    .map(({ server, problem }) =>
+      problem === undefined ? `signed in to ${server}` : `${server}: ${problem}`,
+    )
+    .join("\n");
+}
+
+/** Whether a server asks for a sign-in is known when it has been tried. */
+async function serversThatAsk(
+  board: SignInOptions["board"],
+  signal: AbortSignal,
+): Promise<ServerStatus[]> {
+  const isUnderWay = (): boolean =>
+    board
+      .status()
+      .some(({ transport, state }) => transport !== "stdio" && state.kind === "starting");
+  let stop = (): void => {};
+  const tried = new Promise<void>((resolve) => {
+    const look = (): void => {
+      if (!isUnderWay()) resolve();
+    };
+    stop = board.on("server", look);
+    look();
+  });
+  try {
+    await untilAborted(tried, signal, cancelled);
+  } finally {
+    stop();
+  }
+  return board.status().filter(({ state }) => state.kind === "needs-auth");
+}
+
+function cancelled(): PlugboardError {
+  return new PlugboardError("CANCELLED", "the sign-in was cancelled");
+}

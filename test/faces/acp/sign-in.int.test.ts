@@ -1,0 +1,93 @@
+// `authenticate`: signs in to the agent's own servers that ask for it, says what it did, and is never required.
+
+import { methods } from "@agentclientprotocol/sdk";
+import { afterEach, describe, expect, it } from "vitest";
+import type { OnAuthorization } from "../../../src/model/authorization.ts";
+import type { ServerConfig } from "../../../src/model/server-config.ts";
+import { agree, protect } from "../../auth/support.ts";
+import { closeAll } from "../../fixtures/http/client.ts";
+import { fixture } from "../../support/boards.ts";
+import { eventually } from "../../support/processes.ts";
+import { useDesk } from "./harness.ts";
+
+const desk = useDesk();
+afterEach(closeAll);
+
+function openWith(servers: Record<string, ServerConfig>, onAuthorization: OnAuthorization) {
+  // As `plugboard acp` has it: the servers are still starting when the editor asks.
+  const config = { startupWait: 0 };
+  return desk.open({ servers, config, board: { stateDir: desk.directory }, onAuthorization });
+}
+
+const refuse: OnAuthorization = () => Promise.reject(new Error("not now"));
+const authenticate = { methodId: "sign-in" };
+
+describe("the offered methods", () => {
+  it.each([
+    ["a client without a terminal", {}, ["sign-in"]],
+    ["a client that denies having one", { auth: { terminal: false } }, ["sign-in"]],
+    ["a client with a terminal", { auth: { terminal: true } }, ["sign-in", "sign-in-terminal"]],
+  ])("for %s", async (_, capabilities, ids) => {
+    const editor = await desk.open({ raw: true, onAuthorization: refuse });
+    const { authMethods = [] } = await editor.initialize(capabilities);
+    expect(authMethods.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it.each(["sign-in-terminal", "made-up"])("`%s` is not for authenticate", async (methodId) => {
+    const editor = await openWith({}, refuse);
+    await expect(
+      editor.agent.request(methods.agent.authenticate, { methodId }),
+    ).rejects.toMatchObject({ code: -32602, data: { path: "methodId" } });
+  });
+});
+
+describe("authenticate", () => {
+  it("signs in to what asks for it, once, and a session that is open gets the tools", async () => {
+    const oauth = await protect();
+    const servers = { docs: { url: oauth.url }, echo: fixture("echo") };
+    const editor = await openWith(servers, agree(oauth));
+    const sessionId = await editor.newSession();
+    await eventually(() => editor.board.status()[0]?.state.kind === "needs-auth");
+    expect(oauth.count("authorize")).toBe(0);
+    expect(await editor.agent.request(methods.agent.authenticate, authenticate)).toMatchObject({
+      _meta: { plugboard: { message: "signed in to docs", servers: [{ server: "docs" }] } },
+    });
+    expect(await editor.call(sessionId, "docs/echo", { text: "hi" })).toBe("hi");
+    expect(await editor.agent.request(methods.agent.authenticate, authenticate)).toMatchObject({
+      _meta: { plugboard: { message: "no server asks for a sign-in", servers: [] } },
+    });
+    expect(oauth.count("authorize")).toBe(1);
+  });
+
+  it("says to which server it could not sign in, and goes on with the next", async () => {
+    const [first, second] = [await protect(), await protect()];
+    const editor = await openWith({ no: { url: first.url }, yes: { url: second.url } }, (request) =>
+      request.server === "no" ? refuse(request) : agree(second)(request),
+    );
+    await expect(
+      editor.agent.request(methods.agent.authenticate, authenticate),
+    ).rejects.toMatchObject({
+      message: expect.stringMatching(/no: .*not now[^\n]*\nsigned in to yes$/),
+      data: { servers: [{ server: "no", problem: expect.any(String) }, { server: "yes" }] },
+    });
+  });
+
+  it("ends with a cancelled request, and can be asked for again", async () => {
+    const oauth = await protect();
+    let isShown = (): void => {};
+    const shown = new Promise<void>((resolve) => (isShown = resolve));
+    let person: OnAuthorization = () => isShown();
+    const editor = await openWith({ docs: { url: oauth.url } }, (request) => person(request));
+    const given = new AbortController();
+    const asked = editor.agent.request(methods.agent.authenticate, authenticate, {
+      cancellationSignal: given.signal,
+    });
+    await shown;
+    given.abort();
+    await expect(asked).rejects.toMatchObject({ code: -32800 });
+    person = agree(oauth);
+    expect(await editor.agent.request(methods.agent.authenticate, authenticate)).toMatchObject({
+      _meta: { plugboard: { message: "signed in to docs" } },
+    });
+  });
+});
