@@ -9,6 +9,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import {
   openGateway,
@@ -164,7 +165,13 @@ function followEdits(
     apply: async () => {
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
-      await gateway.writeNote();
+      // The boards have the edit by now, so it is applied, whatever becomes of the note.
+      await gateway.writeNote().catch((error: unknown) => {
+        const why = oneLine(errorMessage(error), MOST_NAMES);
+        logger.warn(
+          `the gateway's note for other commands could not be written, so they start servers of their own: ${why}; to try again: plugboard reload`,
+        );
+      });
       tellLater(gatewayDifferences(started, next.settings));
       return report;
     },
