@@ -40,6 +40,11 @@ const CALLS: [what: string, words: string[], stdin?: string][] = [
   ["a missing argument", ["echo/add", "a=1", "--yes"]],
   ["a wrong type, as JSON", ["echo/add", "a=one", "b=2", "--json"]],
   ["a tool that does not exist", ["echo/ehco", "text=hi"]],
+  ["a server that does not exist", ["ehco/echo", "text=hi"]],
+  ["a server that is like no other", ["zzzzzz/echo", "text=hi"]],
+  ["with a dot", ["echo.ehco", "text=hi"]],
+  ["a server and a tool that do not exist", ["ehco/zzzzzz", "text=hi"]],
+  ["a tool of any server that does not exist", ["ehco", "text=hi"]],
   ["a name of two tools", ["echo", "text=hi"]],
   ["too late", ["echo/sleep", "ms=60000", "--timeout", "100"]],
 ];
