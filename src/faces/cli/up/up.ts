@@ -48,7 +48,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const stopping = new AbortController();
   const ending = AbortSignal.any([signal, stopping.signal]);
   const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
-  if (background) logInBackground(place, context);
+  if (background) await logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () =>
         stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
