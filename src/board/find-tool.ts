@@ -69,7 +69,10 @@ export async function findTool(
 ): Promise<BoardTool> {
   const known = context.tools.find(given) ?? findByOwnName(given, context.tools);
   if (known !== undefined) return known;
-  const name = slashed(given, context);
+  const name = slashed(
+    given,
+    context.servers.all().map((each) => each.name),
+  );
   const found = await findByFullName(name, context, signal);
   const only = found ?? findByOwnName(given, context.tools);
   if (only !== undefined) return only;
@@ -80,12 +83,10 @@ export async function findTool(
   throw new PlugboardError("SERVER_UNAVAILABLE", message, { hint: error.hint });
 }
 
-/** Other programs write `server.tool`. With a server of the board in front, and no slash, nothing else is meant. */
-function slashed(name: string, { servers }: FindContext): string {
-  const found = servers
-    .all()
-    .filter((each) => !name.includes("/") && name.startsWith(`${each.name}.`));
-  const [only, ...others] = found.map((each) => each.name);
+/** Other programs write `server.tool`. With one of these servers in front, and no slash, nothing else is meant. */
+export function slashed(name: string, servers: readonly string[]): string {
+  if (name.includes("/")) return name;
+  const [only, ...others] = servers.filter((server) => name.startsWith(`${server}.`));
   if (only === undefined || others.length > 0) return name;
   return `${only}/${name.slice(only.length + 1)}`;
 }
@@ -115,7 +116,7 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   const named = serverIn(name, servers);
   if (named?.isKnown === false) return why(named);
   if (named === undefined && name.includes("/") && !name.startsWith("native/"))
-    return unknownServerOf(name, servers, tools);
+    return unknownServerOf(name, servers);
   const listed = tools.all().filter(({ isAllowed }) => isAllowed);
   const [silent, ...others] = silentServers(name, servers);
   const hints = didYouMean(nearestNames(name, listed));
@@ -133,22 +134,14 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   });
 }
 
-/** For `server/tool` with a server that the board does not have. */
-function unknownServerOf(
-  name: string,
-  servers: FindContext["servers"],
-  tools: BoardTools,
-): PlugboardError {
+/** For `server/tool` with a server that the board does not have. It suggests servers: which tools are known varies. */
+function unknownServerOf(name: string, servers: FindContext["servers"]): PlugboardError {
   const server = oneLine(name.slice(0, name.indexOf("/")), 100);
   if (servers.withheld().some((entry) => entry.name === server)) {
     return new PlugboardError("SERVER_UNAVAILABLE", `server '${server}' is disabled`, { server });
   }
   const names = servers.all().map((entry) => entry.name);
-  const [tool] = nearestNames(
-    name,
-    tools.all().filter(({ isAllowed }) => isAllowed),
-  );
-  return unknownServer(server, names, tool);
+  return unknownServer(server, names);
 }
 
 /** "did you mean …?" with the nearest of these tools, for a board that has them in parts. */

@@ -407,21 +407,21 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
 
   #follow(link: Link): void {
     let isLost = false;
-    const lost = (): void => {
+    const lost = (how: "is stopping" | "has stopped"): void => {
       if (isLost || this.#closing !== undefined) return;
       isLost = true;
-      this.#lose(link);
+      this.#lose(link, how);
     };
     // A gateway that stops takes no more calls, and ends those that run.
-    link.hear("gateway/closing", lost);
-    void link.closed.then(lost);
+    link.hear("gateway/closing", () => lost("is stopping"));
+    void link.closed.then(() => lost("has stopped"));
   }
 
-  #lose(link: Link): void {
+  #lose(link: Link, how: "is stopping" | "has stopped"): void {
     const { onLost, agent } = this.#parts.options;
     const { logger } = this.#parts;
     const whose = `the servers of agent '${agent.agentId}'`;
-    onLost?.(`the gateway that runs ${whose} has stopped; calls wait for what takes its place`);
+    onLost?.(`the gateway that runs ${whose} ${how}; calls wait for what takes its place`);
     const next = link.closed.then(() => this.#successor());
     this.#recovering = next;
     this.lost(next);

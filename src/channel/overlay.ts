@@ -1,7 +1,7 @@
 // Shows two boards as one: the shared part, which is a gateway's, and the command's own part, which runs in this process.
 // The shared part can be lost and replaced; calls made meanwhile wait for the next one.
 
-import { suggestTools } from "../board/find-tool.ts";
+import { slashed, suggestTools } from "../board/find-tool.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type {
@@ -126,8 +126,9 @@ export abstract class Overlay<
     const [only, ...others] = this.tools({ all: true }).filter((tool) => ownName(tool) === name);
     if (only !== undefined && others.length > 0) throw severalTools(name, [only, ...others]);
     if (only !== undefined) return only;
-    const slash = name.indexOf("/");
-    const isOfShared = this.#shared.status().some((each) => each.name === name.slice(0, slash));
+    const full = slashed(name, this.#names());
+    const slash = full.indexOf("/");
+    const isOfShared = this.#shared.status().some((each) => each.name === full.slice(0, slash));
     if (slash > 0 && isOfShared) return this.again((shared) => shared.find(name, find), signal);
     const [mine, theirs] = await Promise.allSettled([
       own.find(name, find),
@@ -138,7 +139,7 @@ export abstract class Overlay<
     }
     if (mine.status === "fulfilled") return this.#reader(mine.value);
     if (theirs.status === "fulfilled") return theirs.value;
-    throw this.#unknown(name, [mine.reason, theirs.reason]);
+    throw this.#unknown(full, [mine.reason, theirs.reason]);
   }
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {
@@ -403,17 +404,13 @@ export abstract class Overlay<
     const known = errors.filter((error) => error instanceof PlugboardError);
     const other = known.find(({ code }) => code !== "UNKNOWN_TOOL" && code !== "UNKNOWN_SERVER");
     if (other !== undefined) return other;
-    const hint = suggestTools(name, this.tools({ all: true })) ?? known.at(-1)?.hint;
     const slash = name.indexOf("/");
-    const isOfServer = known.every(({ code }) => code === "UNKNOWN_SERVER") && slash > 0;
-    if (!isOfServer) {
-      const message = `there is no tool named '${oneLine(name, 200)}'`;
-      return new PlugboardError("UNKNOWN_TOOL", message, { hint });
+    if (known.every(({ code }) => code === "UNKNOWN_SERVER") && slash > 0) {
+      return unknownServer(oneLine(name.slice(0, slash), 100), this.#names());
     }
-    const server = oneLine(name.slice(0, slash), 100);
-    const error = unknownServer(server, this.#names());
-    const { code, message } = error;
-    return new PlugboardError(code, message, { server, hint: hint ?? error.hint });
+    const hint = suggestTools(name, this.tools({ all: true })) ?? known.at(-1)?.hint;
+    const message = `there is no tool named '${oneLine(name, 200)}'`;
+    return new PlugboardError("UNKNOWN_TOOL", message, { hint });
   }
 
   #replace(shared: Shared): void {

@@ -208,12 +208,9 @@ export function boardClosed(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
 
-/** Suggests `meant`, or else names the servers that there are. */
-export function unknownServer(
-  name: string,
-  names: readonly string[],
-  meant = closest(name, names),
-): PlugboardError {
+/** Suggests the nearest of the servers, or else names them. */
+export function unknownServer(name: string, names: readonly string[]): PlugboardError {
+  const meant = closest(name, names);
   const known =
     names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
   return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${oneLine(name, 100)}'`, {

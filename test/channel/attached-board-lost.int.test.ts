@@ -178,6 +178,9 @@ describe("another gateway takes over", () => {
     await eventually(() => first.channel.channel.inFlight === 1);
     first.channel.channel.drain();
     await eventually(() => told.length > 0);
+    expect(told).toEqual([
+      "the gateway that runs the servers of agent 'default' is stopping; calls wait for what takes its place",
+    ]);
     const waiting = session.call("echo/echo", { text: "next" });
     next.gateway = await gateway();
     expect(textOf(await running)).toBe("slept 150 ms");

@@ -45,7 +45,10 @@ interface ConfigVersion {
 }
 
 export interface LiveConfigListener {
-  /** Applies the configuration as it is read from now on. If it rejects, the one before stays. */
+  /**
+   * Applies the configuration as it is read from now on. If it rejects, the one before stays, so it must not
+   * reject once something uses the new one.
+   */
   apply: () => Promise<ReloadReport>;
   /** An edit is not applied; or, with undefined, all are. */
   onUnapplied?: (edit: UnappliedEdit | undefined) => void;

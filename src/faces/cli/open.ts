@@ -11,7 +11,7 @@ import type { Board } from "../../model/board.ts";
 import type { BoardOptions } from "../../model/board-options.ts";
 import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
-import { attach, type Attachment, type SharedBoardOptions } from "./attach/attach.ts";
+import { attach, type Attachment, type Linked, type SharedBoardOptions } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
@@ -39,6 +39,8 @@ export interface OpenOptions extends Pick<
   toolTimeout?: number | undefined;
   /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
   keepAlive?: boolean;
+  /** The command is linked to a gateway already. Whoever has opened the link closes it. */
+  linked?: Linked | undefined;
   /** The command lists no tools, so a gateway need not send the definitions of all of them. */
   lists?: false;
   /** Do not use the servers of a gateway. */
@@ -72,7 +74,9 @@ export async function withBoard<Result>(
   );
   const keepAlive = open.keepAlive === true && isKeptAlive(loaded, about);
   const isAlone = open.standalone === true || typed !== undefined;
-  const attachment = isAlone ? undefined : await attach(source, context, { keepAlive });
+  const attachment = isAlone
+    ? undefined
+    : await attach(source, context, { keepAlive, linked: open.linked });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {

@@ -20,9 +20,13 @@ import {
   standaloneReason,
 } from "./find-channel.ts";
 
-export interface Attachment {
+/** A link to a gateway, and which one that is. */
+export interface Linked {
   gateway: Attachable;
   link: Link;
+}
+
+export interface Attachment extends Linked {
   /** In place of `openBoard`: the board of the gateway, as this command sees it. */
   open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
 }
@@ -39,6 +43,8 @@ export interface AttachOptions {
   programPath?: Promise<string | undefined>;
   /** If no gateway runs, one is started in the background. */
   keepAlive?: boolean;
+  /** Used instead of another link, if this is the gateway to attach to. */
+  linked?: Linked | undefined;
 }
 
 /** Undefined if the command stands alone. Says why, where a gateway runs. */
@@ -55,7 +61,8 @@ export async function attach(
   }
   const { gateway } = found;
   try {
-    const link = await connectTo(gateway, commandName, context);
+    const link =
+      linkTo(gateway, options.linked) ?? (await connectTo(gateway, commandName, context));
     logger.info(`uses the servers of the gateway (pid ${gateway.pid})`);
     return {
       gateway,
@@ -77,6 +84,12 @@ export async function attach(
     logger.warn(standaloneReason(gateway, why, "to see the gateway: plugboard status"));
     return undefined;
   }
+}
+
+/** A gateway that was started again has another key. */
+function linkTo({ channel }: Attachable, linked: Linked | undefined): Link | undefined {
+  const isSame = linked?.gateway.channel.key === channel.key && linked.link.isOpen;
+  return isSame ? linked.link : undefined;
 }
 
 async function findOrStart(

@@ -5,6 +5,7 @@ import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.
 import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
 import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
+import type { Linked } from "../attach/attach.ts";
 import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
@@ -24,7 +25,9 @@ export async function runCall(command: CallCommand, context: CliContext): Promis
   const given = await readArguments(command.args, context);
   await ensureDirectory(command.output, context.io.cwd);
   const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
-  return (await withRunningBoard(command, context, call)) ?? callOnBoard(command, context, call);
+  return withRunningBoard(command, context, call, (linked) =>
+    callOnBoard(command, context, call, linked),
+  );
 }
 
 /** Loads what it takes to open a board: a call to a running gateway does not need it. */
@@ -32,6 +35,7 @@ async function callOnBoard(
   command: CallCommand,
   context: CliContext,
   call: (board: CallBoard) => Promise<number>,
+  linked: Linked | undefined,
 ): Promise<number> {
   const { serverIn, withBoard } = await import("../open.ts");
   const open = {
@@ -40,6 +44,7 @@ async function callOnBoard(
     about: context.options.typed === undefined ? serverIn(command.tool) : undefined,
     toolTimeout: command.timeout,
     keepAlive: true,
+    linked,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   const isTyped = context.options.typed !== undefined;

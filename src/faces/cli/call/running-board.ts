@@ -11,6 +11,7 @@ import type { AskApproval } from "../../../model/approval.ts";
 import type { OnElicitation } from "../../../model/elicitation.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../model/server-definition.ts";
+import type { Linked } from "../attach/attach.ts";
 import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
@@ -19,23 +20,29 @@ import { needsTrust } from "../trust/needs-trust.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallCommand } from "./command.ts";
 
-/** Resolves to undefined, before anything has been called, if the call has to go the ordinary way. */
+/**
+ * `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. If it gets a link, that
+ * is the one to the gateway, so that it need not attach again.
+ */
 export async function withRunningBoard(
   command: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
-): Promise<number | undefined> {
-  if (context.options.typed !== undefined) return undefined;
+  otherwise: (linked?: Linked) => Promise<number>,
+): Promise<number> {
+  if (context.options.typed !== undefined) return otherwise();
   const gateway = await findRunning(context);
-  if (gateway === undefined) return undefined;
+  if (gateway === undefined) return otherwise();
   const link = await connectTo(gateway, context.commandName, context).catch(without);
-  if (link === undefined) return undefined;
+  if (link === undefined) return otherwise();
   try {
     const board = await openOn(link, gateway, command, context);
-    return board && (await use(board));
+    if (board === "unknown") return await otherwise({ gateway, link });
+    if (board !== undefined) return await use(board);
   } finally {
     link.close();
   }
+  return otherwise();
 }
 
 /** Undefined if none runs for the configuration, or this command must not use it as it is. */
@@ -50,23 +57,26 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   if (found.kind !== "attach") return undefined;
   const { gateway } = found;
   const home = plugboardHome(env, homedir);
+  const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
+  if (known === undefined || known.hasSessionServers) return undefined;
   const isTrusted = !needsTrust(source, io) || (await isTrustedBy(gateway, source.path, home));
   return isTrusted ? gateway : undefined;
 }
 
-/** Undefined if the gateway does not have the tool: servers that run for this command alone may have it. */
+/** "unknown" if the gateway does not have the tool: the ordinary way knows all servers, and says what is near. */
 async function openOn(
   link: Link,
   { fingerprint }: Attachable,
   { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,
-): Promise<RemoteSession | undefined> {
+): Promise<RemoteSession | "unknown" | undefined> {
   const { io, options, logger, signal } = context;
   const { agent = DEFAULT_AGENT } = options;
   const known = fingerprint.agents[agent];
-  if (known === undefined || known.hasSessionServers) return undefined;
+  if (known === undefined) return undefined;
+  let board: RemoteSession | undefined;
   try {
-    const board = await RemoteSession.open(link, {
+    board = await RemoteSession.open(link, {
       agent,
       of: "board",
       lists: false,
@@ -85,8 +95,16 @@ async function openOn(
     await board.find(tool, { signal });
     return board;
   } catch (error) {
-    return without(error);
+    without(error);
+    if (board === undefined || !isUnknown(error)) return undefined;
+    await board.close();
+    return "unknown";
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  const { code } = error as PlugboardError;
+  return code === "UNKNOWN_TOOL" || code === "UNKNOWN_SERVER";
 }
 
 /** The ordinary way says what is wrong. */

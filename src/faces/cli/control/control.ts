@@ -32,6 +32,7 @@ const LOOK_MS = 50;
 /** The same for every command of this user: what it was started with does not matter. */
 export async function runRestart({ server }: RestartCommand, context: CliContext): Promise<number> {
   const { screen, options, io, signal } = context;
+  refuseStandalone("restart", context);
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) {
@@ -62,6 +63,7 @@ export async function runRestart({ server }: RestartCommand, context: CliContext
 /** Succeeds if none runs: then it is as you wanted it. */
 export async function runDown(context: CliContext): Promise<number> {
   const { screen, options } = context;
+  refuseStandalone("down", context);
   const gateway = await gatewayToStop(context);
   if (gateway === undefined) {
     const source = findSource(context);
@@ -74,6 +76,13 @@ export async function runDown(context: CliContext): Promise<number> {
   if (options.json) screen.json({ stopped: true, pid: gateway.pid });
   else screen.lines([`the gateway (pid ${gateway.pid}) has stopped`]);
   return EXIT.ok;
+}
+
+/** Whoever gives the option may want the gateway to be left alone. */
+function refuseStandalone(command: "restart" | "down", { options }: CliContext): void {
+  if (!options.standalone) return;
+  const message = `plugboard ${command} is about the gateway, and --standalone leaves the gateway alone`;
+  throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: "leave out --standalone" });
 }
 
 /** Also one whose file has been deleted. */

@@ -2,10 +2,12 @@
 // command learns that it is ready, and what it does if another one was faster.
 
 import { closeSync, fstatSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { plugboardHome } from "../../../config/home.ts";
 import { tryLock } from "../../../state/lock.ts";
 import { findGateway, gatewayFile } from "../../../state/running-gateway.ts";
 import { pause } from "../../../util/clock.ts";
+import { makeDirectory } from "../../../util/make-directory.ts";
 import type { OpenedGateway } from "../../gateway/open-gateway.ts";
 import type { CliContext } from "../context.ts";
 import { READY } from "./start-background.ts";
@@ -16,8 +18,12 @@ const OTHER_WITHIN_MS = 15_000;
 const LOOK_MS = 25;
 
 /** From here on everything that is printed goes to the log. `place` is that of the configuration (config/find.ts). */
-export function logInBackground(place: string | undefined, { io, clock }: CliContext): void {
+export async function logInBackground(
+  place: string | undefined,
+  { io, clock }: CliContext,
+): Promise<void> {
   const path = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
+  await makeDirectory(dirname(path));
   new BackgroundLog(path, { clock }).claim(io.stdout, io.stderr);
 }
 

@@ -9,6 +9,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import {
   openGateway,
@@ -47,7 +48,7 @@ export async function runUp(command: UpCommand, context: CliContext): Promise<nu
   const stopping = new AbortController();
   const ending = AbortSignal.any([signal, stopping.signal]);
   const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
-  if (background) logInBackground(place, context);
+  if (background) await logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () =>
         stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
@@ -164,7 +165,13 @@ function followEdits(
     apply: async () => {
       const next = await live.readGateway();
       const report = await gateway.reload(next.agentIds);
-      await gateway.writeNote();
+      // The boards have the edit by now, so it is applied, whatever becomes of the note.
+      await gateway.writeNote().catch((error: unknown) => {
+        const why = oneLine(errorMessage(error), MOST_NAMES);
+        logger.warn(
+          `the gateway's note for other commands could not be written, so they start servers of their own: ${why}; to try again: plugboard reload`,
+        );
+      });
       tellLater(gatewayDifferences(started, next.settings));
       return report;
     },

@@ -41,6 +41,16 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   const agent = await scratch.run(["restart", "echo", "--agent", "nobody"]);
   expect([agent.code, agent.stderr]).toEqual([2, expect.stringContaining("no agent 'nobody'")]);
 
+  for (const words of [["restart", "echo"], ["down"]]) {
+    const refused = await scratch.run(["--standalone", ...words]);
+    const why = `plugboard ${words[0]} is about the gateway, and --standalone leaves the gateway alone`;
+    expect(refused).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: `plugboard: ${why}\nhint: leave out --standalone\n`,
+    });
+  }
+
   const down = await scratch.run(["down", "--json"], { env });
   expect(JSON.parse(down.stdout)).toEqual({ stopped: true, pid: process.pid });
   // It is gone when the command ends, and its end is a regular one.

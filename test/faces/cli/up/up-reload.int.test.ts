@@ -1,13 +1,15 @@
 // Edits of the configuration while `plugboard up` runs, with real servers and the official clients.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client as NewClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterEach, expect, it } from "vitest";
+import { placeOf } from "../../../../src/config/find.ts";
 import type { ServerConfig } from "../../../../src/model/server-config.ts";
+import { gatewayFile } from "../../../../src/state/running-gateway.ts";
 import { fixture } from "../../../support/boards.ts";
 import { eventually, isAlive } from "../../../support/processes.ts";
 import { Sink, useScratch } from "../harness.ts";
@@ -220,6 +222,22 @@ it("an edit that is wrong keeps what runs, and says what is wrong; reload says i
   // Whoever asks is answered, also if there is nothing to do.
   events.emit("SIGHUP");
   await eventually(() => stderr.text.split("no server has changed").length === 4);
+
+  // The note cannot be written, but the boards have the edit: it is applied, and nothing says otherwise.
+  const file = placeOf(join(scratch.directory, HOME));
+  const note = gatewayFile(join(scratch.directory, "home"), file, "json");
+  renameSync(note, `${note}.kept`);
+  mkdirSync(note);
+  write(HOME, { servers: { echo: fixture("echo"), more: fixture("echo") } });
+  await eventually(() => /was reloaded; added: more|EISDIR/.test(stderr.text));
+  rmdirSync(note);
+  renameSync(`${note}.kept`, note);
+  expect(stderr.text).toContain("the gateway's note for other commands could not be written");
+  await stderr.until("was reloaded; added: more");
+  const applied = await status();
+  expect(applied.gateway.unappliedEdit).toBeUndefined();
+  expect(applied.servers.map(({ name }) => name)).toEqual(["echo", "more"]);
+  expect((await scratch.run(["reload"])).code).toBe(0);
 });
 
 function isThere(path: string): boolean {
