@@ -273,7 +273,7 @@ describe("a client on stdio beside a gateway", () => {
     // A later answer shows that the slow call has arrived.
     await call("echo__echo", { text: "behind it" });
     first.events.emit("SIGTERM");
-    await stderr.until("has stopped");
+    await stderr.until("is stopping");
     const waiting = call("echo__pid");
     expect(await slow).toBe("slept 1500 ms");
     await first.done;
@@ -293,7 +293,7 @@ describe("a client on stdio beside a gateway", () => {
     const { call, end, stderr } = serve();
     await call("echo__pid");
     first.events.emit("SIGTERM");
-    await stderr.until("has stopped");
+    await stderr.until("is stopping");
     await first.done;
     write({ echo: fixture("echo"), more: fixture("echo") });
     // Whoever names the file approves it for this gateway.
