@@ -11,7 +11,7 @@ const LAYERS = [
   ["faces"],
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
-  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard"],
+  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard"],
   ["net", "state"],
   ["model"],
   ["util"],
@@ -19,7 +19,7 @@ const LAYERS = [
 
 /** Faces, endpoints and channels reach these through the board alone. */
 const USES_THE_BOARD = new Set(["faces", "endpoint", "channel"]);
-const BEHIND_THE_BOARD = new Set(["server", "guard", "secrets", "auth", "catalog"]);
+const BEHIND_THE_BOARD = new Set(["server", "guard", "redaction", "secrets", "auth", "catalog"]);
 
 /** The demo server runs in a process of its own: it shares only helpers with the host. */
 const SHARED_WITH_DEMO = "util";

@@ -26,7 +26,7 @@ import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
-import { describeTarget } from "./secrets/hide.ts";
+import { describeTarget } from "./redaction/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 import { canonicalJson } from "./util/canonical-json.ts";
 

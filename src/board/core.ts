@@ -21,7 +21,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { CallOutcome, NativeToolFactory, Tool } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
-import { redactingLogger, Redactor } from "../secrets/redactor.ts";
+import { redactingLogger, Redactor } from "../redaction/redactor.ts";
 import { openFileState } from "../state/files/open.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";

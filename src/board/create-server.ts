@@ -9,7 +9,7 @@ import type { Logger } from "../model/logger.ts";
 import type { LogLevelSource } from "../model/server-log.ts";
 import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
-import type { Redactor } from "../secrets/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
 import type { LoggedMessage } from "../server/log/server-log.ts";
 import { SamplingLimits } from "../server/requests/sampling-limits.ts";

@@ -14,7 +14,7 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import { toolWithoutSecrets } from "../model/without-secrets.ts";
-import type { Redactor } from "../secrets/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { Clock } from "../util/clock.ts";
 import { reasonOf } from "../util/system-problem.ts";
 import { failureKey, RecentFailures } from "./recent-failures.ts";

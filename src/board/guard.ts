@@ -20,7 +20,7 @@ import type { PinnedServer } from "../model/pin.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { CallOutcome, ToolDefinition } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
-import type { Redactor } from "../secrets/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../util/clock.ts";
 import { sayTool } from "../util/text.ts";

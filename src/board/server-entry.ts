@@ -9,7 +9,7 @@ import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import { describeTarget } from "../secrets/hide.ts";
+import { describeTarget } from "../redaction/hide.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";

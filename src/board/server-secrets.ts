@@ -7,8 +7,8 @@ import { type Logger, loggerFor } from "../model/logger.ts";
 import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
-import { protect } from "../secrets/protect.ts";
-import type { Redactor } from "../secrets/redactor.ts";
+import { protect } from "../redaction/protect.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { Environment } from "../util/environment.ts";
 
 export class ServerSecrets {

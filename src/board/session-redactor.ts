@@ -1,8 +1,8 @@
 // Keeps the credentials of the servers that a client brings out of what a face writes about the session.
 
 import type { ServerTarget } from "../model/server-definition.ts";
-import { protect } from "../secrets/protect.ts";
-import { Redactor } from "../secrets/redactor.ts";
+import { protect } from "../redaction/protect.ts";
+import { Redactor } from "../redaction/redactor.ts";
 
 export class SessionRedactor extends Redactor {
   /** Redacts the credentials in these targets from now on. They are as the client sent them, without `${VAR}`. */

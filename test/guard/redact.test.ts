@@ -4,7 +4,7 @@ import type { ContentBlock } from "../../src/model/content.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
 import type { GuardedCall, Next } from "../../src/model/guard.ts";
 import type { CallOutcome, ToolUpdate, UpdateListener } from "../../src/model/tool.ts";
-import { Redactor } from "../../src/secrets/redactor.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 import { callOf, pass, subject } from "./subjects.ts";
 
 const SECRET = "hunter2-hunter2";

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Connection } from "../../../src/model/connection.ts";
-import { Redactor } from "../../../src/secrets/redactor.ts";
+import { Redactor } from "../../../src/redaction/redactor.ts";
 import { createConnector } from "../../../src/server/connect.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { closeBoards, fixture, open, statusOf } from "../../support/boards.ts";

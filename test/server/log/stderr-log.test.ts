@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Redactor } from "../../../src/secrets/redactor.ts";
+import { Redactor } from "../../../src/redaction/redactor.ts";
 import { StderrLog } from "../../../src/server/log/stderr-log.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
 

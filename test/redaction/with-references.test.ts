@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../src/model/server-config.ts";
-import { withReferences } from "../../src/secrets/references.ts";
+import { withReferences } from "../../src/redaction/with-references.ts";
 
 const TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServerTarget } from "../../src/model/server-definition.ts";
-import { collectSecrets, namesIn } from "../../src/secrets/collect.ts";
+import { collectSecrets, namesIn } from "../../src/redaction/collect.ts";
 
 interface Parts {
   command?: string;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SecretMatcher } from "../../src/secrets/matcher.ts";
+import { SecretMatcher } from "../../src/redaction/matcher.ts";
 
 /** The characters that are part of any occurrence, found one by one. */
 function covered(text: string, words: readonly string[]): boolean[] {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
 import { silentLogger } from "../../src/model/logger.ts";
-import { redactingLogger, Redactor } from "../../src/secrets/redactor.ts";
-import { variantsOf } from "../../src/secrets/variants.ts";
+import { redactingLogger, Redactor } from "../../src/redaction/redactor.ts";
+import { variantsOf } from "../../src/redaction/variants.ts";
 import { recordingLogger } from "../support/logger.ts";
 
 const TOKEN = "ghp_Zx81/+Qw?9~kL";

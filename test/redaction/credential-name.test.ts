@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { credentialLikeness, isCredential } from "../../src/secrets/credential-name.ts";
+import { credentialLikeness, isCredential } from "../../src/redaction/credential-name.ts";
 
 describe("a name", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../src/model/server-config.ts";
-import { describeTarget, withoutCredentials } from "../../src/secrets/hide.ts";
+import { describeTarget, withoutCredentials } from "../../src/redaction/hide.ts";
 
 describe("how a server is started, without credentials", () => {
   it.each<[string[], string]>([

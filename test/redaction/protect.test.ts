@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ServerTarget } from "../../src/model/server-definition.ts";
-import { protect } from "../../src/secrets/protect.ts";
-import { Redactor } from "../../src/secrets/redactor.ts";
+import { protect } from "../../src/redaction/protect.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const database = (password: string): ServerTarget => ({
   kind: "stdio",
