@@ -4,6 +4,7 @@
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
+import { statusOffBoard, untrustedStatus } from "./board/untrusted-servers.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
@@ -26,7 +27,6 @@ import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
-import { describeTarget } from "./redaction/hide.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 import { canonicalJson } from "./util/canonical-json.ts";
 
@@ -45,12 +45,11 @@ export async function openBoard(
   return board;
 }
 
-/** What nobody has trusted is not run. */
 async function withModules(
-  { nativeModules = [], untrusted, workspace }: AgentConfig,
+  { nativeModules = [], workspace }: AgentConfig,
   options: BoardOptions,
 ): Promise<BoardOptions> {
-  if (nativeModules.length === 0 || untrusted !== undefined) return options;
+  if (nativeModules.length === 0) return options;
   const { workspaceDir = workspace, native = [] } = options;
   // Loaded here, since most boards have no modules.
   const { loadNativeModules } = await import("./board/native-modules.ts");
@@ -60,21 +59,11 @@ async function withModules(
 
 /** The board itself does not have the server, and people must learn from its status where it is. */
 function statusInSessions(definition: ServerDefinition, sessions: number): ServerStatus {
-  const { name, origin, target, enabled } = definition;
+  const { name, enabled } = definition;
   const message = `runs once for each session, and there ${sessions === 1 ? "is 1" : `are ${sessions}`} now; clients without a session are not offered it`;
   return {
-    name,
-    origin,
-    transport: target.kind,
-    target: describeTarget(target),
-    state: { kind: enabled ? "idle" : "disabled" },
-    tools: 0,
-    cached: false,
-    available: false,
-    restarts: 0,
-    calls: { total: 0, failed: 0, inFlight: 0 },
+    ...statusOffBoard(definition, { kind: enabled ? "idle" : "disabled" }),
     diagnostics: enabled ? [{ server: name, message }] : [],
-    stderr: [],
   };
 }
 
@@ -149,13 +138,14 @@ class LiveBoard implements Board {
 
   status(): ServerStatus[] {
     const { agent, servers } = this.#core;
-    return agent.servers.flatMap((definition) => {
+    const onBoard = agent.servers.flatMap((definition) => {
       if (this.#isOnlyInSessions(definition)) {
         return [statusInSessions(definition, this.#sessions.withPerSession)];
       }
       const entry = servers.get(definition.name);
       return entry === undefined ? [] : [this.#core.status(entry)];
     });
+    return [...onBoard, ...untrustedStatus(agent, onBoard)];
   }
 
   instructions(): ServerInstructions[] {
@@ -271,8 +261,8 @@ class LiveBoard implements Board {
   /** The native tools of the host, and those of the modules that are configured now. */
   async #nativeFor(agent: AgentConfig): Promise<NonNullable<BoardOptions["native"]>> {
     const { agent: last, native } = this.#core;
-    const modulesOf = ({ nativeModules, untrusted, workspace }: AgentConfig): string =>
-      canonicalJson([nativeModules ?? [], untrusted === undefined, workspace ?? null]);
+    const modulesOf = ({ nativeModules, workspace }: AgentConfig): string =>
+      canonicalJson([nativeModules ?? [], workspace ?? null]);
     if (modulesOf(last) === modulesOf(agent)) return native;
     return (await withModules(agent, this.#given)).native ?? [];
   }

@@ -6,7 +6,7 @@ import type { Board, SessionBoard } from "../src/model/board.ts";
 import type { ToolsEvent } from "../src/model/events.ts";
 import { parseAgentConfig } from "../src/config/parse.ts";
 import { cleanUp, directory, execute, openWith } from "./guard/boards.ts";
-import { fixture, reaches, statusOf, textOf } from "./support/boards.ts";
+import { asUntrusted, fixture, reaches, statusOf, textOf } from "./support/boards.ts";
 import { eventually, isAlive } from "./support/processes.ts";
 
 cleanUp();
@@ -128,7 +128,6 @@ describe("the servers of a board", () => {
   });
 
   it("whatever state they are in", async () => {
-    const untrusted = { remedy: "trust it" };
     const start = parseAgentConfig({
       startupWait: 0,
       servers: {
@@ -139,7 +138,7 @@ describe("the servers of a board", () => {
         lazy: { ...fixture("echo"), lazy: true },
       },
     });
-    const board = await openWith({ ...start, untrusted });
+    const board = await openWith({ ...start, ...asUntrusted(start) });
     expect(new Set(board.status().map(({ state }) => state.kind))).toEqual(
       new Set(["untrusted", "disabled"]),
     );
@@ -158,7 +157,7 @@ describe("the servers of a board", () => {
     expect((await waiting).failure?.code).toBe("SERVER_UNAVAILABLE");
     expect(textOf(await board.call("slow/echo", { text: "hi" }))).toBe("hi");
     // And back: what nobody trusts is stopped.
-    await board.reload({ ...start, untrusted });
+    await board.reload({ ...start, ...asUntrusted(start) });
     expect(board.status().filter(({ pid }) => pid !== undefined)).toEqual([]);
   });
 

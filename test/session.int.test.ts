@@ -8,7 +8,7 @@ import type { SessionOptions } from "../src/model/board-options.ts";
 import type { NativeTool } from "../src/model/tool.ts";
 import { cwd, marked, reached, statusIn } from "./board/session/sessions.ts";
 import { cleanUp, directory, load, openWith } from "./guard/boards.ts";
-import { fixture, textOf } from "./support/boards.ts";
+import { asUntrusted, fixture, textOf } from "./support/boards.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "./support/processes.ts";
 
 cleanUp();
@@ -418,7 +418,7 @@ describe("a session's server", () => {
     const config = await load({
       agents: { defaults: { mcp: { servers: { docs: fixture("echo") } } } },
     });
-    const board = await openWith({ ...config, untrusted: { remedy: "run: plugboard trust" } });
+    const board = await openWith({ ...config, ...asUntrusted(config) });
     const session = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
     expect(statusIn(session, "docs").state.kind).toBe("untrusted");
     expect(textOf(await session.call("mine/echo", hi))).toBe("hi");

@@ -95,7 +95,6 @@ export function createServer(
       after,
       onState,
       onTools,
-      untrusted: isConfigured(definition) ? agent.untrusted : undefined,
       authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
     }),
     signIn,

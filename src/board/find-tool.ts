@@ -1,7 +1,7 @@
 // Finds a tool by name, and suggests similar names if there is none. What is known answers at once; only if that
 // has no such tool, servers whose tools are not known are started.
 
-import { cancelled, PlugboardError, quoteIn, unknownServer } from "../model/errors.ts";
+import { cancelled, PlugboardError, quoteIn } from "../model/errors.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import { isCallable } from "../model/server-state.ts";
 import { canonicalName, type Tool } from "../model/tool.ts";
@@ -18,7 +18,7 @@ const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
   tools: BoardTools;
-  servers: Pick<ServerSet, "get" | "all" | "withheld">;
+  servers: Pick<ServerSet, "get" | "all" | "withheld" | "missing">;
   clock: Clock;
 }
 
@@ -141,7 +141,7 @@ function unknownServerOf(name: string, servers: FindContext["servers"]): Plugboa
     return new PlugboardError("SERVER_UNAVAILABLE", `server '${server}' is disabled`, { server });
   }
   const names = servers.all().map((entry) => entry.name);
-  return unknownServer(server, names);
+  return servers.missing(server, names);
 }
 
 /** "did you mean …?" with the nearest of these tools, for a board that has them in parts. */

@@ -15,13 +15,11 @@ import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
  */
 export function withMatchingServer(
   definition: ServerDefinition,
-  { servers, elsewhere = [], untrusted, guard: general }: AgentConfig,
+  { servers, elsewhere = [], guard: general }: AgentConfig,
   env: Environment,
 ): ServerDefinition {
   const match = [...servers, ...elsewhere].find(({ name }) => name === definition.name);
-  if (match === undefined || untrusted !== undefined || !isMatch(definition, match, env)) {
-    return definition;
-  }
+  if (match === undefined || !isMatch(definition, match, env)) return definition;
   const { toolPrefix } = match;
   const include = strictestInclude(match, definition.include, match.include);
   const guard = strictestGuard(match, definition.guard, match.guard, general?.approval);

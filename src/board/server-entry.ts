@@ -168,7 +168,7 @@ export class ServerEntry {
   /** `tools` is how many are listed, `more` are diagnostics of the board. */
   status(tools: number, more: readonly Diagnostic[]): ServerStatus {
     const { definition, supervisor } = this;
-    const { target, name, origin } = definition;
+    const { target, name, origin, from } = definition;
     const { state } = supervisor;
     const isCached = this.#knowledge === "cached";
     const status: ServerStatus = {
@@ -187,6 +187,7 @@ export class ServerEntry {
       stderr: supervisor.stderrTail(),
     };
     // Keys without a value are left out: people print the status as JSON and compare it.
+    if (from !== undefined) status.from = from;
     if (isCached && this.#cachedAt !== undefined) status.cachedAt = this.#cachedAt;
     if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
     if (this.#identity !== undefined) status.identity = this.#identity;

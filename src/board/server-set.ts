@@ -9,7 +9,7 @@ import type { ReloadReport } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { unknownServer } from "../model/errors.ts";
+import { type PlugboardError, unknownServer } from "../model/errors.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { PinnedServer } from "../model/pin.ts";
@@ -29,6 +29,7 @@ import {
 import type { EarlierRuns, RememberedServer } from "./earlier-runs.ts";
 import { type BoardGuard, type PinnedEntry, pinId, pinMode } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
+import { untrustedError } from "./untrusted-servers.ts";
 
 const DISABLED: ServerState = { kind: "disabled" };
 
@@ -122,17 +123,23 @@ export class ServerSet {
     return this.#own.get(name) ?? this.#shared(name);
   }
 
-  /** Throws UNKNOWN_SERVER with a similar name. */
+  /** Throws UNKNOWN_SERVER with a similar name, or UNTRUSTED. */
   named(name: string): ServerEntry {
     const entry = this.get(name);
-    if (entry === undefined) throw unknownServer(name, this.#names());
+    if (entry === undefined) throw this.missing(name, this.#names());
     return entry;
+  }
+
+  /** Why there is no server of this name. `names` are those that may have been meant. */
+  missing(name: string, names: readonly string[]): PlugboardError {
+    const { agent, clock } = this.#options;
+    return untrustedError(name, agent, clock) ?? unknownServer(name, names);
   }
 
   /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
   namedOrWithheld(name: string): ServerEntry {
     const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
-    if (entry === undefined) throw unknownServer(name, [...this.#names(), ...this.#withheld]);
+    if (entry === undefined) throw this.missing(name, [...this.#names(), ...this.#withheld]);
     return entry;
   }
 
@@ -260,7 +267,7 @@ export class ServerSet {
         }
         const known = await this.#readEarlier(configured, cwd);
         const gone = deferred();
-        const tools = known.tools ?? this.#toolsOfPredecessor(before, definition, agent);
+        const tools = known.tools ?? this.#toolsOfPredecessor(before, definition);
         const entry = this.#make(configured, cwd, { ...known, tools }, agent, gone.promise);
         return { kind: "new", entry, known: { ...known, tools }, predecessor: before, gone };
       }),
@@ -365,13 +372,9 @@ export class ServerSet {
       definition.target.kind === "stdio" ||
       canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
         canonicalJson([last.networkAllow ?? [], last.networkProxy ?? null]);
-    const isTrustedAlike =
-      definition.origin === "session" ||
-      (agent.untrusted === undefined) === (last.untrusted === undefined);
     return (
       before.isStartedLike(definition, cwd) &&
       isReachedAlike &&
-      isTrustedAlike &&
       // A server hears only when it is started whether there are roots.
       roots.areTold(before.definition, last.roots) === roots.areTold(definition, agent.roots)
     );
@@ -384,12 +387,11 @@ export class ServerSet {
   #toolsOfPredecessor(
     before: ServerEntry | undefined,
     definition: ServerDefinition,
-    agent: AgentConfig,
   ): CachedTools | undefined {
     const listed = before && this.#listed.get(before);
     const identity = before?.identity;
     if (listed === undefined || identity === undefined) return undefined;
-    if (!definition.enabled || agent.untrusted !== undefined) return undefined;
+    if (!definition.enabled) return undefined;
     const { tools, capabilities, found } = listed;
     return { tools, capabilities, found, identity, savedAt: this.#options.clock.now() };
   }

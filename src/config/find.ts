@@ -7,10 +7,19 @@ import { plugboardHome } from "./home.ts";
 import { configInvalid } from "./issue.ts";
 
 export type ConfigSource =
-  /** Nobody named a file that comes from the `directory`: nothing in it may start before it is trusted. */
-  | { kind: "file"; path: string; from: "flag" | "environment" | "directory" | "home" }
+  | FileSource
   /** There is no file, so the servers that come with Plugboard are used. */
   | { kind: "demo" };
+
+export interface FileSource {
+  kind: "file";
+  /** What a gateway that runs with it is known by, also if another file lies beneath. */
+  path: string;
+  /** Nobody named a file that comes from the `directory`: nothing in it may start before it is trusted. */
+  from: "flag" | "environment" | "directory" | "home";
+  /** The file in Plugboard's home, over which the one in the directory lies. A file that was named lies over none. */
+  base?: string;
+}
 
 export interface FindOptions {
   /** The value of `--config`. */
@@ -32,17 +41,38 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
     const path = named(resolve(cwd, variable), "$PLUGBOARD_CONFIG");
     return { kind: "file", path, from: "environment" };
   }
-  const home = join(plugboardHome(env, homedir), FILE_NAME);
+  const home = ownFile(env, homedir);
   const local = join(resolve(cwd), FILE_NAME);
-  if (local !== home && exists(local)) return { kind: "file", path: local, from: "directory" };
+  if (local !== home && exists(local)) {
+    return withBase({ kind: "file", path: local, from: "directory" }, { env, homedir });
+  }
   return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };
+}
+
+/** The user's own file, whether or not it is there. */
+export function ownFile(env: Environment, homedir: string): string {
+  return join(plugboardHome(env, homedir), FILE_NAME);
+}
+
+/** With the file that lies beneath it now. */
+export function withBase(
+  { kind, path, from }: FileSource,
+  { env, homedir }: Pick<FindOptions, "env" | "homedir">,
+): FileSource {
+  const home = ownFile(env, homedir);
+  return { kind, path, from, ...(from === "directory" && exists(home) && { base: home }) };
+}
+
+/** Each file of a configuration by itself, the one beneath first. */
+export function filesOf({ base, ...source }: FileSource): FileSource[] {
+  return base === undefined ? [source] : [{ kind: "file", path: base, from: "home" }, source];
 }
 
 /** Where a file would be found, best first, whether or not it is there: a gateway runs on when its file is deleted. */
 export function possibleFiles({ flag, env, cwd, homedir }: FindOptions): string[] {
   const given = flag || env["PLUGBOARD_CONFIG"];
   if (given) return [resolve(cwd, given)];
-  return [join(resolve(cwd), FILE_NAME), join(plugboardHome(env, homedir), FILE_NAME)];
+  return [join(resolve(cwd), FILE_NAME), ownFile(env, homedir)];
 }
 
 /**

@@ -11,6 +11,8 @@ import { parseTemplate } from "./schema/references.ts";
 export interface Fingerprint {
   /** The hash of the configuration file. */
   file: string;
+  /** The hash of the file that it lies over. Absent if there is none. */
+  base?: string;
   /** The real path of the working directory. */
   cwd: string;
   /** The key of the hashes in `values`: they are worth nothing without this note, which only its owner can read. */
@@ -20,7 +22,7 @@ export interface Fingerprint {
   agents: Record<string, AgentFingerprint>;
   /** The hash of the trust record that approves exactly this file. Absent if there is none. */
   trust?: string;
-  /** Nobody has trusted the file, so none of its servers run. */
+  /** Nobody has trusted one of the files, so none of its servers run. */
   untrusted?: true;
 }
 
@@ -65,16 +67,23 @@ export function hashOfFile(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** `file` is the hash of the bytes that all `agents` were read from. */
+/** The hashes of what is read: of the file, and of the one that it lies over. */
+export interface FileHashes {
+  file: string;
+  base?: string | undefined;
+}
+
+/** The hashes are of the bytes that all `agents` were read from. */
 export function takeFingerprint(
   agents: readonly AgentConfig[],
-  { file, salt, env, cwd }: Surroundings & { file: string; salt: string },
+  { file, base, salt, env, cwd }: Surroundings & FileHashes & { salt: string },
 ): Fingerprint {
   const taker = { env, cwd, salt };
   const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, taker)] as const);
   const names = new Set(known.flatMap(([, { variables }]) => variables));
   return {
     file,
+    ...(base !== undefined && { base }),
     cwd: realDirectory(cwd),
     salt,
     values: Object.fromEntries([...names].map((name) => [name, hashOfValue(salt, name, env)])),
@@ -86,6 +95,8 @@ export function takeFingerprint(
 /** What keeps a command from using the gateway's servers. */
 export type Difference =
   | { kind: "file" | "untrusted" }
+  /** The file beneath: only one of the two has it, or it is another text. */
+  | { kind: "base"; has: "gateway" | "command" | "both" }
   | { kind: "agent"; agent: string }
   | { kind: "variable"; name: string }
   /** `what` means something else there than in `cwd`, where the gateway runs. */
@@ -94,9 +105,13 @@ export type Difference =
 /** Undefined if a command in these surroundings would start the same servers for the agent. */
 export function difference(
   { salt, values, agents, cwd, ...gateway }: Fingerprint,
-  { agent, file, ...here }: Surroundings & { agent: string; file: string },
+  { agent, file, base, ...here }: Surroundings & FileHashes & { agent: string },
 ): Difference | undefined {
   if (gateway.file !== file) return { kind: "file" };
+  if (gateway.base !== base) {
+    const both = base !== undefined && gateway.base !== undefined;
+    return { kind: "base", has: both ? "both" : base === undefined ? "gateway" : "command" };
+  }
   if (gateway.untrusted) return { kind: "untrusted" };
   const known = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
   if (known === undefined) return { kind: "agent", agent };

@@ -10,6 +10,7 @@ import { expandHome } from "./home.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
 import { readAgents } from "./schema/agents.ts";
+import type { RootSettings } from "./schema/file-schema.ts";
 import type { GatewayBlock } from "./schema/gateway-schema.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -27,32 +28,56 @@ export interface GatewayConfig {
 /** Rejects with CONFIG_INVALID, listing what is wrong with the file. */
 export async function loadGateway(
   path: string,
-  { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions = {},
+  options: LoadConfigOptions = {},
 ): Promise<GatewayConfig> {
+  const { base, baseText, text } = options;
+  const over = await readBlocks(path, { ...options, text });
+  const under =
+    base === undefined ? undefined : await readBlocks(base, { ...options, text: baseText });
+  const allow = [under, over].flatMap((each) => each?.network?.allow ?? []);
+  return {
+    settings: gatewaySettings(layBlocks(under?.gateway, over.gateway)),
+    agentIds: [...new Set([DEFAULT_AGENT, ...(under?.agentIds ?? []), ...over.agentIds])],
+    ...(allow.length > 0 && { networkAllow: [...new Set(allow)] }),
+    networkProxy: over.network?.proxy ?? under?.network?.proxy,
+  };
+}
+
+/** What a gateway needs of one file, with whole paths. */
+async function readBlocks(
+  path: string,
+  { cwd = process.cwd(), homedir = systemHome(), text }: LoadConfigOptions,
+): Promise<Pick<RootSettings, "gateway" | "network"> & { agentIds: string[] }> {
   const file = resolve(cwd, path);
   const config = await readConfigFile(file, { cwd, text });
   const { root, list, issues } = readAgents(config.value);
   throwIfAny([...config.issues, ...issues.map(config.asWritten)], config.source);
   const toPath = (given: string): string => resolve(dirname(file), expandHome(given, homedir));
+  const { gateway, network } = root;
+  const { tls } = gateway ?? {};
   return {
-    settings: gatewaySettings(root.gateway, toPath),
-    agentIds: [DEFAULT_AGENT, ...list.flatMap(({ id }) => id ?? [])],
-    networkAllow: root.network?.allow,
-    networkProxy: root.network?.proxy,
+    gateway: tls ? { ...gateway, tls: { cert: toPath(tls.cert), key: toPath(tls.key) } } : gateway,
+    network,
+    agentIds: list.flatMap(({ id }) => id ?? []),
   };
 }
 
+function layBlocks(
+  under: GatewayBlock | undefined,
+  over: GatewayBlock | undefined,
+): GatewayBlock | undefined {
+  if (under === undefined || over === undefined) return over ?? under;
+  return { ...under, ...over, limits: { ...under.limits, ...over.limits } };
+}
+
 /** Without a block: the settings of a gateway that nobody has configured. */
-export function gatewaySettings(
-  block: GatewayBlock = {},
-  toPath: (path: string) => string = (path) => path,
-): GatewaySettings {
+export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
   const { host, port, tls, behindProxy, publicUrl, jwt, limits = {} } = block;
   const { sessionTimeout, idleTimeout, approvalWait } = block;
   return {
     host: host ?? "127.0.0.1",
     port: port ?? DEFAULT_PORT,
-    ...(tls && { tls: { cert: toPath(tls.cert), key: toPath(tls.key) } }),
+    ...(tls && { tls }),
     behindProxy: behindProxy ?? false,
     ...(publicUrl && { publicUrl: new URL(publicUrl).href.replace(/\/+$/, "") }),
     allowedHosts: block.allowedHosts ?? [],

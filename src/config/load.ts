@@ -13,6 +13,7 @@ import { type ConfigFile, readConfigContent, readConfigFile } from "./config-fil
 import { expandHome } from "./home.ts";
 import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
+import { layOver } from "./layers/files.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import {
   layerIssues,
@@ -39,6 +40,10 @@ export interface LoadConfigOptions {
   homedir?: string;
   /** The text of the file, if you have read it already. */
   text?: string;
+  /** A file that this one lies over, such as the user's own beneath a project's. */
+  base?: string;
+  /** The text of the file beneath, if you have read it already. */
+  baseText?: string;
   /** Settings of every server that has none of its own. */
   serverDefaults?: SessionDefaults;
 }
@@ -52,10 +57,23 @@ export async function loadConfig(
   agentId: string = DEFAULT_AGENT,
   options: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
-  const { cwd = process.cwd() } = options;
-  const file = resolve(cwd, path);
-  const config = await readConfigFile(file, { cwd, text: options.text });
-  return { ...toAgentConfig(config, agentId, { ...options, baseDir: dirname(file) }), file };
+  const { cwd = process.cwd(), base, baseText } = options;
+  const over = await readLayers(resolve(cwd, path), { cwd, text: options.text });
+  if (base === undefined) return toAgentConfig(over, agentId, options);
+  const under = await readLayers(resolve(cwd, base), { cwd, text: baseText });
+  const known = [...over.agentIds, ...under.agentIds];
+  const [first, second] = [over, under].map((file) =>
+    toAgentConfig({ ...file, agentIds: known }, agentId, options),
+  ) as [AgentConfig, AgentConfig];
+  return layOver(second, first);
+}
+
+/** Which agents a file has. Rejects with CONFIG_INVALID. */
+export async function agentIdsIn(
+  path: string,
+  { cwd = process.cwd(), text }: Pick<LoadConfigOptions, "cwd" | "text"> = {},
+): Promise<string[]> {
+  return (await readLayers(resolve(cwd, path), { cwd, text })).agentIds;
 }
 
 /** The same for the content of a file, as `JSON.parse` gives it. Relative paths are relative to the process. */
@@ -64,26 +82,41 @@ export async function loadConfigContent(
   agentId: string = DEFAULT_AGENT,
   options: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
-  return toAgentConfig(await readConfigContent(content, options), agentId, options);
+  return toAgentConfig(takenApart(await readConfigContent(content, options)), agentId, options);
+}
+
+/** A file that was read and taken apart; its agents are checked when one of them is used. */
+interface FileLayers extends Omit<ConfigFile, "value"> {
+  file?: string;
+  layers: AgentLayers;
+  /** The ids that are valid: its own, and those of a file that it lies over or beneath. */
+  agentIds: string[];
+}
+
+async function readLayers(
+  file: string,
+  { cwd, text }: { cwd: string; text?: string | undefined },
+): Promise<FileLayers> {
+  return { ...takenApart(await readConfigFile(file, { cwd, text })), file };
+}
+
+function takenApart({ value, ...config }: ConfigFile): FileLayers {
+  const layers = readAgents(value);
+  return { ...config, layers, agentIds: layers.list.flatMap(({ id }) => id ?? []) };
 }
 
 function toAgentConfig(
-  { value, issues, warnings, notes, asWritten, source, isOfDirectory }: ConfigFile,
+  { file, layers, agentIds, issues, warnings, notes, asWritten, source, isOfDirectory }: FileLayers,
   agentId: string,
-  {
-    baseDir,
-    cwd,
-    homedir = systemHome(),
-    serverDefaults,
-  }: LoadConfigOptions & { baseDir?: string },
+  { cwd, homedir = systemHome(), serverDefaults }: LoadConfigOptions,
 ): AgentConfig {
-  const layers = readAgents(value);
+  const baseDir = file && dirname(file);
   const agent = layers.list.find(({ id }) => id === agentId);
-  const isKnown = agent !== undefined || agentId === DEFAULT_AGENT;
+  const isKnown = agentIds.includes(agentId) || agentId === DEFAULT_AGENT;
   const found = [
     ...layers.issues,
     ...mergeIssues(layers),
-    ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
+    ...(isKnown ? [] : [unknownAgent(agentId, agentIds)]),
   ];
   throwIfAny([...issues, ...found.map(asWritten)], source);
   const servers = mergeServers(layers.defaults.servers, agent?.servers);
@@ -93,6 +126,7 @@ function toAgentConfig(
   const { guard, session } = settings;
   return {
     ...settings,
+    agentId,
     ...(guard?.rules && { guard: { ...guard, rules: guard.rules.map(places) } }),
     ...(session && { session: { ...session, rules: session.rules.map(places) } }),
     servers: servers.map(({ server, rules, ...rest }) =>
@@ -105,6 +139,7 @@ function toAgentConfig(
     warnings: toProblems([...warnings, ...ownWarnings], source),
     ...(notes.length > 0 && { notes: toProblems(notes, source) }),
     ...(isOfDirectory && { isOfDirectory }),
+    ...(file !== undefined && { file }),
   };
 }
 
@@ -135,8 +170,7 @@ function mergeIssues({ defaults, list }: AgentLayers): Issue[] {
   ];
 }
 
-function unknownAgent(agentId: string, { list }: AgentLayers): Issue {
-  const ids = list.flatMap(({ id }) => id ?? []);
+function unknownAgent(agentId: string, ids: readonly string[]): Issue {
   const known =
     ids.length === 0 ? "the file defines no agents" : `known agents: ${ids.map(quote).join(", ")}`;
   const message = `there is no agent ${quote(agentId)}; ${known}`;
@@ -149,13 +183,12 @@ function mergeAgent(
   agent: AgentLayer | undefined,
   baseDir: string,
   homedir: string,
-): Omit<AgentConfig, "servers" | "warnings"> {
+): Omit<AgentConfig, "agentId" | "servers" | "warnings"> {
   const layers = agent === undefined ? [defaults] : [defaults, agent];
   const settings: AgentSettings = { ...defaults.settings, ...agent?.settings };
   const mcp = { ...defaults.settings.mcp, ...agent?.settings.mcp };
   const toPath = (path: string): string => resolve(baseDir, expandHome(path, homedir));
   return {
-    agentId: agent?.id ?? DEFAULT_AGENT,
     toolNames: mcp.toolNames ?? DEFAULT_TOOL_NAMES,
     ...(mcp.toolNames !== undefined && { hasToolNames: true }),
     toolNameLength: mcp.toolNameLength,

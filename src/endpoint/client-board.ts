@@ -51,7 +51,7 @@ export async function openClientBoard(
   const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
   const { start = "eager", open = openBoard } = given;
   let agent = forClients(opened, cwd);
-  let empty = whyEmpty(agent, stateDir);
+  let missing = whyMissing(agent, stateDir);
   const board = await open(agent, {
     start,
     env,
@@ -68,7 +68,7 @@ export async function openClientBoard(
     // Questions caused by a client's calls go to that client instead.
     ...declineUnattributed(logger),
   });
-  if (empty !== undefined) logger.warn(empty);
+  if (missing !== undefined) logger.warn(missing);
   return {
     board,
     get workspace() {
@@ -80,16 +80,16 @@ export async function openClientBoard(
     get roots() {
       return agent.roots;
     },
-    // A client cannot see why a board is empty.
-    about: () => empty && `${empty.replace(/\.?$/, ".")} Tell the user.`,
+    // A client cannot see why tools are missing.
+    about: () => missing && `${missing.replace(/\.?$/, ".")} Tell the user.`,
     keepsApps: () => agent.toolNames === "{tool}" && agent.servers.length === 1,
     async reload(next) {
       const nextAgent = forClients(next, cwd);
       const report = await board.reload(nextAgent);
-      const before = empty;
+      const before = missing;
       agent = nextAgent;
-      empty = whyEmpty(agent, stateDir);
-      if (empty !== undefined && empty !== before) logger.warn(empty);
+      missing = whyMissing(agent, stateDir);
+      if (missing !== undefined && missing !== before) logger.warn(missing);
       return report;
     },
   };
@@ -108,14 +108,16 @@ function forClients(agent: AgentConfig, cwd: string): AgentConfig {
   };
 }
 
-/** Why a board has no tools, and what to do about it. Undefined if it has some. */
-function whyEmpty(agent: AgentConfig, stateDir: string): string | undefined {
-  const { untrusted, file, servers, nativeModules = [] } = agent;
-  if (untrusted !== undefined) {
+/** Why a board has no tools, or not those of a file, and what to do about it. Undefined if it has them. */
+function whyMissing(agent: AgentConfig, stateDir: string): string | undefined {
+  const { untrusted = [], file, servers, nativeModules = [] } = agent;
+  const isEmpty = nativeModules.length === 0 && !servers.some(({ enabled }) => enabled);
+  const [first] = untrusted;
+  if (first !== undefined) {
     // Without a full stop, since it ends with a command that is copied.
-    return `Plugboard offers no tools, because ${untrusted.remedy}`;
+    return `Plugboard offers ${isEmpty ? "no tools" : `none of the tools of ${first.file}`}, because ${first.remedy}`;
   }
-  if (nativeModules.length > 0 || servers.some(({ enabled }) => enabled)) return undefined;
+  if (!isEmpty) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");
   const why =
     servers.length > 0

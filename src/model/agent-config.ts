@@ -79,12 +79,20 @@ export interface AgentConfig {
   warnings: ConfigProblem[];
   /** What was passed over or renamed in the file of another application. Absent if there is nothing to tell. */
   notes?: ConfigProblem[];
-  /** Set if nobody has approved this configuration: no server starts, and `remedy` says what to do. */
-  untrusted?: { remedy: string };
+  /** Configuration files that nobody has approved. Their servers are shown, and nothing else of them is used. */
+  untrusted?: UntrustedFile[];
   /** The file it was read from. */
   file?: string;
   /** The file has other servers for other working directories. */
   isOfDirectory?: true;
+}
+
+export interface UntrustedFile {
+  file: string;
+  /** Says what to do. */
+  remedy: string;
+  /** They never start. Nothing in `servers` has the name of one of them. */
+  servers: ServerDefinition[];
 }
 
 /** The servers of one board, and how their tools are named. */

@@ -96,4 +96,13 @@ export interface ServerDefinition {
   signInAs?: string;
   /** For a session's server: the configured server of the same name and URL, whose stored login it uses. */
   matchingServer?: ServerDefinition;
+  /** Absent where there is only one file. */
+  from?: ServerOrigin;
+}
+
+/** Which of several configuration files a server is from. */
+export interface ServerOrigin {
+  file: string;
+  /** The file beneath, which has a server of this name too. */
+  hides?: string;
 }

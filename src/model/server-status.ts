@@ -3,11 +3,13 @@
 import type { Diagnostic } from "./diagnostic.ts";
 import type { ServerIdentity } from "./connection.ts";
 import type { ServerState } from "./server-state.ts";
-import type { ServerScope } from "./server-definition.ts";
+import type { ServerOrigin, ServerScope } from "./server-definition.ts";
 
 export interface ServerStatus {
   name: string;
   origin: ServerScope;
+  /** Which configuration file it is from. Absent where there is only one. */
+  from?: ServerOrigin;
   transport: "stdio" | "http" | "sse" | "remote";
   /** The command line or the URL, with `${VAR}` not expanded. */
   target: string;

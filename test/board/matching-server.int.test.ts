@@ -7,7 +7,7 @@ import { parseSessionServers } from "../../src/config/session.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import { agree, protect, temporaryDirectory } from "../auth/support.ts";
 import { closeAll } from "../fixtures/http/client.ts";
-import { closeBoards, open, textOf } from "../support/boards.ts";
+import { asUntrusted, closeBoards, open, textOf } from "../support/boards.ts";
 import { cwd, reached, statusIn } from "./session/sessions.ts";
 
 afterEach(closeAll);
@@ -17,16 +17,12 @@ closeBoards();
 const url = "https://docs.example.com/mcp";
 const env = { HOST: "docs.example.com" };
 
-function withMatch(mine: ServerConfig, theirs: ServerConfig, untrusted = false) {
+function withMatch(mine: ServerConfig, theirs: ServerConfig, isUntrusted = false) {
   const agent = parseAgentConfig({ servers: { docs: theirs } });
   const { definitions } = parseSessionServers({ docs: mine }, undefined, cwd);
   const [definition] = definitions;
   if (definition === undefined) throw new Error("no definition");
-  return withMatchingServer(
-    definition,
-    { ...agent, ...(untrusted && { untrusted: { remedy: "" } }) },
-    env,
-  );
+  return withMatchingServer(definition, { ...agent, ...(isUntrusted && asUntrusted(agent)) }, env);
 }
 
 describe("a configured server matches", () => {

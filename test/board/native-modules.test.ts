@@ -151,10 +151,4 @@ describe("a board", () => {
     const outcome = await board.call("native/today");
     expect(outcome.content).toEqual([{ type: "text", text: "Monday" }]);
   });
-
-  it("does not run the modules of a file that nobody trusts", async () => {
-    const agent = await configured(`throw new Error("it ran")`);
-    await using board = await openBoard({ ...agent, untrusted: { remedy: "trust it" } });
-    expect(board.tools()).toEqual([]);
-  });
 });

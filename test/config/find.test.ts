@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findConfig } from "../../src/config/find.ts";
+import { filesOf, findConfig, withBase } from "../../src/config/find.ts";
 import { plugboardHome } from "../../src/config/home.ts";
 import { failure, makeDirectory } from "./files.ts";
 
@@ -39,13 +39,33 @@ describe("the configuration", () => {
     });
   });
 
-  it("else the one in the working directory, which nobody named", async () => {
+  it("else the one in the working directory, which nobody named, over the one in the home", async () => {
     const { root, ...dirs } = await place(LOCAL_FILE, HOME_FILE);
-    expect(findConfig({ env: {}, ...dirs })).toEqual({
+    const source = findConfig({ env: {}, ...dirs });
+    const local = { kind: "file", path: join(root, LOCAL_FILE), from: "directory" } as const;
+    const home = { kind: "file", path: join(root, HOME_FILE), from: "home" } as const;
+    expect(source).toEqual({ ...local, base: home.path });
+    expect(source.kind === "file" && filesOf(source)).toEqual([home, local]);
+    expect(filesOf(local)).toEqual([local]);
+  });
+
+  it("lies over no other file if it was named, or if the home has none", async () => {
+    const { root, ...dirs } = await place(LOCAL_FILE, HOME_FILE);
+    const path = join(root, LOCAL_FILE);
+    expect(findConfig({ flag: path, env: {}, ...dirs })).toEqual({
       kind: "file",
-      path: join(root, LOCAL_FILE),
-      from: "directory",
+      path,
+      from: "flag",
     });
+    expect(findConfig({ env: { PLUGBOARD_CONFIG: path }, ...dirs })).toEqual({
+      kind: "file",
+      path,
+      from: "environment",
+    });
+    const env = { PLUGBOARD_HOME: join(root, "none") };
+    const local = { kind: "file", path, from: "directory" } as const;
+    expect(findConfig({ env, ...dirs })).toEqual(local);
+    expect(withBase({ ...local, base: "gone" }, { env, homedir: dirs.homedir })).toEqual(local);
   });
 
   it("else the one in the home directory", async () => {

@@ -222,7 +222,7 @@ describe("a command stands alone", () => {
     const config = server([]);
     expect(compare(config, { file: "other" })).toEqual({ kind: "file" });
     expect(compare(config, { agent: "toString" })).toEqual({ kind: "agent", agent: "toString" });
-    const untrusted = { untrusted: { remedy: "" } };
+    const untrusted = { untrusted: [] };
     expect(compare(config, {}, untrusted)).toEqual({ kind: "untrusted" });
   });
 });

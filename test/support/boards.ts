@@ -3,6 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { openBoard } from "../../src/board.ts";
+import type { AgentConfig } from "../../src/model/agent-config.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
@@ -23,6 +24,11 @@ export function closeBoards(): void {
 export function fixture(name: string, ...args: string[]): ServerConfig {
   const path = fileURLToPath(new URL(`../fixtures/servers/${name}.mjs`, import.meta.url));
   return { command: process.execPath, args: [path, ...args] };
+}
+
+/** The same configuration, from a file that nobody has trusted. */
+export function asUntrusted({ servers }: AgentConfig): Pick<AgentConfig, "servers" | "untrusted"> {
+  return { servers: [], untrusted: [{ file: "", remedy: "run: plugboard trust", servers }] };
 }
 
 export async function open(

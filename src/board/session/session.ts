@@ -40,6 +40,7 @@ import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
+import { untrustedStatus } from "../untrusted-servers.ts";
 import { SessionServers } from "./session-servers.ts";
 
 /** How long opening a session waits for its servers. Slower ones join later. */
@@ -407,9 +408,10 @@ export class LiveSession implements SessionBoard {
 
   status(): ServerStatus[] {
     const { servers } = this.#core;
-    return [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
+    const onBoard = [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
       this.#statusOf(entry),
     );
+    return [...onBoard, ...untrustedStatus(this.#settings.base.agent, onBoard)];
   }
 
   instructions(): ServerInstructions[] {

@@ -2,15 +2,11 @@
 // it once and be asked again when it changes. Values are unresolved: what a `${VAR}` holds is the person's own.
 
 import { createHash } from "node:crypto";
-import { dirname } from "node:path";
-import { isDeepStrictEqual } from "node:util";
-import type { AgentConfig } from "../../model/agent-config.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { readConfigFile } from "../config-file.ts";
-import { toDefinition } from "../layers/definition.ts";
 import { mergeServers } from "../layers/merge.ts";
-import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "../schema/agents.ts";
+import { type AgentLayer, type AgentLayers, readAgents } from "../schema/agents.ts";
 import { REMOTE_KEYS, STDIO_KEYS } from "../schema/servers.ts";
 
 /** One thing to approve: a server that would start, or a setting that decides what runs. */
@@ -27,11 +23,8 @@ export interface Launches {
   all: Launch[];
   /** What decides which calls are allowed and asked about: hashes by label. It needs no approval. */
   guards: ReadonlyMap<string, string>;
-  /**
-   * Whether an agent was loaded from the text that is listed here. The file is read twice, and may have changed
-   * in between.
-   */
-  isSource: (agent: AgentConfig) => boolean;
+  /** The file says nothing at all: it has no servers, not even disabled ones, and no settings. */
+  isEmpty: boolean;
 }
 
 export type Trust =
@@ -53,20 +46,18 @@ const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
  */
 export async function readLaunches(file: string, text?: string): Promise<Launches> {
   const layers = readAgents((await readConfigFile(file, { text })).value);
-  return {
-    all: launchesOf(layers),
-    guards: guardsOf(layers),
-    isSource: ({ agentId, servers, nativeModules = [] }) => {
-      const agent = layers.list.find(({ id }) => id === agentId);
-      const modules = new Set(
-        writtenModules(agent === undefined ? [layers.defaults] : [layers.defaults, agent]),
-      );
-      if (nativeModules.some(({ written }) => !modules.has(written))) return false;
-      const merged = mergeServers(layers.defaults.servers, agent?.servers);
-      const read = merged.map((server) => toDefinition(server, dirname(file)));
-      return isDeepStrictEqual(read.map(startOf), servers.map(startOf));
-    },
-  };
+  return { all: launchesOf(layers), guards: guardsOf(layers), isEmpty: isEmpty(layers) };
+}
+
+function isEmpty({ defaults, list, root }: AgentLayers): boolean {
+  const { mcp = {}, ...settings } = defaults.settings;
+  const { servers: _, ...others } = mcp;
+  return (
+    list.length === 0 &&
+    defaults.servers.servers.size === 0 &&
+    Object.keys({ ...settings, ...others }).length === 0 &&
+    Object.keys(root).every((key) => PLAIN_BLOCKS.has(key))
+  );
 }
 
 /** `approved` has the hashes by label, as they were when somebody approved them. */
@@ -163,11 +154,6 @@ function setting(name: string, value: unknown): Launch {
 /** Unambiguous, since no name has a slash in it. */
 function within(agent: AgentLayer | undefined, name: string): string {
   return agent === undefined ? name : `${agent.id}/${name}`;
-}
-
-function startOf(definition: AgentConfig["servers"][number]): unknown {
-  const { name, enabled, target, roots, keepAlive } = definition;
-  return { name, enabled, target, roots, keepAlive };
 }
 
 function hashOf(value: unknown): string {

@@ -1,37 +1,45 @@
-// The configuration of a command that runs for long: as it was read when the command started, and every edit that has
-// been applied since. An edit that changes what is started waits for a person, unless the file is in Plugboard's home:
+// The configuration of a command that runs for long, with the file that it lies over: as it was read when the command
+// started, and every edit that has been applied since. An edit that changes what is started waits for a person, unless the file is in Plugboard's home:
 // a `git pull`, or an agent that writes files, must not start commands.
 
 import { statSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { realpath } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { dirname, isAbsolute, relative, sep } from "node:path";
-import { type ConfigSource, placeOf } from "../../config/find.ts";
+import { dirname } from "node:path";
+import {
+  type ConfigSource,
+  filesOf,
+  type FileSource,
+  ownFile,
+  withBase,
+} from "../../config/find.ts";
 import { type Fingerprint, hashOfFile, takeFingerprint } from "../../config/fingerprint.ts";
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/gateway.ts";
 import { plugboardHome } from "../../config/home.ts";
-import { loadConfig } from "../../config/load.ts";
+import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import { decodeConfig, readConfigBytes } from "../../config/text/read.ts";
-import { judgeTrust, type Launch, readLaunches, type Trust } from "../../config/trust/trust.ts";
-import { digestOf, TrustStore, trustFile } from "../../config/trust/trust-store.ts";
+import { judgeTrust, type Launch, type Trust } from "../../config/trust/trust.ts";
+import { digestOf, trustFile } from "../../config/trust/trust-store.ts";
 import { FileWatch } from "../../config/watch.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../model/agent-config.ts";
 import type { ReloadReport } from "../../model/board.ts";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
-import { checkHome, otherWriters } from "../../state/state-directory.ts";
+import { checkHome } from "../../state/state-directory.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { UnappliedEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
-import type { CliIo } from "./io.ts";
-import { findSource, loadAgent } from "./open.ts";
+import { findSource, withoutFile } from "./open.ts";
+import { judgeFile } from "./trust/judge-file.ts";
 import { needsTrust } from "./trust/needs-trust.ts";
+import { locateFile } from "./trust/own-file.ts";
+import { remedyFor, withUntrusted } from "./trust/untrusted-files.ts";
 import { changeLines } from "./trust/view.ts";
 
-/** One text of the file. Everything that is read of it comes from this text, whatever is on disk by then. */
-interface ConfigVersion {
+/** One text of a file. Everything that is read of it comes from this text, whatever is on disk by then. */
+interface FileVersion {
+  path: string;
   text: string;
   /** The hash of the file's bytes. */
   hash: string;
@@ -42,6 +50,15 @@ interface ConfigVersion {
   isYours: boolean;
   /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
   isTrusted: boolean;
+}
+
+type ReadText = Pick<FileVersion, "path" | "text" | "hash" | "isYours">;
+
+interface ConfigVersion {
+  source: FileSource;
+  file: FileVersion;
+  /** The file that it lies over. */
+  base?: FileVersion;
 }
 
 export interface LiveConfigListener {
@@ -55,9 +72,8 @@ export interface LiveConfigListener {
 }
 
 export class LiveConfig implements AsyncDisposable {
-  readonly source: ConfigSource;
+  readonly #found: ConfigSource;
   readonly #context: CliContext;
-  readonly #trust: TrustStore;
   #version: ConfigVersion | undefined;
   #unapplied: UnappliedEdit | undefined;
   #listener: LiveConfigListener | undefined;
@@ -66,9 +82,8 @@ export class LiveConfig implements AsyncDisposable {
   #looking: Promise<unknown> = Promise.resolve();
 
   private constructor(source: ConfigSource, context: CliContext) {
-    this.source = source;
+    this.#found = source;
     this.#context = context;
-    this.#trust = new TrustStore(this.#home);
   }
 
   /** Rejects with CONFIG_INVALID for a file that is invalid, or lacks the agent of the command. */
@@ -76,16 +91,15 @@ export class LiveConfig implements AsyncDisposable {
     const { env, homedir } = context.io;
     checkHome(plugboardHome(env, homedir), env);
     const config = new LiveConfig(findSource(context), context);
-    if (config.source.kind !== "file") {
-      await config.readAgent();
-      return config;
-    }
-    const { path } = config.source;
-    const read = await config.#read(path);
-    const isTrusted =
-      !needsTrust(config.source, context.io) || (await config.#isApproved(path, read));
-    config.#version = { ...read, isTrusted };
+    const found = config.#found;
+    if (found.kind === "file") config.#version = await config.#read(found);
+    else await config.readAgent();
     return config;
+  }
+
+  /** With the file that is beneath now. */
+  get source(): ConfigSource {
+    return this.#version?.source ?? this.#found;
   }
 
   /** The edit that is not applied, if there is one. */
@@ -95,22 +109,33 @@ export class LiveConfig implements AsyncDisposable {
 
   /**
    * The agent of the command, or another one. Without a configuration there are no servers: the demo is only for people
-   * at a terminal. If nobody trusts the file, its servers are only shown: its model, system prompt and rules are left
+   * at a terminal. Of a file that nobody trusts, the servers are only shown: its model, system prompt and rules are left
    * out, since using them would already be acting on it.
    */
   async readAgent(id = this.#context.options.agent): Promise<AgentConfig> {
-    const { source } = this;
     const version = this.#version;
-    if (source.kind !== "file" || version === undefined) {
+    if (version === undefined) {
       const { options } = this.#context;
-      const context = { ...this.#context, options: { ...options, agent: id } };
-      return loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
+      return withoutFile({ options: { ...options, agent: id } }, nothingConfigured);
     }
-    const agent = await loadConfig(source.path, id, this.#readOptions(version.text));
-    if (version.isTrusted) return agent;
-    const remedy = `${source.path} is not trusted; if you trust it, run in its directory: plugboard trust`;
-    const { agentId, servers, toolNames, warnings, file } = agent;
-    return { agentId, servers, toolNames, warnings, file, untrusted: { remedy } };
+    const files = filesIn(version);
+    const untrusted = files.filter(({ isTrusted }) => !isTrusted);
+    if (untrusted.length === 0) return this.#load(version, id);
+    const shown = await Promise.all(untrusted.map((each) => this.#loadAlone(each, id)));
+    const trusted = files.find(({ isTrusted }) => isTrusted);
+    const agent =
+      trusted && (await this.#hasAgent(trusted, id))
+        ? await this.#loadAlone(trusted, id)
+        : { ...nothingConfigured(), warnings: shown.flatMap(({ warnings }) => warnings) };
+    const named = { ...agent, agentId: id ?? DEFAULT_AGENT, file: agent.file ?? version.file.path };
+    return withUntrusted(
+      named,
+      untrusted.map(({ path }, index) => ({
+        file: path,
+        remedy: remedyFor(path),
+        servers: shown[index]?.servers ?? [],
+      })),
+    );
   }
 
   /**
@@ -118,47 +143,52 @@ export class LiveConfig implements AsyncDisposable {
    * open the gateway to the network, to web pages, or to whoever somebody else's issuer vouches for.
    */
   async readGateway(): Promise<GatewayConfig> {
-    const { source } = this;
     const version = this.#version;
-    const settings = gatewaySettings();
-    if (source.kind !== "file" || version === undefined) {
-      return { settings, agentIds: [DEFAULT_AGENT] };
-    }
-    const config = await loadGateway(source.path, this.#readOptions(version.text));
-    if (version.isTrusted) return config;
-    if (!isDeepStrictEqual(config.settings, settings)) {
+    if (version === undefined) return { settings: gatewaySettings(), agentIds: [DEFAULT_AGENT] };
+    const { file, base } = version;
+    const all = await loadGateway(file.path, this.#textsOf(file, base));
+    const files = filesIn(version);
+    if (files.every(({ isTrusted }) => isTrusted)) return all;
+    const trusted = files.find(({ isTrusted }) => isTrusted);
+    const used = trusted && (await loadGateway(trusted.path, this.#textsOf(trusted)));
+    const { settings } = used ?? { settings: gatewaySettings() };
+    if (!isDeepStrictEqual(all.settings, settings)) {
+      const paths = files.flatMap(({ path, isTrusted }) => (isTrusted ? [] : [visible(path)]));
       this.#context.logger.warn(
-        `${visible(source.path)} is not trusted, so its settings of the gateway are not used; if you trust it, run in its directory: plugboard trust`,
+        `${paths.join(" and ")} is not trusted, so its settings of the gateway are not used; if you trust it, run in its directory: plugboard trust`,
       );
     }
-    return { settings, agentIds: config.agentIds };
+    return { ...used, settings, agentIds: all.agentIds };
   }
 
   /** What a gateway with this configuration runs with, for its note. Undefined without a file. */
   async fingerprint(): Promise<Fingerprint | undefined> {
-    const { source } = this;
     const version = this.#version;
-    if (source.kind !== "file" || version === undefined) return undefined;
-    const { hash: file, text, launches } = version;
-    const { agentIds } = await loadGateway(source.path, this.#readOptions(text));
+    if (version === undefined) return undefined;
+    const { source, file, base } = version;
+    const { agentIds } = await loadGateway(file.path, this.#textsOf(file, base));
     const agents = await Promise.all(agentIds.map((id) => this.readAgent(id)));
     const { env, cwd } = this.#context.io;
     const salt = randomBytes(16).toString("hex");
-    const record = await this.#trust.find(source.path);
-    const isApproved = judgeTrust(record?.approved, launches).kind === "trusted";
+    const { record, trust } = await judgeFile(source, this.#context.io, file.text);
     return {
-      ...takeFingerprint(agents, { file, salt, env, cwd }),
-      ...(record && isApproved && { trust: digestOf(record) }),
+      ...takeFingerprint(agents, { file: file.hash, base: base?.hash, salt, env, cwd }),
+      ...(record && trust.kind === "trusted" && { trust: digestOf(record) }),
     };
   }
 
   /** Applies edits from now on, within a second. */
   follow(listener: LiveConfigListener): void {
     this.#listener = listener;
+    const found = this.#found;
     // A pipe (`--config <(…)`) has nothing more to say.
-    if (this.source.kind !== "file" || !isRegularFile(this.source.path)) return;
+    if (found.kind !== "file" || !isRegularFile(found.path)) return;
+    const { env, homedir } = this.#context.io;
+    // The file beneath may be made later.
+    const beneath = found.from === "directory" ? [ownFile(env, homedir)] : [];
     // An approval is an edit too: of the record of what is trusted.
-    this.#watch = new FileWatch([this.source.path, trustFile(this.#home)], {
+    const trust = trustFile(plugboardHome(env, homedir));
+    this.#watch = new FileWatch([found.path, ...beneath, trust], {
       clock: this.#context.clock,
       onChange: async () => {
         // What went wrong has been told.
@@ -168,7 +198,7 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   /**
-   * Looks at the file now. Rejects with CONFIG_INVALID for one that cannot be used, and with UNTRUSTED for an edit that
+   * Looks at the files now. Rejects with CONFIG_INVALID for one that cannot be used, and with UNTRUSTED for an edit that
    * waits for a person; then nothing has changed.
    */
   reload(): Promise<ReloadReport> {
@@ -194,71 +224,97 @@ export class LiveConfig implements AsyncDisposable {
   async #look(isAsked: boolean): Promise<ReloadReport> {
     const nothing: ReloadReport = { added: [], changed: [], removed: [], unchanged: [] };
     const last = this.#version;
-    const { source } = this;
+    const found = this.#found;
     const listener = this.#listener;
-    if (source.kind !== "file" || last === undefined || listener === undefined) return nothing;
+    if (found.kind !== "file" || last === undefined || listener === undefined) return nothing;
     try {
-      const read = await this.#read(source.path);
-      const isTrusted = await this.#judge(source.path, read, last);
-      const isSame = read.hash === last.hash && isTrusted === last.isTrusted;
-      if (isSame && !isAsked) {
+      const version = await this.#read(withBase(found, this.#context.io), last);
+      if (isSameVersion(version, last) && !isAsked) {
         if (this.#unapplied !== undefined) this.#tell(nothing);
         this.#setUnapplied(undefined);
         return nothing;
       }
-      this.#version = { ...read, isTrusted };
+      this.#version = version;
       const report = await listener.apply();
       this.#setUnapplied(undefined);
       this.#tell(report);
-      if (isTrusted && last.isTrusted && !read.isYours) this.#tellGuards(last, read);
+      for (const now of filesIn(version)) {
+        const before = filesIn(last).find(({ path }) => path === now.path);
+        if (before?.isTrusted && now.isTrusted && !now.isYours) this.#tellGuards(before, now);
+      }
       return report;
     } catch (error) {
       this.#version = last;
       const problem = toPlugboardError(error, "CONFIG_INVALID");
       const isWaiting = problem.code === "UNTRUSTED";
       const hint = problem.hint === undefined ? "" : `; ${problem.hint}`;
+      const file = problem.problems?.[0]?.file ?? found.path;
       this.#setUnapplied(
         isWaiting
           ? { kind: "waiting", message: `${problem.message}${hint}` }
           : {
               kind: "invalid",
-              message: `the edit of ${visible(source.path)} is not applied, and what runs goes on as before: ${problem.message}`,
+              message: `the edit of ${visible(file)} is not applied, and what runs goes on as before: ${problem.message}`,
             },
       );
       throw error;
     }
   }
 
+  /** Rejects with CONFIG_INVALID for a file that is wrong anywhere, and with UNTRUSTED for an edit that has to wait. */
+  async #read(source: FileSource, last?: ConfigVersion): Promise<ConfigVersion> {
+    const { options } = this.#context;
+    const files: ReadText[] = [];
+    for (const each of filesOf(source)) files.push(await this.#readText(each, last === undefined));
+    const [file, base] = files.toReversed() as [ReadText, ReadText | undefined];
+    // Both at once, since either may have the agent.
+    await loadConfig(source.path, options.agent, this.#textsOf(file, base));
+    const judged = async (of: ReadText, whole: FileSource): Promise<FileVersion> => {
+      const { launches, trust } = await judgeFile(whole, this.#context.io, of.text);
+      const { all, guards } = launches;
+      const read = { ...of, launches: all, guards };
+      const isApproved = trust.kind === "trusted";
+      const before = last && filesIn(last).find(({ path }) => path === of.path);
+      return { ...read, isTrusted: isApproved || this.#mayStart(read, whole, before) };
+    };
+    return {
+      source,
+      file: await judged(file, source),
+      ...(base && { base: await judged(base, { kind: "file", path: base.path, from: "home" }) }),
+    };
+  }
+
+  async #readText({ path: file }: FileSource, mayBePipe: boolean): Promise<ReadText> {
+    // Looked at once: a link that is turned to your home and back must not make another file yours.
+    const { path, isYours } = await locateFile(file, this.#context.io);
+    const bytes = await readConfigBytes(path, { mayBePipe });
+    return { path: file, text: decodeConfig(file, bytes), hash: hashOfFile(bytes), isYours };
+  }
+
   /**
-   * Whether its servers may start. Throws UNTRUSTED for a text that would start something else than the last one, and
-   * that nobody has approved.
+   * Whether a text that nobody has approved may start its servers. Throws UNTRUSTED for one that would start something
+   * else than the text before it did.
    */
-  async #judge(
-    file: string,
-    { launches, isYours }: Pick<ConfigVersion, "launches" | "isYours">,
-    last: ConfigVersion,
-  ): Promise<boolean> {
-    if (await this.#isApproved(file, { launches })) return true;
+  #mayStart(
+    { path, launches, isYours }: Omit<FileVersion, "isTrusted">,
+    source: FileSource,
+    last: FileVersion | undefined,
+  ): boolean {
+    if (last === undefined) return !needsTrust(source, this.#context.io);
     if (isYours) return true;
     if (!last.isTrusted) return false;
     const started = new Map(last.launches.map(({ label, hash }) => [label, hash]));
     const change = judgeTrust(started, launches);
     if (change.kind === "trusted") return true;
-    throw this.#waits(file, change);
-  }
-
-  async #isApproved(file: string, { launches }: Pick<ConfigVersion, "launches">): Promise<boolean> {
-    const record = await this.#trust.find(file);
-    return judgeTrust(record?.approved, launches).kind === "trusted";
+    throw this.#waits(path, source, change);
   }
 
   /** Names what is new, and not its values: logs are kept, and a definition can hold credentials. */
-  #waits(file: string, change: Trust): PlugboardError {
+  #waits(file: string, { from }: FileSource, change: Trust): PlugboardError {
     const what = changeLines(change).map((line) => line.trim());
     const message = `the edit of ${visible(file)} changes what is started (${what.join("; ")}), so it waits for you; what runs goes on as before`;
-    const { source } = this;
     const command =
-      source.kind === "file" && source.from === "directory"
+      from === "directory"
         ? `run in ${shellQuoted(dirname(file))}: plugboard reload`
         : `run: plugboard --config ${shellQuoted(file)} reload`;
     return new PlugboardError("UNTRUSTED", message, {
@@ -283,74 +339,57 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   /** Such an edit needs no approval, so whoever has not made it should at least hear of it. */
-  #tellGuards({ guards: before }: ConfigVersion, { guards }: Pick<ConfigVersion, "guards">): void {
+  #tellGuards({ guards: before }: FileVersion, { path, guards }: FileVersion): void {
     const changed = [...before].filter(([label, hash]) => (guards.get(label) ?? hash) !== hash);
-    if (changed.length === 0 || this.source.kind !== "file") return;
+    if (changed.length === 0) return;
     const labels = changed.map(([label]) => visible(label)).join(", ");
     this.#context.logger.warn(
-      `an edit of ${visible(this.source.path)} has changed which calls are allowed or asked about (${labels}); if that was not you, look at the file`,
+      `an edit of ${visible(path)} has changed which calls are allowed or asked about (${labels}); if that was not you, look at the file`,
     );
   }
 
-  /** Rejects with CONFIG_INVALID for a file that is wrong anywhere. */
-  async #read(file: string): Promise<Omit<ConfigVersion, "isTrusted">> {
-    // Looked at once: a link that is turned to your home and back must not make another file yours.
-    const { path, isYours } = await locate(file, this.#context.io);
-    const bytes = await readConfigBytes(path, { mayBePipe: this.#version === undefined });
-    const text = decodeConfig(file, bytes);
-    await loadConfig(file, this.#context.options.agent, this.#readOptions(text));
-    const { all: launches, guards } = await readLaunches(file, text);
-    return { text, hash: hashOfFile(bytes), launches, guards, isYours };
+  #load({ file, base }: ConfigVersion, id: string | undefined): Promise<AgentConfig> {
+    return loadConfig(file.path, id, this.#textsOf(file, base));
   }
 
-  #readOptions(text: string): { cwd: string; homedir: string; text: string } {
+  /** The agent as one file has it, or else what the file has for every agent. */
+  async #loadAlone(file: FileVersion, id: string | undefined): Promise<AgentConfig> {
+    const known = (await this.#hasAgent(file, id)) ? id : undefined;
+    return loadConfig(file.path, known, this.#textsOf(file));
+  }
+
+  async #hasAgent(file: FileVersion, id: string = DEFAULT_AGENT): Promise<boolean> {
+    if (id === DEFAULT_AGENT) return true;
+    return (await agentIdsIn(file.path, this.#textsOf(file))).includes(id);
+  }
+
+  #textsOf({ text }: ReadText, base?: ReadText): LoadConfigOptions {
     const { cwd, homedir } = this.#context.io;
-    return { cwd, homedir, text };
-  }
-
-  get #home(): string {
-    const { env, homedir } = this.#context.io;
-    return plugboardHome(env, homedir);
+    return {
+      cwd,
+      homedir,
+      text,
+      ...(base !== undefined && { base: base.path, baseText: base.text }),
+    };
   }
 }
 
-/** Whether it is in Plugboard's home, and no link from or to somewhere else: nobody but you writes there. */
-export async function isFileYours(
-  file: string,
-  io: Pick<CliIo, "env" | "homedir">,
-): Promise<boolean> {
-  return (await locate(file, io)).isYours;
+function filesIn({ file, base }: ConfigVersion): FileVersion[] {
+  return base === undefined ? [file] : [base, file];
 }
 
-/**
- * The file without links, and whether it is yours. Both the place that was named and the file there have to be in the
- * home: it also has files with words of others in it, such as saved results, and a link to one of those is easily made.
- */
-async function locate(
-  file: string,
-  { env, homedir }: Pick<CliIo, "env" | "homedir">,
-): Promise<{ path: string; isYours: boolean }> {
-  const place = placeOf(file);
-  try {
-    const home = await realpath(plugboardHome(env, homedir));
-    const path = await realpath(place);
-    const isInside = [place, path].every((each) => isWithin(home, each));
-    const writable = isInside ? [path, dirname(path), dirname(place)] : [];
-    const others = writable.some((each) => otherWriters(each, env) !== undefined);
-    return { path, isYours: isInside && !others };
-  } catch {
-    // Whoever reads it says why it cannot be read.
-    return { path: file, isYours: false };
-  }
+function isSameVersion(one: ConfigVersion, other: ConfigVersion): boolean {
+  const textOf = (version: ConfigVersion): unknown =>
+    filesIn(version).map(({ path, hash, isTrusted }) => [path, hash, isTrusted]);
+  return isDeepStrictEqual(textOf(one), textOf(other));
+}
+
+function nothingConfigured(): AgentConfig {
+  return parseAgentConfig({ servers: {} });
 }
 
 function isRegularFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function isWithin(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== "" && way.split(sep)[0] !== ".." && !isAbsolute(way);
 }
 
 /** Calls `tell` with the names, joined, unless they are those of the last time. */

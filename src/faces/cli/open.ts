@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { openBoard } from "../../board.ts";
 import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
-import { loadConfig } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../model/agent-config.ts";
 import type { Board } from "../../model/board.ts";
@@ -16,8 +15,7 @@ import type { CliContext } from "./context.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
 import { isKeptAlive } from "./keep-alive/kept-alive.ts";
-import { needsTrust } from "./trust/needs-trust.ts";
-import { requireTrust } from "./trust/require-trust.ts";
+import { loadTrusted } from "./trust/load-trusted.ts";
 
 /** Without `onApproval` the person at the terminal is asked; where there is none, the call is refused. */
 export interface OpenOptions extends Pick<
@@ -114,23 +112,20 @@ async function loadFor(
   { demo, server }: Pick<OpenOptions, "demo" | "server">,
   context: CliContext,
 ): Promise<{ source: ConfigSource; loaded: AgentConfig }> {
-  const { io, options } = context;
-  const { typed } = options;
+  const { typed } = context.options;
   if (typed !== undefined && server !== undefined) throw oneServer(server);
   const found = demo ? ({ kind: "demo" } as const) : findSource(context);
+  const onlyRules = typed !== undefined;
+  const trusted =
+    found.kind === "file" ? await loadTrusted(found, context, { onlyRules }) : undefined;
+  const { source, agent: loaded } = trusted ?? {
+    source: { kind: "demo" as const },
+    agent: withoutFile(context, onlyRules ? () => parseAgentConfig({ servers: {} }) : demoConfig),
+  };
+  if (typed === undefined) return { source, loaded };
   // Loaded here: other commands do not need it.
-  const parts = typed && (await import("./typed/typed-agent.ts"));
-  const source = (await parts?.typedSource(found, context)) ?? found;
-  const loaded = await loadAgent(
-    source,
-    context,
-    typed === undefined ? demoConfig : () => parseAgentConfig({ servers: {} }),
-  );
-  if (source.kind === "file" && needsTrust(source, io)) {
-    await requireTrust(source, loaded, context);
-  }
-  if (typed === undefined || parts === undefined) return { source, loaded };
-  return { source, loaded: parts.typedAgent(typed, loaded, context) };
+  const { typedAgent } = await import("./typed/typed-agent.ts");
+  return { source, loaded: typedAgent(typed, loaded, context) };
 }
 
 function oneServer(server: string): PlugboardError {
@@ -184,16 +179,13 @@ export function findSource({ io, options }: CliContext): ConfigSource {
   return findConfig({ flag: options.config, env, cwd, homedir });
 }
 
-/** `withoutFile` gives the configuration where there is no file. */
-export async function loadAgent(
-  source: ConfigSource,
-  { io, options }: CliContext,
-  withoutFile: () => AgentConfig,
-): Promise<AgentConfig> {
-  const { cwd, homedir } = io;
-  if (source.kind === "file") return loadConfig(source.path, options.agent, { cwd, homedir });
+/** The configuration where there is no file. Throws CONFIG_INVALID for an agent that only a file could have. */
+export function withoutFile(
+  { options }: Pick<CliContext, "options">,
+  config: () => AgentConfig,
+): AgentConfig {
   // Every configuration has this one, also none at all.
-  if (options.agent === undefined || options.agent === DEFAULT_AGENT) return withoutFile();
+  if (options.agent === undefined || options.agent === DEFAULT_AGENT) return config();
   throw new PlugboardError(
     "CONFIG_INVALID",
     `there is no agent '${options.agent}', because there is no configuration`,

@@ -28,8 +28,6 @@ export interface SupervisorOptions {
   clock: Clock;
   random: () => number;
   logger: Logger;
-  /** The server never starts, and every caller is told the remedy. */
-  untrusted?: { remedy: string };
   /** Why it failed a few minutes ago: it is not tried again until somebody names it. */
   failed?: PlugboardError;
   /** The first start waits for it: the end of the server whose place this one takes. Must not reject. */
@@ -189,7 +187,7 @@ export class Supervisor {
 
   /** A person asked for it, so earlier failures are forgiven. */
   async restart(): Promise<void> {
-    if (["disabled", "untrusted"].includes(this.#state.kind) || this.#closed) return;
+    if (this.#state.kind === "disabled" || this.#closed) return;
     await this.#stop({ kind: "idle" });
     this.#backoff.forgive();
     await this.start();
@@ -353,9 +351,8 @@ export class Supervisor {
   }
 }
 
-function firstState({ definition, untrusted, failed }: SupervisorOptions): ServerState {
+function firstState({ definition, failed }: SupervisorOptions): ServerState {
   if (!definition.enabled) return { kind: "disabled" };
-  if (untrusted !== undefined) return { kind: "untrusted", ...untrusted };
   return failed === undefined ? { kind: "idle" } : { kind: "failed", error: failed, earlier: true };
 }
 

@@ -195,36 +195,3 @@ describe("a configuration", () => {
     expect(new Set(labels).size).toBe(labels.length);
   });
 });
-
-describe("what was loaded", () => {
-  it("is what was listed, for each agent", async () => {
-    const list = [{ id: "a", mcp: { servers: { docs: { enabled: false } } } }];
-    const file = await writeConfig(text({ servers: { docs: { ...DOCS, cwd: "x" } }, list }));
-    const { isSource } = await readLaunches(file);
-    expect(isSource(await loadConfig(file))).toBe(true);
-    expect(isSource(await loadConfig(file, "a"))).toBe(true);
-  });
-
-  it("differs where the file was replaced in between", async () => {
-    const file = await writeConfig(text({ servers: { docs: DOCS } }));
-    const { isSource } = await readLaunches(file);
-    await writeFile(file, text({ servers: { docs: { ...DOCS, command: "evil" } } }));
-    expect(isSource(await loadConfig(file))).toBe(false);
-  });
-
-  it.each([
-    [["./tools.mjs"], ["./evil.mjs"]],
-    [[], ["./evil.mjs"]],
-  ])("differs where modules were replaced in between: %j by %j", async (before, after) => {
-    const file = await writeConfig(text({ defaults: { tools: { native: before } } }));
-    const { isSource } = await readLaunches(file);
-    expect(isSource(await loadConfig(file))).toBe(true);
-    await writeFile(file, text({ defaults: { tools: { native: after } } }));
-    expect(isSource(await loadConfig(file))).toBe(false);
-  });
-
-  it("is an error where the file is not a configuration", async () => {
-    const file = await writeConfig("{");
-    expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");
-  });
-});

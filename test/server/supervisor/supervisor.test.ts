@@ -34,10 +34,8 @@ beforeEach(() => {
 
 function supervise(
   overrides: Partial<ServerDefinition> = {},
-  options: Pick<SupervisorOptions, "untrusted"> = {},
 ): Supervisor {
   return new Supervisor({
-    ...options,
     definition: definition(overrides),
     connect: async (signal): Promise<Connection> => {
       starts += 1;
@@ -388,36 +386,6 @@ describe("a call's way to a connection", () => {
     await supervisor.close();
     expect(await failures(supervisor)).toBe("server 'github' is stopped");
     expect(starts).toBe(0);
-  });
-});
-
-describe("a server of an untrusted configuration", () => {
-  const untrusted = { remedy: "run: plugboard trust" };
-
-  it.each(["start", "refresh", "restart"] as const)("is not started by %s", async (method) => {
-    const supervisor = supervise({}, { untrusted });
-    await supervisor[method]();
-    expect(supervisor.state).toEqual({ kind: "untrusted", ...untrusted });
-    expect({ starts, states }).toEqual({ starts: 0, states: [] });
-  });
-
-  it("refuses a call with the remedy", async () => {
-    const supervisor = supervise({}, { untrusted });
-    await expect(supervisor.acquire()).rejects.toMatchObject({
-      code: "UNTRUSTED",
-      message: "server 'github' is not started: run: plugboard trust",
-    });
-    expect(starts).toBe(0);
-  });
-
-  it("is disabled if its definition says so", () => {
-    expect(supervise({ enabled: false }, { untrusted }).state.kind).toBe("disabled");
-  });
-
-  it("is closed like any other", async () => {
-    const supervisor = supervise({}, { untrusted });
-    await supervisor.close();
-    expect(supervisor.state.kind).toBe("stopped");
   });
 });
 

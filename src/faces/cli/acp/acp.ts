@@ -21,8 +21,7 @@ import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
 import { describeOutcomes, signInToAll } from "../../acp/sign-in.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
-import { attach } from "../attach/attach.ts";
-import { isKeptAlive } from "../keep-alive/kept-alive.ts";
+import { attachAgent } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -55,13 +54,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     // Beside the board: a search for Ollama must not delay the servers.
     const choosing = chooseModels(agent, command.model, context);
     const stateDir = plugboardHome(io.env, io.homedir);
-    const attachment =
-      agent.untrusted === undefined
-        ? await attach(config.source, context, {
-            programPath,
-            keepAlive: isKeptAlive(agent),
-          })
-        : undefined;
+    const attachment = await attachAgent(agent, config.source, context, { programPath });
     const boardOptions: BoardOptions = {
       start: "eager",
       env: io.env,
@@ -168,7 +161,8 @@ function forEditors(agent: AgentConfig, cwd: string): AgentConfig {
 
 /** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
-  if (untrusted !== undefined) return `The configuration is not used: ${untrusted.remedy}`;
+  const unused = untrusted?.find((each) => each.file === file);
+  if (unused !== undefined) return `The configuration is not used: ${unused.remedy}`;
   const example = '"model": "ollama/qwen3"';
   const where =
     file === undefined

@@ -3,14 +3,13 @@
 
 import type { Link } from "../../../channel/link.ts";
 import type { ConfigSource } from "../../../config/find.ts";
-import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { needsTrust } from "../trust/needs-trust.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { connectTo } from "./connect.ts";
 import {
   type Attachable,
@@ -86,6 +85,17 @@ export async function attach(
   }
 }
 
+/** For a command that runs for long. It stands alone while a file is not trusted, since that may change at any time. */
+export async function attachAgent(
+  agent: AgentConfig,
+  source: ConfigSource,
+  context: CliContext,
+  options: Pick<AttachOptions, "programPath"> = {},
+): Promise<Attachment | undefined> {
+  if (agent.untrusted !== undefined) return undefined;
+  return attach(source, context, { ...options, keepAlive: isKeptAlive(agent) });
+}
+
 /** A gateway that was started again has another key. */
 function linkTo({ channel }: Attachable, linked: Linked | undefined): Link | undefined {
   const isSame = linked?.gateway.channel.key === channel.key && linked.link.isOpen;
@@ -104,7 +114,7 @@ async function findOrStart(
   const path = await options.programPath;
   const { env } = context.io;
   const started = await startBackground(
-    source.path,
+    source,
     context,
     path === undefined ? env : { ...env, PATH: path },
   );
@@ -131,11 +141,10 @@ async function reattach(
     const found = await findFor(source, context, options);
     if (found.kind !== "attach" || source.kind !== "file") return undefined;
     const { gateway } = found;
-    const isSameFile = gateway.fingerprint.file === first.fingerprint.file;
-    const isTrusted =
-      isSameFile ||
-      !needsTrust(source, io) ||
-      (await isTrustedBy(gateway, source.path, plugboardHome(io.env, io.homedir)));
+    const isSame =
+      gateway.fingerprint.file === first.fingerprint.file &&
+      gateway.fingerprint.base === first.fingerprint.base;
+    const isTrusted = isSame || (await isTrustedBy(gateway, source, io));
     return isTrusted ? await connectTo(gateway, commandName, context) : undefined;
   } catch {
     return undefined;

@@ -4,11 +4,18 @@ import { readFileSync, statSync } from "node:fs";
 import {
   type Difference,
   difference,
+  type FileHashes,
   type Fingerprint,
   hashOfFile,
   readFingerprint,
 } from "../../../config/fingerprint.ts";
-import { type ConfigSource, placeOf } from "../../../config/find.ts";
+import {
+  type ConfigSource,
+  filesOf,
+  type FileSource,
+  ownFile,
+  placeOf,
+} from "../../../config/find.ts";
 import { digestOf, TrustStore } from "../../../config/trust/trust-store.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
@@ -18,6 +25,7 @@ import type { Environment } from "../../../util/environment.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
 
 /** A gateway notices an edit of its file within a second. A command that comes in between waits for it. */
 const EDIT_MS = 2000;
@@ -58,12 +66,13 @@ export async function findChannel(
   }
   const { agent = DEFAULT_AGENT } = options;
   const here = { agent, env, cwd: io.cwd };
-  const found = await sameFile(gateway, source.path, context);
+  const found = await sameFiles(gateway, source, context);
   if (found === "unreadable") return { kind: "standalone" };
   if (found === undefined) return apart("it does not let other commands attach", restart);
-  const differs = difference(found.gateway.fingerprint, { ...here, file: found.file });
+  const differs = difference(found.gateway.fingerprint, { ...here, ...found.hashes });
   if (differs === undefined) return { kind: "attach", gateway: found.gateway };
-  return apart(...explain(differs, source.path), differs);
+  const own = ownFile(io.env, io.homedir);
+  return apart(...explain(differs, source.path, own), differs);
 }
 
 /** The gateway that runs for a configuration, whatever it was started with. */
@@ -81,41 +90,55 @@ export function standaloneReason({ pid }: RunningGateway, why: string, remedy: s
 }
 
 /**
- * Whether the gateway has found that you trust exactly this file. The same bytes under the same record need no second
- * judgement, so the file is not read again.
+ * Whether what the gateway runs with needs no trust, or the gateway has found that you trust exactly this. The same bytes
+ * under the same record need no second judgement, so the file is not read again.
  */
 export async function isTrustedBy(
   { fingerprint }: Attachable,
-  file: string,
-  home: string,
+  source: FileSource,
+  { env, homedir }: CliContext["io"],
 ): Promise<boolean> {
+  const [last, ...beneath] = filesOf(source).reverse();
+  // Only of the one file there is a note of what was approved.
+  if (last === undefined || beneath.some((each) => needsTrust(each, { env }))) return false;
+  if (!needsTrust(last, { env })) return true;
   if (fingerprint.trust === undefined) return false;
-  const record = await new TrustStore(home).find(file);
+  const record = await new TrustStore(plugboardHome(env, homedir)).find(last.path);
   return record !== undefined && digestOf(record) === fingerprint.trust;
 }
 
-/** Looks again while an edit of the file is on its way to the gateway. */
-async function sameFile(
+/** Looks again while an edit of a file is on its way to the gateway. */
+async function sameFiles(
   first: RunningGateway,
-  path: string,
+  source: FileSource,
   context: FindContext,
-): Promise<{ gateway: Attachable; file: string } | "unreadable" | undefined> {
+): Promise<{ gateway: Attachable; hashes: FileHashes } | "unreadable" | undefined> {
+  const { path, base } = source;
   const { clock, signal } = context;
   for (let gateway: RunningGateway | undefined = first; gateway !== undefined;) {
     const fingerprint = readFingerprint(gateway.fingerprint);
     const { channel } = gateway;
     if (fingerprint === undefined || channel === undefined) return undefined;
     const file = hashNow(path);
+    const beneath = base === undefined ? undefined : hashNow(base);
     // Whoever loads it says why it cannot be read.
-    if (file === undefined) return "unreadable";
-    const edited = statSync(path, { throwIfNoEntry: false });
-    const age = clock.now() - (edited?.mtimeMs ?? 0);
-    const isSettled = file === fingerprint.file || age < 0 || age > EDIT_MS || signal.aborted;
-    if (isSettled) return { gateway: { ...gateway, channel, fingerprint }, file };
+    if (file === undefined || (base !== undefined && beneath === undefined)) return "unreadable";
+    const age = clock.now() - Math.max(editedAt(path), base === undefined ? 0 : editedAt(base));
+    const isSame = file === fingerprint.file && beneath === fingerprint.base;
+    if (isSame || age < 0 || age > EDIT_MS || signal.aborted) {
+      return {
+        gateway: { ...gateway, channel, fingerprint },
+        hashes: { file, base: beneath },
+      };
+    }
     await pause(clock, LOOK_MS, signal);
-    gateway = await runningGateway({ kind: "file", path, from: "flag" }, context);
+    gateway = await runningGateway(source, context);
   }
   return undefined;
+}
+
+function editedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** Undefined for a file that cannot be read. */
@@ -127,9 +150,11 @@ function hashNow(path: string): string | undefined {
   }
 }
 
-/** Why it stands alone, and what to do about it. */
-function explain(differs: Difference, path: string): [why: string, remedy: string] {
+/** Why it stands alone, and what to do about it. `own` is the user's own file. */
+function explain(differs: Difference, path: string, own: string): [why: string, remedy: string] {
   switch (differs.kind) {
+    case "base":
+      return explainBase(differs.has, own);
     case "file":
       return [
         `it runs with ${visible(path)} as it was before`,
@@ -152,5 +177,28 @@ function explain(differs: Difference, path: string): [why: string, remedy: strin
         `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
         'to share its servers, run in that directory, or give the server a "cwd" or an absolute path',
       ];
+  }
+}
+
+/** A gateway that was started with --config has that file alone, and so has a command. */
+function explainBase(
+  has: "gateway" | "command" | "both",
+  own: string,
+): [why: string, remedy: string] {
+  const file = visible(own);
+  const restart = "to share its servers, start the gateway again";
+  switch (has) {
+    case "both":
+      return [
+        `it runs with ${file} as it was before`,
+        "to apply the file as it is: plugboard reload",
+      ];
+    case "gateway":
+      return [
+        `it has the servers of ${file} too`,
+        `${restart} with --config, or leave out --config in the directory of the file`,
+      ];
+    case "command":
+      return [`it was started without ${file}`, `${restart} without --config`];
   }
 }

@@ -12,6 +12,7 @@ import { plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
+import { loadTrusted } from "../trust/load-trusted.ts";
 import type { AuditCommand } from "./command.ts";
 import { auditRow, auditTable } from "./view.ts";
 
@@ -74,11 +75,13 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
 async function auditTrail(context: CliContext): Promise<AuditTrail> {
   const { env, cwd, homedir } = context.io;
   const source = findSource(context);
-  const configured =
-    source.kind === "file"
-      ? (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file
-      : undefined;
   const { clock } = context;
+  const configured = await (async () => {
+    if (source.kind !== "file") return undefined;
+    // What a file says that nobody has trusted does not hide what was done with your own servers.
+    if (source.base !== undefined) return (await loadTrusted(source, context))?.agent.audit?.file;
+    return (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file;
+  })();
   if (configured !== undefined) return auditIn(configured, { clock });
   return openFileState(plugboardHome(env, homedir), { clock }).audit;
 }

@@ -5,7 +5,6 @@
 import type { Link } from "../../../channel/link.ts";
 import { RemoteSession } from "../../../channel/remote-session.ts";
 import { findConfig } from "../../../config/find.ts";
-import { plugboardHome } from "../../../config/home.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { AskApproval } from "../../../model/approval.ts";
 import type { OnElicitation } from "../../../model/elicitation.ts";
@@ -16,7 +15,6 @@ import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
-import { needsTrust } from "../trust/needs-trust.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallCommand } from "./command.ts";
 
@@ -56,11 +54,9 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   const found = await findChannel(source, context);
   if (found.kind !== "attach") return undefined;
   const { gateway } = found;
-  const home = plugboardHome(env, homedir);
   const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
   if (known === undefined || known.hasSessionServers) return undefined;
-  const isTrusted = !needsTrust(source, io) || (await isTrustedBy(gateway, source.path, home));
-  return isTrusted ? gateway : undefined;
+  return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
 }
 
 /** "unknown" if the gateway does not have the tool: the ordinary way knows all servers, and says what is near. */

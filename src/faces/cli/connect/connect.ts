@@ -2,7 +2,7 @@
 
 import { rm, rmdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { ConfigSource } from "../../../config/find.ts";
+import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
@@ -17,11 +17,10 @@ import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { findSource, loadAgent } from "../open.ts";
+import { findSource, withoutFile } from "../open.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
-import { needsTrust } from "../trust/needs-trust.ts";
-import { requireTrust } from "../trust/require-trust.ts";
+import { loadTrusted } from "../trust/load-trusted.ts";
 import {
   CONNECTED,
   type ConnectedApplication,
@@ -124,12 +123,14 @@ function toJson({ application, path, isInstalled, connection }: FoundApplication
 async function connect(command: ConnectOptions, context: CliContext): Promise<number> {
   const { io, screen, options } = context;
   const application = find(command.application);
-  const source = findSource(context);
-  const agent = await loadAgent(source, context, () => parseAgentConfig({ servers: {} }));
-  // The application would start it with --config, which asks nobody.
-  if (source.kind === "file" && needsTrust(source, io)) {
-    await requireTrust(source, agent, context);
-  }
+  const found = findSource(context);
+  // The application would start it with --config, which asks nobody, and reads no other file.
+  const alone = found.kind === "file" ? filesOf(found).at(-1) : undefined;
+  const trusted = alone && (await loadTrusted(alone, context));
+  const { source, agent } = trusted ?? {
+    source: found,
+    agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
+  };
   const file = await readTextFile(await pathOf(application, command, context));
   refuseBoardInBoard(source, agent, file, application);
   const launch = await launchOf(source, agent, context);
@@ -147,6 +148,11 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
     `${visible(file.file)} would change:`,
     ...changeLines(base.text ?? "", splices),
     ...notes(application, source, agent, launch, options),
+    ...(found.kind === "file" && found.base !== undefined
+      ? [
+          `The board would have the servers of ${visible(found.path)} alone, and not those of ${visible(found.base)}.`,
+        ]
+      : []),
     ...twice.map(
       (name) =>
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,

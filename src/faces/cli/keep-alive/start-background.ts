@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { placeOf } from "../../../config/find.ts";
+import { type FileSource, findConfig, placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { gatewayFile } from "../../../state/running-gateway.ts";
 import { COOKIE_VARIABLE, type Environment } from "../../../util/environment.ts";
@@ -31,14 +31,14 @@ const SHELL = ["/bin/sh", "-c", '"$@" &', "sh"] as const;
 export type BackgroundStart = { kind: "ready" } | { kind: "failed"; reason: string };
 
 /**
- * Resolves when a gateway of this configuration file runs, whoever has started it.
+ * Resolves when a gateway of this configuration runs, whoever has started it.
  */
 export async function startBackground(
-  config: string,
+  source: FileSource,
   { io, options, clock, signal }: Pick<CliContext, "io" | "options" | "clock" | "signal">,
   env: Environment = io.env,
 ): Promise<BackgroundStart> {
-  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOf(config), "log");
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOf(source.path), "log");
   const failed = (why: string): BackgroundStart => ({
     kind: "failed",
     reason: `no gateway could be started in the background: ${why}. This command starts servers of its own; what the gateway said is in ${log}`,
@@ -50,7 +50,7 @@ export async function startBackground(
     const { size: before } = fstatSync(output);
     try {
       const isReady = await new Promise<boolean>((resolve, reject) => {
-        const command = [process.execPath, commandFile(), ...gatewayWords(options)];
+        const command = [process.execPath, commandFile(), ...gatewayWords(source, { io, options })];
         const [program = "", ...args] =
           process.platform === "win32" ? command : [...SHELL, ...command];
         const child = spawn(program, args, {
@@ -94,8 +94,17 @@ export async function startBackground(
   }
 }
 
-/** The configuration is found in the way in which the command has found it, so that it needs the same trust. */
-function gatewayWords({ config }: CliContext["options"]): string[] {
+/**
+ * The configuration is found in the way in which the command has found it, so that it needs the same trust. Only where
+ * the command uses your own file alone, because the one in the directory is not trusted, yours is named.
+ */
+function gatewayWords(
+  { path, from }: FileSource,
+  { io, options }: Pick<CliContext, "io" | "options">,
+): string[] {
+  const found = findConfig({ flag: options.config, ...io });
+  const isOther = from === "home" && found.kind === "file" && found.path !== path;
+  const config = isOther ? path : options.config;
   return [
     ...(config === undefined ? [] : ["--config", config]),
     "--no-color",

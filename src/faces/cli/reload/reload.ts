@@ -1,6 +1,7 @@
 // `plugboard reload`: checks the configuration, has a person approve what it starts where that is needed, and tells the
 // gateway. Other commands that run with the file see the approval by themselves.
 
+import { filesOf } from "../../../config/find.ts";
 import { loadConfig } from "../../../config/load.ts";
 import type { ReloadReport } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
@@ -10,9 +11,9 @@ import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { isFileYours } from "../live-config.ts";
 import { findSource } from "../open.ts";
-import { judgeFile } from "../trust/require-trust.ts";
+import { judgeFile } from "../trust/judge-file.ts";
+import { isFileYours } from "../trust/own-file.ts";
 import { approveFile } from "../trust/trust.ts";
 import type { ReloadCommand } from "./command.ts";
 
@@ -24,8 +25,8 @@ export async function runReload({ yes }: ReloadCommand, context: CliContext): Pr
       hint: "name a configuration with --config <file>",
     });
   }
-  const { path } = source;
-  await loadConfig(path, options.agent, { cwd: io.cwd, homedir: io.homedir });
+  const { path, base } = source;
+  await loadConfig(path, options.agent, { cwd: io.cwd, homedir: io.homedir, base });
   const gateway = await runningGateway(source, context);
   const askGateway = (): Promise<ReloadReport | undefined> =>
     gateway === undefined
@@ -34,17 +35,24 @@ export async function runReload({ yes }: ReloadCommand, context: CliContext): Pr
           const answer = link.request("gateway/reload", {});
           return (await untilInterrupted(answer, context.signal)) as ReloadReport;
         });
+  const approve = async (): Promise<boolean> => {
+    let wasAsked = false;
+    for (const each of filesOf(source)) {
+      if (await isFileYours(each.path, io)) continue;
+      const judgement = await judgeFile(each.path === path ? source : each, io);
+      wasAsked = (await approveFile(judgement, { file: each.path, yes }, context)) || wasAsked;
+    }
+    return wasAsked;
+  };
   let isApproved = false;
   let report: ReloadReport | undefined;
   try {
     report = await askGateway();
     // Without a gateway, nobody says what runs: what was approved before need not be asked about again.
-    if (gateway === undefined && !(await isFileYours(path, io))) {
-      isApproved = await approveFile(await judgeFile(path, io), { file: path, yes }, context);
-    }
+    if (gateway === undefined) isApproved = await approve();
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED" || !gateway) throw error;
-    isApproved = await approveFile(await judgeFile(path, io), { file: path, yes }, context);
+    isApproved = await approve();
     report = await askGateway();
   }
   if (options.json) {

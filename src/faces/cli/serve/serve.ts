@@ -8,11 +8,10 @@ import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.
 import { openFileState } from "../../../state/files/open.ts";
 import { oneLine } from "../../../util/text.ts";
 import { serveMcp } from "../../mcp/serve.ts";
-import { attach } from "../attach/attach.ts";
+import { attachAgent } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 
 const FOR_CLIENTS =
@@ -29,10 +28,7 @@ export async function runServe(context: CliContext): Promise<number> {
     const agent = await config.readAgent();
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
-    const attachment =
-      agent.untrusted === undefined
-        ? await attach(config.source, context, { keepAlive: isKeptAlive(agent) })
-        : undefined;
+    const attachment = await attachAgent(agent, config.source, context);
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
       stateDir,

@@ -1,8 +1,8 @@
 // The file that a command changes: which one it is, what it has, and how it is written back with its trust.
 
 import { join, resolve } from "node:path";
-import { type ConfigSource, FILE_NAME } from "../../../config/find.ts";
-import { plugboardHome } from "../../../config/home.ts";
+import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../../config/find.ts";
+import { agentIdsIn } from "../../../config/load.ts";
 import {
   readServerText,
   type ServerText,
@@ -11,6 +11,7 @@ import {
 } from "../../../config/server-text.ts";
 import { type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { shellQuoted } from "../../../util/text.ts";
@@ -19,10 +20,8 @@ import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
-import { judgeFile } from "../trust/require-trust.ts";
+import { judgeFile } from "../trust/judge-file.ts";
 import type { Scope } from "./command.ts";
-
-type FileSource = Extract<ConfigSource, { kind: "file" }>;
 
 export interface ServerFile extends ServerText {
   path: string;
@@ -45,7 +44,7 @@ const OWN_MODE = 0o600;
 export function fileSource(scope: Scope | undefined, context: CliContext): FileSource {
   const { io, options } = context;
   const { cwd, env, homedir } = io;
-  const own = join(plugboardHome(env, homedir), FILE_NAME);
+  const own = ownFile(env, homedir);
   const local = join(resolve(cwd), FILE_NAME);
   if (scope !== undefined && options.config !== undefined) {
     throw new PlugboardError("INVALID_ARGUMENTS", "--scope and --config both name a file", {
@@ -55,7 +54,7 @@ export function fileSource(scope: Scope | undefined, context: CliContext): FileS
   if (scope === "user" || (scope === "project" && local === own)) {
     return { kind: "file", path: own, from: "home" };
   }
-  if (scope === "project") return { kind: "file", path: local, from: "directory" };
+  if (scope === "project") return withBase({ kind: "file", path: local, from: "directory" }, io);
   // Unlike other commands, these can make a file that was named.
   const [named, from] = options.config
     ? [options.config, "flag" as const]
@@ -70,10 +69,24 @@ export async function openServerFile(
   scope: Scope | undefined,
   context: CliContext,
 ): Promise<ServerFile> {
-  const source = fileSource(scope, context);
+  const source = await withAgent(fileSource(scope, context), scope, context);
   const { path } = source;
   const text = await readServerText(path, context.options.agent, context.io);
   return { ...text, path, source, trust: await trustBefore(source, text, context) };
+}
+
+/** Where nobody says which file, it is the one that has the agent: the project's, or else the one beneath. */
+async function withAgent(
+  source: FileSource,
+  scope: Scope | undefined,
+  { io, options: { agent } }: CliContext,
+): Promise<FileSource> {
+  if (scope !== undefined || agent === undefined || agent === DEFAULT_AGENT) return source;
+  for (const file of filesOf(source).toReversed()) {
+    if ((await agentIdsIn(file.path, io)).includes(agent))
+      return file.path === source.path ? source : file;
+  }
+  return source;
 }
 
 async function trustBefore(
@@ -86,9 +99,10 @@ async function trustBefore(
   // Later it may be found here, and not named.
   const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && source.from !== "home";
   if (isNew) return isFoundHere ? { kind: "renewed", launches: [] } : { kind: "unneeded" };
-  const { store, launches, trust } = await judgeFile(path, io);
+  const found = isFoundHere ? withBase({ ...source, from: "directory" }, io) : source;
+  const { launches, trust, record } = await judgeFile(found, io);
   const isNeeded = isFoundHere || needsTrust(source, io);
-  if (!isNeeded && (await store.find(path)) === undefined) return { kind: "unneeded" };
+  if (!isNeeded && record === undefined) return { kind: "unneeded" };
   return trust.kind === "trusted"
     ? { kind: "renewed", launches: launches.all }
     : { kind: "untrusted" };
@@ -104,7 +118,7 @@ export async function writeServerFile(
   const { path, source, trust, original } = file;
   await writeTextFile(original, text, modeOf(source));
   if (trust.kind !== "renewed") return trust.kind === "unneeded";
-  const { store, launches } = await judgeFile(path, io);
+  const { store, launches } = await judgeFile(source, io);
   // Somebody else may have written to it since.
   if (!isOnlyChange(trust.launches, launches.all, names)) return false;
   await store.approve(path, launches.all, clock.now());
@@ -143,7 +157,7 @@ export interface FoundServer {
 }
 
 /**
- * Looks in the file that is in use and then, where nobody has named one, in the other. Rejects with UNKNOWN_SERVER, with
+ * Looks in the file that is in use and then, where nobody has named one, in the one beneath. Rejects with UNKNOWN_SERVER, with
  * the closest name.
  */
 export async function findServer(
@@ -152,11 +166,20 @@ export async function findServer(
   context: CliContext,
 ): Promise<FoundServer> {
   const file = await openServerFile(scope, context);
-  const found = serverIn(name, file) ?? (await foundElsewhere(name, file, scope, context));
-  if (found !== undefined) return found;
-  const names = [...Object.keys(writtenServers(file)), ...Object.keys(file.inherited)];
-  const { message, hint } = unknownServer(name, names);
-  throw new PlugboardError("UNKNOWN_SERVER", `${message} in ${visible(file.path)}`, {
+  const others = await otherFiles(file, scope, context);
+  // What nobody has trusted hides nothing of yours.
+  const files = file.trust.kind === "untrusted" ? [...others, file] : [file, ...others];
+  for (const each of files) {
+    const found = serverIn(name, each);
+    if (found !== undefined) return found;
+  }
+  const names = files.flatMap((each) => [
+    ...Object.keys(writtenServers(each)),
+    ...Object.keys(each.inherited),
+  ]);
+  const { message, hint } = unknownServer(name, [...new Set(names)]);
+  const places = files.map(({ path }) => visible(path)).join(" or ");
+  throw new PlugboardError("UNKNOWN_SERVER", `${message} in ${places}`, {
     server: name,
     hint,
   });
@@ -169,22 +192,15 @@ function serverIn(name: string, file: ServerFile): FoundServer | undefined {
   return { file, server: { ...(isJsonObject(base) && base), ...(isJsonObject(own) && own) } };
 }
 
-async function foundElsewhere(
-  name: string,
-  { path, source }: ServerFile,
+/** The file beneath, unless somebody has said which file is meant. */
+async function otherFiles(
+  { source }: ServerFile,
   scope: Scope | undefined,
   context: CliContext,
-): Promise<FoundServer | undefined> {
-  const isNamed = source.from === "flag" || source.from === "environment";
-  if (scope !== undefined || isNamed || context.options.agent !== undefined) return undefined;
-  for (const other of ["project", "user"] as const) {
-    if (fileSource(other, context).path === path) continue;
-    // One that is not valid is not the one that was asked for.
-    const file = await openServerFile(other, context).catch(() => undefined);
-    const found = file && serverIn(name, file);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+): Promise<ServerFile[]> {
+  const { agent } = context.options;
+  if (scope !== undefined || source.base === undefined || agent !== undefined) return [];
+  return [await openServerFile("user", context)];
 }
 
 /** A command that is about a server of this file. */

@@ -64,14 +64,15 @@ export async function tryServer(
 async function agentFor(
   name: string,
   server: ServerConfig,
-  { original, path, trust }: ServerFile,
+  { original, path, trust, source }: ServerFile,
   { io, options }: CliContext,
 ): Promise<AgentConfig> {
   const tried: ServerConfig = { ...server, enabled: true, lazy: false, restartOnCrash: false };
   const alone = parseAgentConfig({ servers: { [name]: tried } }, dirname(path));
   if (original.text === undefined || trust.kind === "untrusted") return alone;
   const { cwd, homedir } = io;
-  const agent = await loadConfig(path, options.agent, { cwd, homedir });
+  const { base } = source;
+  const agent = await loadConfig(path, options.agent, { cwd, homedir, base });
   const { workspace, networkAllow, networkProxy, roots } = agent;
   return { ...alone, workspace, networkAllow, networkProxy, roots };
 }

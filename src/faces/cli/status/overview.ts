@@ -1,5 +1,6 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
+import { filesOf } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { isShownToModels } from "../../../model/include.ts";
@@ -12,6 +13,7 @@ import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
+import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
@@ -44,7 +46,7 @@ export async function runOverview(context: CliContext): Promise<number> {
 /** A row per server and a line of totals. */
 export function overviewTable(
   board: Pick<Board, "status" | "tools">,
-  { screen, options }: CliContext,
+  { screen, options, io }: CliContext,
   readyMs: number,
 ): string[] {
   const servers = board.status();
@@ -58,12 +60,13 @@ export function overviewTable(
       cells: [
         { text: server.name, tone: "bold" },
         stateCell(state, screen.terminal),
+        { text: fileName(server, io), tone: "dim" },
         own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
         state.kind === "ready" ? duration(state.startMs) : "",
         own.length === 0 ? "" : formatTokens(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
-      notes: stateNotes(state, options),
+      notes: [...stateNotes(state, options), ...hidingNotes(server, io)],
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
@@ -73,6 +76,7 @@ export function overviewTable(
 const COLUMNS: readonly Column[] = [
   { title: "server", min: 8 },
   { title: "state" },
+  { title: "file", min: 8 },
   { title: "tools", align: "right" },
   { title: "start", align: "right" },
   { title: "prompt tokens", align: "right" },
@@ -99,7 +103,13 @@ function heading(
   { screen, clock }: CliContext,
 ): string {
   const { paint } = screen.terminal.out;
-  const from = source.kind === "demo" ? "the built-in demo" : source.path;
+  const from =
+    source.kind === "demo"
+      ? "the built-in demo"
+      : filesOf(source)
+          .toReversed()
+          .map(({ path }) => path)
+          .join(" over ");
   const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
   const whose =
     gateway === undefined ? "servers started for this command" : gatewayWords(gateway, clock.now());
@@ -135,7 +145,13 @@ function overviewJson(
   const servers = board.status();
   return {
     config:
-      source.kind === "demo" ? { source: "demo" } : { source: source.from, file: source.path },
+      source.kind === "demo"
+        ? { source: "demo" }
+        : {
+            source: source.from,
+            file: source.path,
+            ...(source.base !== undefined && { base: source.base }),
+          },
     agent: agent.agentId,
     ...(gateway && {
       gateway: { pid: gateway.pid, since: gateway.since, attached: gateway.attached },
@@ -144,6 +160,7 @@ function overviewJson(
       const own = toolsOf(server, tools);
       return {
         name: server.name,
+        ...(server.from && { from: server.from }),
         state: stateToJson(server.state),
         tools: own.length,
         cached: server.cached,

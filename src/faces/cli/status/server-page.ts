@@ -44,7 +44,7 @@ function facts(
   now: number,
   options: Pick<GlobalOptions, "config" | "agent">,
 ): [name: string, value: string, command?: string][] {
-  const { state, identity, calls, lastError } = server;
+  const { state, identity, calls, lastError, from } = server;
   const [reason = "", ...notes] = stateNotes(state, options);
   const command = notes.find((each) => each.startsWith("  "));
   const hints = notes.filter((each) => each !== command);
@@ -56,6 +56,8 @@ function facts(
     ["target", server.target],
     ["transport", server.transport],
     ["from", server.origin === "agent" ? "the agent's own servers" : `the ${server.origin}`],
+    ["file", from?.file ?? ""],
+    ["hides", from?.hides === undefined ? "" : `the server of this name in ${from.hides}`],
     ["server", [identity?.name, identity?.version].filter(Boolean).join(" ")],
     ["protocol", identity === undefined ? "" : `${identity.protocolVersion} (${identity.era})`],
     ["pid", server.pid === undefined ? "" : String(server.pid)],

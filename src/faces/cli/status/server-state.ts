@@ -60,13 +60,14 @@ export function stateNotes(state: ServerState, options: Given): string[] {
   }
 }
 
-/** Which servers could not be asked, and why. */
+/** Which servers could not be asked, and why. What a file would start that is not trusted has been told before. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
   options: Given,
 ): string[] {
   const isSkipped = (state: ServerState): boolean => state.kind === "failed" && !!state.earlier;
   const notes = servers.flatMap(({ name, state }) => {
+    if (state.kind === "untrusted") return [];
     const [why, ...hints] = stateNotes(state, options).map((note) => plainText(note));
     if (why === undefined) return [];
     const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;

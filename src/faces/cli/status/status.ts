@@ -18,6 +18,7 @@ import {
   clientLines,
   gatewayLine,
 } from "./running-gateway.ts";
+import { fileName, hidingNotes } from "./server-file-name.ts";
 import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
@@ -27,6 +28,7 @@ import { type Column, renderTable, type Row } from "../terminal/table.ts";
 const COLUMNS: readonly Column[] = [
   { title: "server", min: 8 },
   { title: "state" },
+  { title: "file", min: 8 },
   { title: "tools", align: "right" },
   { title: "restarts", align: "right" },
   { title: "latency", align: "right" },
@@ -145,7 +147,7 @@ function statusFor(
 
 function statusRow(
   server: ServerStatus,
-  { screen, options }: CliContext,
+  { screen, options, io }: CliContext,
   explainsState: boolean,
 ): Row {
   const { state, restarts, calls, diagnostics, lastError } = server;
@@ -155,10 +157,12 @@ function statusRow(
     const text = subject === undefined ? message : `${subject}: ${message}`;
     notes.push(...commandsApart(text, options));
   }
+  notes.push(...hidingNotes(server, io));
   return {
     cells: [
       { text: server.name, tone: "bold" },
       stateCell(state, screen.terminal),
+      { text: fileName(server, io), tone: "dim" },
       `${server.tools}${server.cached ? " cached" : ""}`,
       restarts === 0 ? "" : String(restarts),
       calls.latencyMs === undefined ? "" : duration(calls.latencyMs),

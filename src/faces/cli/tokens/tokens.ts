@@ -68,7 +68,7 @@ async function checkAgents({ io, options, screen }: CliContext): Promise<void> {
   if (source.kind !== "file") {
     return screen.note("there is no configuration here, so the agents are not checked");
   }
-  const { agentIds } = await loadGateway(source.path, { cwd, homedir });
+  const { agentIds } = await loadGateway(source.path, { cwd, homedir, base: source.base });
   for (const id of options.agents) {
     if (agentIds.includes(id)) continue;
     const meant = closest(id, agentIds);

@@ -1,7 +1,7 @@
 // `plugboard trust`: shows what the configuration in this directory, or one that others can write, would start, asks, and remembers the answer.
 
 import { resolve } from "node:path";
-import { FILE_NAME, findConfig } from "../../../config/find.ts";
+import { FILE_NAME, type FileSource, findConfig } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { loadConfig } from "../../../config/load.ts";
 import { TrustStore } from "../../../config/trust/trust-store.ts";
@@ -12,7 +12,8 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { TrustCommand } from "./command.ts";
 import { needsTrust } from "./needs-trust.ts";
-import { headline, judgeFile, type Judgement, trustDetails } from "./require-trust.ts";
+import { judgeFile, type Judgement } from "./judge-file.ts";
+import { headline, trustDetails } from "./require-trust.ts";
 import { visible } from "../../../util/visible.ts";
 
 export async function runTrust(command: TrustCommand, context: CliContext): Promise<number> {
@@ -28,9 +29,10 @@ export async function runTrust(command: TrustCommand, context: CliContext): Prom
 
 async function approve(yes: boolean, context: CliContext): Promise<number> {
   const { io, screen, options } = context;
-  const file = await fileToTrust(context);
+  const source = await fileToTrust(context);
+  const { path: file } = source;
   await loadConfig(file, undefined, { cwd: io.cwd, homedir: io.homedir });
-  const judgement = await judgeFile(file, io);
+  const judgement = await judgeFile(source, io);
   const isNew = await approveFile(judgement, { file, yes }, context);
   if (options.json) {
     screen.json({ file, trusted: judgement.launches.all.map(({ label }) => label) });
@@ -60,12 +62,12 @@ export async function approveFile(
 }
 
 /** The file given with --config, or the one that other commands would find and refuse. */
-async function fileToTrust({ io, options }: CliContext): Promise<string> {
+async function fileToTrust({ io, options }: CliContext): Promise<FileSource> {
   const { cwd, homedir } = io;
   const env = { ...io.env, PLUGBOARD_CONFIG: undefined };
   const source = findConfig({ flag: options.config, env, cwd, homedir });
   if (source.kind === "file" && (source.from === "flag" || needsTrust(source, io))) {
-    return source.path;
+    return source;
   }
   throw new PlugboardError(
     "CONFIG_INVALID",

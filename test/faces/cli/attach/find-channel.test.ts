@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ConfigSource } from "../../../../src/config/find.ts";
+import type { ConfigSource, FileSource } from "../../../../src/config/find.ts";
 import {
   takeFingerprint,
   hashOfFile,
@@ -182,14 +182,16 @@ describe("the trust that a gateway has noted counts for a command", () => {
     await note({ of: { trust: digestOf(record) } });
     const found = await find();
     if (found.kind !== "attach") throw new Error("it stands alone");
-    expect(await isTrustedBy(found.gateway, path, home)).toBe(true);
+    const source: FileSource = { kind: "file", path, from: "directory" };
+    const io = { env: { PLUGBOARD_HOME: home }, homedir: directory } as unknown as CliContext["io"];
+    expect(await isTrustedBy(found.gateway, source, io)).toBe(true);
     await store.approve(path, all.slice(1), 2);
-    expect(await isTrustedBy(found.gateway, path, home)).toBe(false);
+    expect(await isTrustedBy(found.gateway, source, io)).toBe(false);
     await store.revoke(path);
-    expect(await isTrustedBy(found.gateway, path, home)).toBe(false);
+    expect(await isTrustedBy(found.gateway, source, io)).toBe(false);
     await note();
     const without = await find();
     if (without.kind !== "attach") throw new Error("it stands alone");
-    expect(await isTrustedBy(without.gateway, path, home)).toBe(false);
+    expect(await isTrustedBy(without.gateway, source, io)).toBe(false);
   });
 });

@@ -1,29 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../../../src/config/load.ts";
-import { judgeFile, requireTrust } from "../../../../src/faces/cli/trust/require-trust.ts";
+import { judgeFile } from "../../../../src/faces/cli/trust/judge-file.ts";
+import { requireTrust } from "../../../../src/faces/cli/trust/require-trust.ts";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
-const config = (command: string) => ({
-  agents: { defaults: { mcp: { servers: { docs: { command } } } } },
-});
+const config = (command: string) =>
+  JSON.stringify({ agents: { defaults: { mcp: { servers: { docs: { command } } } } } });
 
 describe("trust in a file", () => {
-  it("does not cover content that was read before or after a change", async () => {
-    const file = scratch.file("plugboard.json", config("evil"));
-    const found = { path: file, from: "directory" } as const;
-    const loaded = await loadConfig(file);
-    scratch.file("plugboard.json", config("good"));
+  it("is about the text that was read, whatever the file holds by then", async () => {
+    const path = scratch.file("plugboard.json", config("good"));
+    const found = { kind: "file", path, from: "directory" } as const;
     const { io, done } = scratch.start(["--version"]);
     await done;
-    const { store, launches } = await judgeFile(file, io);
-    await store.approve(file, launches.all, 0);
-    await expect(requireTrust(found, loaded, { io, argv: [] })).rejects.toMatchObject({
+    const { store, launches } = await judgeFile(found, io);
+    await store.approve(path, launches.all, 0);
+    await expect(requireTrust(found, config("evil"), { io, argv: [] })).rejects.toMatchObject({
       code: "UNTRUSTED",
-      message: `${file} changed while it was being read`,
-      hint: "try again",
+      message: expect.stringContaining(`${path} has changed since it was trusted`),
     });
-    await requireTrust(found, await loadConfig(file), { io, argv: [] });
+    await requireTrust(found, config("good"), { io, argv: [] });
   });
 });

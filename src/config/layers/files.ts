@@ -1,0 +1,192 @@
+// Lays the agent of one file over the same agent of another: a project's file over the user's own. Each was read and
+// checked by itself. What a file says about all servers is about its own servers first; for those of the file beneath,
+// the file above can make the guard stricter, and never looser.
+
+import type { AgentConfig } from "../../model/agent-config.ts";
+import type { AgentGuard, PerTool, PlacedRules, ServerGuard } from "../../model/guard-settings.ts";
+import type { ServerDefinition } from "../../model/server-definition.ts";
+import { overlay } from "./merge.ts";
+
+/** From the loosest to the strictest, and what holds where nobody says anything. */
+const APPROVAL = { modes: ["never", "destructive", "ask"], unset: "never" } as const;
+const PINS = { modes: ["off", "warn", "block"], unset: "warn" } as const;
+const FRAMING = { modes: ["off", "compact", "full"], unset: "full" } as const;
+
+export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
+  const roots = over.roots ?? base.roots;
+  const keepAlive = over.keepAlive ?? base.keepAlive;
+  const names = over.hasToolNames ? over : base;
+  const models = over.model === undefined ? base : over;
+  const servers = layServers(base, over);
+  const own = new Set(servers.map(({ name }) => name));
+  const leftOut = [...(over.leftOut ?? []), ...(base.leftOut ?? [])].filter(
+    ({ name }) => !own.has(name),
+  );
+  return {
+    ...withoutUnset(base),
+    ...withoutUnset(over),
+    servers,
+    leftOut: leftOut.length === 0 ? undefined : leftOut,
+    toolNames: names.toolNames,
+    ...(names.hasToolNames && { hasToolNames: true }),
+    model: models.model,
+    models: models.models,
+    modelProviders: joined(base.modelProviders, over.modelProviders),
+    nativeModules: bothModules(base, over),
+    // Where nobody says anything about the project, it is worked on where the command runs.
+    workspace: over.workspace,
+    roots,
+    ...(keepAlive !== undefined && { keepAlive }),
+    networkAllow: bothLists(base.networkAllow, over.networkAllow),
+    guard: layGuard(base, over),
+    audit: joined(base.audit, over.audit),
+    session: laySession(base, over),
+    warnings: [...base.warnings, ...over.warnings],
+    ...bothNotes(base, over),
+  };
+}
+
+/** The user's own in their order, then the project's. */
+function layServers(base: AgentConfig, over: AgentConfig): ServerDefinition[] {
+  const hiding = new Set(over.servers.map(({ name }) => name));
+  const hidden = new Map(base.servers.map((each) => [each.name, each]));
+  const kept = base.servers.filter(({ name }) => !hiding.has(name));
+  return [
+    ...kept.map((each) => ({
+      ...withOwnSettings(each, base, over),
+      ...withRules(each, placedRulesOf(each, base)),
+      ...fileOf(base),
+    })),
+    ...over.servers.map((each) => {
+      const beneath = hidden.get(each.name);
+      const own = withOwnSettings(withGuardOf(over, each), over, base);
+      if (beneath === undefined) return { ...own, ...fileOf(over) };
+      // Whoever has forbidden a tool by this name has not allowed it to another server of the name.
+      const rules = [...placedRulesOf(beneath, base), ...(own.guard?.rules ?? [])];
+      return { ...own, ...withRules(own, rules), ...fileOf(over, base) };
+    }),
+  ];
+}
+
+/** What holds for all servers of its file, where the other file says something else about its own. */
+function withOwnSettings(
+  server: ServerDefinition,
+  file: AgentConfig,
+  other: AgentConfig,
+): ServerDefinition {
+  const { roots = file.roots, keepAlive = file.keepAlive } = server;
+  return {
+    ...server,
+    roots: roots ?? (other.roots === undefined ? undefined : false),
+    ...((keepAlive ?? other.keepAlive) !== undefined && { keepAlive: keepAlive ?? false }),
+  };
+}
+
+/** With what the file says about the calls of all its servers. */
+function withGuardOf({ guard: general }: AgentConfig, server: ServerDefinition): ServerDefinition {
+  const { approval, pins, framing } = general ?? {};
+  if (approval === undefined && pins === undefined && framing === undefined) return server;
+  const { guard: own = {} } = server;
+  const asked: PerTool<typeof approval> | undefined =
+    approval === undefined ? own.approval : { default: approval, ...own.approval };
+  const guard = { ...withoutUnset({ pins, framing }), ...own, approval: asked } as ServerGuard;
+  return { ...server, guard: withoutUnset(guard) };
+}
+
+function withRules(
+  { guard }: ServerDefinition,
+  rules: PlacedRules[],
+): Pick<ServerDefinition, "guard"> {
+  return rules.length === 0 ? {} : { guard: { ...guard, rules } };
+}
+
+function fileOf({ file }: AgentConfig, hidden?: AgentConfig): Pick<ServerDefinition, "from"> {
+  if (file === undefined) return {};
+  return { from: { file, ...(hidden?.file !== undefined && { hides: hidden.file }) } };
+}
+
+/** Keys are written the same in both files, so a rule of the file beneath says which file it is in. */
+function placedRulesOf(
+  { guard }: { guard?: AgentGuard | ServerGuard | undefined },
+  { file }: AgentConfig,
+): PlacedRules[] {
+  return (guard?.rules ?? []).map((each) => inFile(each, file));
+}
+
+function inFile(rules: PlacedRules, file: string | undefined): PlacedRules {
+  return file === undefined ? rules : { ...rules, place: `${file}: ${rules.place}` };
+}
+
+function layGuard(base: AgentConfig, over: AgentConfig): AgentGuard | undefined {
+  const [lower, upper] = [base.guard ?? {}, over.guard ?? {}];
+  const rules = [...placedRulesOf(base, base), ...(upper.rules ?? [])];
+  const limits = {
+    sessionServers: least(lower.limits?.sessionServers, upper.limits?.sessionServers),
+    sessionTools: least(lower.limits?.sessionTools, upper.limits?.sessionTools),
+  };
+  const guard = withoutUnset<AgentGuard>({
+    rules: rules.length === 0 ? undefined : rules,
+    approval: stricter(lower.approval, upper.approval, APPROVAL),
+    pins: stricter(lower.pins, upper.pins, PINS),
+    framing: stricter(lower.framing, upper.framing, FRAMING),
+    limits: Object.values(limits).every((each) => each === undefined)
+      ? undefined
+      : withoutUnset(limits),
+  });
+  return Object.keys(guard).length === 0 ? undefined : guard;
+}
+
+/** What the file above asks for, unless it is looser than what holds without it. */
+function stricter<Mode extends string>(
+  lower: Mode | undefined,
+  upper: Mode | undefined,
+  { modes, unset }: { modes: readonly Mode[]; unset: NoInfer<Mode> },
+): Mode | undefined {
+  if (upper === undefined) return lower;
+  return modes.indexOf(upper) > modes.indexOf(lower ?? unset) ? upper : lower;
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function laySession(base: AgentConfig, over: AgentConfig): AgentConfig["session"] {
+  const lower = base.session && {
+    ...base.session,
+    rules: base.session.rules.map((each) => inFile(each, base.file)),
+  };
+  if (lower === undefined || over.session === undefined) return over.session ?? lower;
+  return {
+    settings: overlay(lower.settings, over.session.settings),
+    rules: [...lower.rules, ...over.session.rules],
+  };
+}
+
+function bothModules(base: AgentConfig, over: AgentConfig): AgentConfig["nativeModules"] {
+  const all = [...(base.nativeModules ?? []), ...(over.nativeModules ?? [])];
+  const once = new Map(all.map((each) => [each.path, each]));
+  return once.size === 0 ? undefined : [...once.values()];
+}
+
+function bothNotes(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "notes"> {
+  const notes = [...(base.notes ?? []), ...(over.notes ?? [])];
+  return notes.length === 0 ? {} : { notes };
+}
+
+function bothLists(
+  lower: readonly string[] | undefined,
+  upper: readonly string[] | undefined,
+): string[] | undefined {
+  if (lower === undefined && upper === undefined) return undefined;
+  return [...new Set([...(lower ?? []), ...(upper ?? [])])];
+}
+
+function joined<Of extends object>(lower: Of | undefined, upper: Of | undefined): Of | undefined {
+  if (lower === undefined || upper === undefined) return upper ?? lower;
+  return { ...withoutUnset(lower), ...withoutUnset(upper) };
+}
+
+function withoutUnset<Of extends object>(object: Of): Of {
+  const set = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(set) as Of;
+}
