@@ -60,7 +60,8 @@ export function withBase(
   { env, homedir }: Pick<FindOptions, "env" | "homedir">,
 ): FileSource {
   const home = ownFile(env, homedir);
-  return { kind, path, from, ...(from === "directory" && exists(home) && { base: home }) };
+  const isBeneath = from === "directory" && placeOf(home) !== placeOf(path) && exists(home);
+  return { kind, path, from, ...(isBeneath && { base: home }) };
 }
 
 /** Each file of a configuration by itself, the one beneath first. */

@@ -43,16 +43,30 @@ function compare(
     env = ENV,
     cwd = there,
     file = FILE,
+    base,
     agent = "default",
-  }: { env?: Record<string, string>; cwd?: string; file?: string; agent?: string } = {},
+  }: {
+    env?: Record<string, string>;
+    cwd?: string;
+    file?: string;
+    base?: string;
+    agent?: string;
+  } = {},
   change: object = {},
+  baseThere?: string,
 ) {
   const agents = [{ ...parseAgentConfig(config), ...change }];
-  const taken = takeFingerprint(agents, { file: FILE, salt: "salt", env: ENV, cwd: there });
+  const taken = takeFingerprint(agents, {
+    file: FILE,
+    base: baseThere,
+    salt: "salt",
+    env: ENV,
+    cwd: there,
+  });
   // It is read from a file.
   const noted = readFingerprint(JSON.parse(JSON.stringify(taken)));
   if (noted === undefined) throw new Error("it cannot be read back");
-  return difference(noted, { agent, file, env, cwd });
+  return difference(noted, { agent, file, base, env, cwd });
 }
 
 const server = (args: string[], more: ServerConfig = {}): BoardConfig => ({
@@ -225,6 +239,16 @@ describe("a command stands alone", () => {
     const untrusted = { untrusted: [] };
     expect(compare(config, {}, untrusted)).toEqual({ kind: "untrusted" });
   });
+});
+
+it.each([
+  [undefined, undefined, undefined],
+  ["a", "a", undefined],
+  ["a", "b", { kind: "base", has: "both" }],
+  ["a", undefined, { kind: "base", has: "gateway" }],
+  [undefined, "a", { kind: "base", has: "command" }],
+])("with %s beneath in the gateway and %s in the command: %j", (theirs, base, found) => {
+  expect(compare(server([]), { base }, {}, theirs)).toEqual(found);
 });
 
 it("a fingerprint holds no value of a variable, and no argument that may be a token", () => {

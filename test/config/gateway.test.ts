@@ -86,3 +86,33 @@ it("every example of docs/gateway.md is valid", async () => {
     expect(await loadGateway(await writeConfig(example))).toHaveProperty("settings");
   }
 });
+
+it("lies over another file key by key, each with its own directory, and has the agents of both", async () => {
+  const tls = { cert: "c.pem", key: "k.pem" };
+  const base = await writeConfig(
+    JSON.stringify({
+      gateway: { port: 1234, tls, limits: { sessions: 7, connections: 8 } },
+      network: { allow: ["a"], proxy: "http://p:1" },
+      agents: { list: [{ id: "mine" }, { id: "both" }] },
+    }),
+  );
+  const file = await writeConfig(
+    JSON.stringify({
+      gateway: { port: 4321, limits: { sessions: 9 } },
+      network: { allow: ["b"] },
+      agents: { list: [{ id: "theirs" }, { id: "both" }] },
+    }),
+  );
+  const here = dirname(base);
+  expect(await loadGateway(file, { base })).toEqual({
+    settings: {
+      ...DEFAULTS,
+      port: 4321,
+      tls: { cert: join(here, "c.pem"), key: join(here, "k.pem") },
+      limits: { ...DEFAULTS.limits, sessions: 9, connections: 8 },
+    },
+    agentIds: ["default", "mine", "both", "theirs"],
+    networkAllow: ["a", "b"],
+    networkProxy: "http://p:1",
+  });
+});

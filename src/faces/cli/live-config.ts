@@ -18,7 +18,7 @@ import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/g
 import { plugboardHome } from "../../config/home.ts";
 import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
-import { decodeConfig, readConfigBytes } from "../../config/text/read.ts";
+import { decodeConfig, readConfigBytes, readConfigText } from "../../config/text/read.ts";
 import { judgeTrust, type Launch, type Trust } from "../../config/trust/trust.ts";
 import { digestOf, trustFile } from "../../config/trust/trust-store.ts";
 import { FileWatch } from "../../config/watch.ts";
@@ -32,6 +32,7 @@ import type { UnappliedEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import { findSource, withoutFile } from "./open.ts";
 import { judgeFile } from "./trust/judge-file.ts";
+import { obstacleTo } from "./trust/load-trusted.ts";
 import { needsTrust } from "./trust/needs-trust.ts";
 import { locateFile } from "./trust/own-file.ts";
 import { remedyFor, withUntrusted } from "./trust/untrusted-files.ts";
@@ -90,8 +91,8 @@ export class LiveConfig implements AsyncDisposable {
   static async open(context: CliContext): Promise<LiveConfig> {
     const { env, homedir } = context.io;
     checkHome(plugboardHome(env, homedir), env);
-    const config = new LiveConfig(findSource(context), context);
-    const found = config.#found;
+    const found = await withoutMistakes(findSource(context), context);
+    const config = new LiveConfig(found, context);
     if (found.kind === "file") config.#version = await config.#read(found);
     else await config.readAgent();
     return config;
@@ -372,6 +373,18 @@ export class LiveConfig implements AsyncDisposable {
       ...(base !== undefined && { base: base.path, baseText: base.text }),
     };
   }
+}
+
+/** Your own file alone, if the one in the directory is not valid and was never trusted. */
+async function withoutMistakes(source: ConfigSource, context: CliContext): Promise<ConfigSource> {
+  const [own] = source.kind === "file" && source.base !== undefined ? filesOf(source) : [];
+  if (own === undefined || source.kind !== "file") return source;
+  const obstacle = await obstacleTo(source, await readConfigText(source.path), context);
+  if (!(obstacle instanceof PlugboardError)) return source;
+  context.logger.warn(
+    `${visible(source.path)} is left out until this command is started again: ${obstacle.message}`,
+  );
+  return own;
 }
 
 function filesIn({ file, base }: ConfigVersion): FileVersion[] {

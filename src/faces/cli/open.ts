@@ -216,6 +216,12 @@ function onlyServer(name: string, agent: AgentConfig): AgentConfig {
   const others = agent.servers.filter((server) => server.name !== name);
   const leftOut = [...others, ...(agent.leftOut ?? [])];
   if (servers.length > 0) return { ...agent, servers, leftOut };
+  const unused = agent.untrusted?.find((file) => file.servers.some((each) => each.name === name));
+  if (unused !== undefined) {
+    throw new PlugboardError("UNTRUSTED", `server '${name}' is not started: ${unused.remedy}`, {
+      server: name,
+    });
+  }
   throw unknownServer(
     name,
     agent.servers.map((server) => server.name),

@@ -64,7 +64,7 @@ export async function loadTrusted(
     for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
   }
   const used = own && (await loadTrusted(own, context));
-  if (used === undefined || obstacle instanceof PlugboardError) return used;
+  if (used === undefined || onlyRules || obstacle instanceof PlugboardError) return used;
   const shown = await untrustedFile(source, text, context);
   return { ...used, agent: withUntrusted(used.agent, [shown]) };
 }
@@ -87,7 +87,7 @@ async function untrustedFile(
  * Why the file in the directory is left out. Somebody else's mistake does not keep you from your own servers; in a file
  * that you have trusted once, it is most likely yours, and is thrown.
  */
-async function obstacleTo(
+export async function obstacleTo(
   source: FileSource,
   text: string,
   { io }: CliContext,

@@ -92,6 +92,53 @@ describe("a command attaches to the gateway that runs for its file", () => {
   });
 });
 
+describe("a file that lies over the one in the home", () => {
+  const OWN = "{}";
+  const over = (): FileSource => ({
+    kind: "file",
+    path,
+    from: "directory",
+    base: join(home, "plugboard.json"),
+  });
+  beforeEach(() => {
+    mkdirSync(home, { mode: 0o700 });
+    writeFileSync(join(home, "plugboard.json"), OWN);
+  });
+
+  it("is that of the gateway if both files are the same", async () => {
+    await note({ of: { base: hashOfFile(Buffer.from(OWN)) } });
+    expect(await find({}, { source: over() })).toMatchObject({ kind: "attach" });
+  });
+
+  it.each<[string, Change, () => FileSource, string]>([
+    [
+      "it runs with {own} as it was before. This command starts servers of its own; to apply the file as it is: plugboard reload",
+      { of: { base: "other" } },
+      over,
+      "another text",
+    ],
+    [
+      "it was started without {own}. This command starts servers of its own; to share its servers, start the gateway again without --config",
+      {},
+      over,
+      "a gateway that was started with --config",
+    ],
+    [
+      "it has the servers of {own} too. This command starts servers of its own; to share its servers, start the gateway again with --config, or leave out --config in the directory of the file",
+      { of: { base: "any" } },
+      () => ({ kind: "file", path, from: "flag" }),
+      "a command with --config",
+    ],
+  ])("else says why: %s", async (reason, change, source) => {
+    await note(change);
+    const own = join(home, "plugboard.json");
+    expect(await find({}, { source: source() })).toMatchObject({
+      kind: "standalone",
+      reason: `the gateway (pid ${PID}) is not used, because ${reason.replace("{own}", own)}`,
+    });
+  });
+});
+
 describe("a command stands alone", () => {
   it.each<[string, () => ReturnType<typeof find>]>([
     ["without a gateway", () => find()],

@@ -65,6 +65,39 @@ describe("plugboard remove, enable and disable", () => {
     });
   });
 
+  it("change your own file for a server of yours, and the project's for one that hides it", async () => {
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    const own = scratch.file("home/plugboard.json", {
+      mcpServers: { mine: { command: "mine" }, files: { command: "mine" } },
+    });
+    const fileOf = async (...argv: string[]): Promise<string> => {
+      const { stdout } = await scratch.run([...argv, "--json"]);
+      return (JSON.parse(stdout) as { file: string }).file;
+    };
+    await scratch.run(["trust", "--yes"]);
+    expect((await scratch.run(["disable", "mine"])).stdout).toBe(`disabled mine in ${own}\n`);
+    expect(scratch.read("home/plugboard.json")).toContain('"enabled":false');
+    expect(await fileOf("get", "mine")).toBe(own);
+    expect(await fileOf("disable", "files")).toBe(path());
+    expect(await fileOf("disable", "files", "-s", "user")).toBe(own);
+    // What nobody has trusted hides nothing.
+    await scratch.run(["trust", "--revoke"]);
+    expect(await fileOf("get", "files")).toBe(own);
+    expect(await fileOf("get", "files", "-s", "project")).toBe(path());
+    const { stderr } = await scratch.run(["get", "fiels"]);
+    expect(stderr).toContain(`there is no server named 'fiels' in ${own} or ${path()}`);
+    expect(stderr).toContain("did you mean 'files'?");
+  });
+
+  it("of an agent change the file that has the agent", async () => {
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    const own = scratch.file("home/plugboard.json", {
+      agents: { list: [{ id: "a", mcp: { servers: { x: { command: "x" } } } }] },
+    });
+    const { stdout } = await scratch.run(["get", "x", "--agent", "a", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ file: own });
+  });
+
   it("of one agent leave the defaults to all", async () => {
     scratch.file("plugboard.json", {
       agents: { defaults: { mcp: { servers: { x: { command: "x" } } } }, list: [{ id: "a" }] },
