@@ -10,7 +10,8 @@ export type TrustCommand = { kind: "trust" } & (
 );
 
 const HELP = `
-A plugboard.json in the working directory starts nothing until you trust it.
+A plugboard.json in the working directory starts nothing until you trust it;
+your own servers run meanwhile.
 Trust covers the programs it starts, the servers it connects to and what it
 passes to them; when any of that changes, you are asked again. A file named with
 --config or $PLUGBOARD_CONFIG needs no trust. One in Plugboard's home needs it
