@@ -2,7 +2,9 @@
 // without tools says why.
 
 import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
@@ -235,6 +237,21 @@ describe("a board without tools", () => {
     expect(await ask("resources/list")).toEqual({ result: { resources: [] } });
     expect(await ask("prompts/list")).toEqual({ result: { prompts: [] } });
   });
+});
+
+it("a board with your own servers says what is missing while a project's file is not trusted", async () => {
+  mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+  scratch.file("home/plugboard.json", { mcpServers: { mine: fixture("echo") } });
+  const file = scratch.file("plugboard.json", {
+    mcpServers: { evil: { command: "evil" } },
+    agents: { defaults: { tools: { allow: [] } } },
+  });
+  const { begun, ask } = await serve();
+  expect(begun.instructions).toContain(
+    `Plugboard offers none of the tools of ${file}, because ${file} is not trusted; if you trust it, run in its directory: plugboard trust. Tell the user.`,
+  );
+  const { tools } = (await ask("tools/list")).result;
+  expect(tools.map(({ name }) => name)).toContain("mine__echo");
 });
 
 describe("an edit of the configuration", () => {
