@@ -92,6 +92,19 @@ describe("a server that is kept alive", () => {
     );
   });
 
+  it("and is yours stays with your own gateway, in a project that you have not trusted", async () => {
+    configure({ evil: { command: "evil", keepAlive: true } });
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    scratch.file("home/plugboard.json", { mcpServers: { page: PAGE } });
+    const first = await scratch.run(["call", "page/current"]);
+    expect(first.stderr).toContain("is not trusted yet, so only your own servers are used.");
+    expect(gateways()).toHaveLength(1);
+    const [, pid] = /in (\d+)/.exec(first.stdout) ?? [];
+    expect((await scratch.run(["call", "page/current"])).stdout).toContain(`in ${pid}`);
+    const own = ["--config", join(scratch.directory, "home/plugboard.json")];
+    expect((await scratch.run([...own, "call", "page/current"])).stdout).toContain(`in ${pid}`);
+  });
+
   it("has one gateway if two commands start one at the same time", async () => {
     configure({ page: PAGE });
     const [one, two] = await Promise.all([

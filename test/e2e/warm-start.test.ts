@@ -1,6 +1,7 @@
 // What a command loads: a list that is remembered costs no more than reading it. Needs the build.
 
 import { execFile } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,8 @@ const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
 
 const scratch = useScratch();
 
+const isProject = (): boolean => existsSync(join(scratch.directory, "plugboard.json"));
+
 /** The packages and the parts of this one that a command loaded, by what the engine saw. */
 async function loadedBy(
   ...args: string[]
@@ -23,7 +26,8 @@ async function loadedBy(
     ...process.env,
     NODE_V8_COVERAGE: coverage,
     PLUGBOARD_HOME: join(scratch.directory, "home"),
-    PLUGBOARD_CONFIG: join(scratch.directory, "servers.json"),
+    // Without it, the file of the directory lies over the one in the home.
+    PLUGBOARD_CONFIG: isProject() ? "" : join(scratch.directory, "servers.json"),
   };
   const { stdout } = await run(process.execPath, [BIN, ...args], { cwd: scratch.directory, env });
   const reports = await Promise.all(
@@ -62,8 +66,20 @@ it("a call loads the validator only for a tool that has an outputSchema", async 
   expect((await loadedBy("call", "echo/add", "a=1", "b=2")).loaded).toContain("ajv");
 });
 
-it("a call to a running gateway loads a few files, and no package", async () => {
-  scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } });
+it.each([
+  ["one file", () => scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } })],
+  [
+    "a project's file over your own",
+    async () => {
+      mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+      const echo = { ...fixture("echo"), keepAlive: true };
+      scratch.file("home/plugboard.json", { mcpServers: { echo } });
+      scratch.file("plugboard.json", { mcpServers: { other: { command: "other", lazy: true } } });
+      await scratch.run(["trust", "--yes"]);
+    },
+  ],
+])("a call to a running gateway with %s loads a few files, and no package", async (_, setUp) => {
+  await setUp();
   try {
     await loadedBy("call", "echo/echo", "text=first");
     const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");

@@ -195,3 +195,21 @@ describe("a configuration", () => {
     expect(new Set(labels).size).toBe(labels.length);
   });
 });
+
+it.each([
+  ["{}", true],
+  ["{ mcpServers: {} }", true],
+  ["{ $schema: 'x', agents: { defaults: { mcp: { servers: {} } } } }", true],
+  ["{ mcpServers: { docs: { command: 'a', enabled: false } } }", false],
+  ["{ agents: { defaults: { tools: { deny: ['x'] } } } }", false],
+  ["{ agents: { defaults: { mcp: { toolNames: '{tool}' } } } }", false],
+  ["{ agents: { list: [{ id: 'a' }] } }", false],
+  ["{ gateway: {} }", false],
+])("%s says nothing at all: %s", async (content, isEmpty) => {
+  expect((await readLaunches(await writeConfig(content))).isEmpty).toBe(isEmpty);
+});
+
+it("a file that is not a configuration is an error", async () => {
+  const file = await writeConfig("{");
+  expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");
+});

@@ -20,7 +20,7 @@ import { offeredCommand } from "../offered-command.ts";
 import { findSource, withoutFile } from "../open.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
-import { loadTrusted } from "../trust/load-trusted.ts";
+import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
   CONNECTED,
   type ConnectedApplication,
@@ -124,10 +124,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   const { io, screen, options } = context;
   const application = find(command.application);
   const found = findSource(context);
-  // The application would start it with --config, which asks nobody, and reads no other file.
-  const alone = found.kind === "file" ? filesOf(found).at(-1) : undefined;
-  const trusted = alone && (await loadTrusted(alone, context));
-  const { source, agent } = trusted ?? {
+  const { source, agent } = (await loadAlone(found, context)) ?? {
     source: found,
     agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
   };
@@ -148,10 +145,8 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
     `${visible(file.file)} would change:`,
     ...changeLines(base.text ?? "", splices),
     ...notes(application, source, agent, launch, options),
-    ...(found.kind === "file" && found.base !== undefined
-      ? [
-          `The board would have the servers of ${visible(found.path)} alone, and not those of ${visible(found.base)}.`,
-        ]
+    ...(found.kind === "file" && found.base !== undefined && source.kind === "file"
+      ? [`The board would have the servers of ${visible(source.path)} alone.`]
       : []),
     ...twice.map(
       (name) =>
@@ -175,6 +170,20 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   }
   await writeTextFile(file, text, { mode: OWN_MODE });
   return reportConnected({ application, file, entries, isNew: true, twice }, context);
+}
+
+/**
+ * The application would start the board with --config, which asks nobody and reads no other file; or without it, if your
+ * own file is left. Undefined without a file.
+ */
+async function loadAlone(
+  source: ConfigSource,
+  context: CliContext,
+): Promise<TrustedConfig | undefined> {
+  if (source.kind !== "file") return undefined;
+  const trusted = await loadTrusted(source, context);
+  const [last, ...beneath] = trusted === undefined ? [] : filesOf(trusted.source).reverse();
+  return last === undefined || beneath.length === 0 ? trusted : loadTrusted(last, context);
 }
 
 interface Base {

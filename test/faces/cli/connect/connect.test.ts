@@ -346,6 +346,27 @@ describe("plugboard connect refuses", () => {
     expect((await scratch.run(["connect", "cursor", "--yes"])).code).toBe(0);
   });
 
+  it("nothing of yours, if a file in this directory is not trusted: your own board is put in", async () => {
+    put("home/plugboard.json", '{ "mcpServers": { "mine": { "command": "mine" } } }');
+    chmodSync(at("home"), 0o700);
+    scratch.file("plugboard.json", { mcpServers: { x: { command: "x" } } });
+    const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `The board would have the servers of ${at("home/plugboard.json")} alone.`,
+    );
+    const args = ["mcpServers", "plugboard", "args"];
+    expect(valueAt(".cursor/mcp.json", args)).toEqual(serve());
+    await scratch.run(["trust", "--yes"]);
+    await scratch.run(["connect", "cursor", "--yes"]);
+    expect(valueAt(".cursor/mcp.json", args)).toEqual([
+      ownBin(),
+      "--config",
+      at("plugboard.json"),
+      "serve",
+    ]);
+  });
+
   it("to replace what somebody else has put there", async () => {
     put(".cursor/mcp.json", '{ "mcpServers": { "plugboard": { "command": "other" } } }');
     const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
