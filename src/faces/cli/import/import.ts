@@ -3,6 +3,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { withoutCredentials } from "../../../board/without-credentials.ts";
+import { filesOf } from "../../../config/find.ts";
 import { APPLICATIONS } from "../../../config/foreign/applications.ts";
 import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/other-files.ts";
 import { withServer, writtenServers } from "../../../config/server-text.ts";
@@ -81,7 +82,8 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
     return EXIT.ok;
   }
   const source = findSource(context);
-  const isInUse = source.kind === "file" && source.path === target.path;
+  const isInUse =
+    source.kind === "file" && filesOf(source).some(({ path }) => path === target.path);
   if (!command.check || !isInUse) return EXIT.ok;
   screen.lines([""]);
   return (await import("../status/overview.ts")).runOverview(context);
