@@ -25,7 +25,7 @@ import {
   modeState,
   optionsUpdate,
 } from "./session/settings.ts";
-import { authenticate, authMethods, type SignInOptions } from "./sign-in.ts";
+import { authenticate, authMethods, logout, type SignInOptions } from "./sign-in.ts";
 import { AcpClient } from "./wire/client.ts";
 import {
   invalidParams,
@@ -107,6 +107,10 @@ function describeAgent(
       if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.authenticate);
       return authenticate(params.methodId, signIn, signal);
     })
+    .onRequest(methods.agent.logout, () => {
+      if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.logout);
+      return logout(signIn);
+    })
     .onRequest(session.new, parseNew, async ({ params }) => {
       const opened = await asRequestError(sessions.create(params));
       return { sessionId: opened.id, ...settingsOf(opened) };
@@ -171,6 +175,7 @@ function initializeResponse(offered: AuthMethod[]): InitializeResponse {
         delete: {},
         additionalDirectories: {},
       },
+      ...(offered.length > 0 && { auth: { logout: {} } }),
     },
     authMethods: offered,
   };

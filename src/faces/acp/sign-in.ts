@@ -1,8 +1,17 @@
-// What an ACP client can offer as authentication: signing in to the agent's own servers that ask for it. No session
-// requires it.
+// What an ACP client can offer as authentication: signing in to the agent's own servers that ask for it, and out of
+// them. No session requires it.
 
-import { type AuthenticateResponse, type AuthMethod, RequestError } from "@agentclientprotocol/sdk";
-import type { OnAuthorization } from "../../model/authorization.ts";
+import {
+  type AuthenticateResponse,
+  type AuthMethod,
+  type LogoutResponse,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import {
+  describeSignOut,
+  type OnAuthorization,
+  type SignOutOutcome,
+} from "../../model/authorization.ts";
 import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
@@ -11,7 +20,7 @@ import { errorMessage } from "../../util/error-message.ts";
 import { invalidParams } from "./wire/params.ts";
 
 export interface SignInOptions {
-  board: Pick<Board, "status" | "on" | "signIn">;
+  board: Pick<Board, "status" | "on" | "signIn" | "signOut">;
   /** Shows the person a sign-in page. */
   onAuthorization: OnAuthorization;
   /** What a terminal appends to the command of the agent in order to sign in there. */
@@ -102,6 +111,42 @@ export function describeOutcomes(outcomes: readonly SignInOutcome[]): string {
       problem === undefined ? `signed in to ${server}` : `${server}: ${problem}`,
     )
     .join("\n");
+}
+
+/** How the sign-out of one server went. */
+type LogoutOutcome = { server: string } & (
+  | { outcome: Exclude<SignOutOutcome, "none"> }
+  | { problem: string }
+);
+
+/** Answers `logout`. Sessions go on. Rejects if a login could not be forgotten. */
+export async function logout({ board }: Pick<SignInOptions, "board">): Promise<LogoutResponse> {
+  const servers = (await Promise.all(board.status().map(({ name }) => signOutOf(name)))).flat();
+  const message =
+    servers.length === 0
+      ? "you are not signed in to any server"
+      : servers
+          .map((each) =>
+            "problem" in each
+              ? `${each.server}: ${each.problem}`
+              : describeSignOut(each.server, each.outcome),
+          )
+          .join("\n");
+  if (servers.some((each) => "problem" in each)) {
+    throw RequestError.internalError({ servers }, message);
+  }
+  return { _meta: { plugboard: { message, servers } } };
+
+  async function signOutOf(server: string): Promise<LogoutOutcome[]> {
+    try {
+      const outcome = await board.signOut(server);
+      return outcome === "none" ? [] : [{ server, outcome }];
+    } catch (error) {
+      // It is a program, or its configuration has its credentials.
+      if (error instanceof PlugboardError && error.code === "UNSUPPORTED") return [];
+      return [{ server, problem: errorMessage(error) }];
+    }
+  }
 }
 
 /** Whether a server asks for a sign-in is known when it has been tried. */

@@ -1,4 +1,5 @@
-// `authenticate`: signs in to the agent's own servers that ask for it, says what it did, and is never required.
+// `authenticate` and `logout`: sign in to the agent's own servers that ask for it, and out of them. They say what they
+// did, and no session requires them.
 
 import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
@@ -88,6 +89,69 @@ describe("authenticate", () => {
     person = agree(oauth);
     expect(await editor.agent.request(methods.agent.authenticate, authenticate)).toMatchObject({
       _meta: { plugboard: { message: "signed in to docs" } },
+    });
+  });
+});
+
+describe("logout", () => {
+  const logout = (editor: Awaited<ReturnType<typeof openWith>>) =>
+    editor.agent.request(methods.agent.logout, {});
+
+  it.each([
+    ["offered with the authentication", true, {}],
+    ["not offered without it", false, undefined],
+  ])("is %s", async (_, signsIn, expected) => {
+    const editor = await desk.open({ raw: true, ...(signsIn && { onAuthorization: refuse }) });
+    const { agentCapabilities } = await editor.initialize();
+    expect(agentCapabilities?.auth?.logout).toEqual(expected);
+    if (!signsIn) await expect(logout(editor)).rejects.toMatchObject({ code: -32601 });
+  });
+
+  it("forgets the logins, and a session that is open goes on without them", async () => {
+    const [docs, wiki] = [await protect(), await protect()];
+    const keyed = { url: docs.url, headers: { Authorization: "Bearer of-the-configuration" } };
+    const servers = {
+      docs: { url: docs.url },
+      wiki: { url: wiki.url },
+      echo: fixture("echo"),
+      keyed,
+    };
+    const editor = await openWith(servers, (request) =>
+      request.server === "docs" ? agree(docs)(request) : refuse(request),
+    );
+    const sessionId = await editor.newSession();
+    await editor.agent.request(methods.agent.authenticate, authenticate).catch(() => {});
+    expect(await editor.call(sessionId, "docs/echo", { text: "hi" })).toBe("hi");
+    expect(await logout(editor)).toEqual({
+      _meta: {
+        plugboard: {
+          message: "signed out of docs: its tokens are revoked and deleted",
+          servers: [{ server: "docs", outcome: "revoked" }],
+        },
+      },
+    });
+    expect(editor.board.status()[0]?.state.kind).toBe("needs-auth");
+    expect(await editor.call(sessionId, "echo/echo", { text: "still here" })).toBe("still here");
+    expect(await logout(editor)).toMatchObject({
+      _meta: { plugboard: { message: "you are not signed in to any server", servers: [] } },
+    });
+    await editor.agent.request(methods.agent.authenticate, authenticate).catch(() => {});
+    expect(await editor.call(sessionId, "docs/echo", { text: "again" })).toBe("again");
+  });
+
+  it("says which login it could not forget, and forgets the others", async () => {
+    const oauth = await protect();
+    const servers = { docs: { url: oauth.url }, unset: { url: "https://${UNSET_HOST}/mcp" } };
+    const editor = await openWith(servers, agree(oauth));
+    await editor.agent.request(methods.agent.authenticate, authenticate);
+    await expect(logout(editor)).rejects.toMatchObject({
+      message: expect.stringMatching(/signed out of docs: [^\n]*\nunset: .*UNSET_HOST/),
+      data: {
+        servers: [
+          { server: "docs", outcome: "revoked" },
+          { server: "unset", problem: expect.any(String) },
+        ],
+      },
     });
   });
 });
