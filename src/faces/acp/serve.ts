@@ -53,6 +53,8 @@ export interface AcpOptions {
   modelAdvice?: string;
   /** Where sessions are kept. Without it none is kept, and none can be loaded. */
   historyDir?: string;
+  /** What is kept out of the record of a session, beside the credentials of its servers. */
+  secrets?: () => Promise<Iterable<string>>;
   /** Aborting it ends the connection. */
   signal?: AbortSignal;
   clock?: Clock;
@@ -70,6 +72,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     newResponder: options.newResponder,
     modelAdvice: options.modelAdvice,
     openSession: options.openSession,
+    secrets: options.secrets,
     history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
   const app = describeAgent(sessions, client, options.signIn);
