@@ -1,6 +1,7 @@
 // A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFileNow, writeJsonFile } from "./json-file.ts";
@@ -63,6 +64,21 @@ export async function findGateway(
   if (ownerState(owner) !== "gone") return gateway;
   await rm(file, { force: true });
   return undefined;
+}
+
+/** The URLs of all gateways that run with this state directory. */
+export function gatewayUrls(stateDir: string): string[] {
+  const directory = join(stateDir, "gateway");
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => readNote(readJsonFileNow(join(directory, name), MOST_BYTES)) ?? [])
+    .flatMap(({ url, owner }) => (url === undefined || ownerState(owner) === "gone" ? [] : [url]));
 }
 
 /**

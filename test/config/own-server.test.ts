@@ -42,4 +42,15 @@ describe("a URL of the gateway itself", () => {
   ])("%s", (url, expected) => {
     expect(isOwnGateway(url)).toBe(expected);
   });
+
+  it.each<[string, boolean]>([
+    ["http://127.0.0.1:7585/mcp", true],
+    ["https://localhost:7585/any/where", true],
+    ["http://localhost/mcp", true],
+    ["https://localhost/mcp", false],
+    ["http://127.0.0.1:7586/mcp", false],
+    ["http://example.com:7585/mcp", false],
+  ])("%s, while gateways listen at 7585 and 80", (url, expected) => {
+    expect(isOwnGateway(url, [7585, 80])).toBe(expected);
+  });
 });

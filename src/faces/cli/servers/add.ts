@@ -1,12 +1,16 @@
 // `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it.
 
 import { withoutCredentials } from "../../../board/without-credentials.ts";
+import { loadGateway } from "../../../config/gateway.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { isOwnGateway, isOwnServer, portOf } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { formatPath, problemMessage } from "../../../config/issue.ts";
 import { withServer, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import { gatewayUrls } from "../../../state/running-gateway.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { escapedJsonLines, visible } from "../../../util/visible.ts";
@@ -34,6 +38,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
       : { name: command.name, server: readServerJson(command.json) };
   const { warnings } = parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
+  await refuseBoard(name, server, file, context);
   const existing = writtenServer(file, name);
   if (existing !== undefined && canonicalJson(existing) === canonicalJson(server)) {
     return report({ name, server, file, isNew: false }, context);
@@ -53,6 +58,25 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
   const isTrusted = await writeServerFile(file, withServer(file, name, server), [name], context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+}
+
+/** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
+async function refuseBoard(
+  name: string,
+  { command, args, url }: ServerConfig,
+  { path, original }: ServerFile,
+  { io }: CliContext,
+): Promise<void> {
+  const { env, cwd, homedir } = io;
+  const running = gatewayUrls(plugboardHome(env, homedir)).map(portOf);
+  const configured =
+    original.text === undefined ? [] : [(await loadGateway(path, { cwd, homedir })).settings.port];
+  if (!isOwnServer(command, args) && !isOwnGateway(url, [...running, ...configured])) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,
+    { server: name, hint: "to use the board in another application: plugboard connect" },
+  );
 }
 
 /** The key within the server. */

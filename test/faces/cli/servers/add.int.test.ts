@@ -49,6 +49,30 @@ function asked(argv: string[], ...answers: [question: string, answer: string][])
 }
 
 describe("plugboard add", () => {
+  it.each<[string, string[], object]>([
+    ["the command", ["--", "npx", "-y", "plugboard", "serve"], {}],
+    ["the gateway where it listens by default", ["http://localhost:7584/mcp"], {}],
+    ["the gateway of the file", ["http://127.0.0.1:5004/x"], { gateway: { port: 5004 } }],
+  ])("refuses Plugboard itself: %s", async (_, typed, config) => {
+    scratch.file("own.json", config);
+    const { code, stderr } = await scratch.run(["--config", "own.json", "add", "me", ...typed]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("'me' is Plugboard itself");
+    expect(stderr).toMatch(/plugboard .*connect$/m);
+    expect(JSON.parse(scratch.read("own.json"))).toEqual(config);
+  });
+
+  it("refuses the gateway that runs, wherever it listens", async () => {
+    scratch.servers({});
+    const gateway = scratch.start(["up", "--port", "0"]);
+    await gateway.stderr.until("listens on");
+    const [url = ""] = /http:\/\/127\S*?:\d+/.exec(gateway.stderr.text) ?? [];
+    const { code, stderr } = await scratch.run(["add", "me", `${url}/agents/x/mcp`, "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'me' is Plugboard itself")]);
+    gateway.events.emit("SIGTERM");
+    await gateway.done;
+  });
+
   it("shows what it is, asks, tries it, writes it, and what was added starts", async () => {
     const { code, stdout, stderr } = await asked(
       add(
