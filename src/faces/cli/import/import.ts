@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { APPLICATIONS } from "../../../config/foreign/applications.ts";
 import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/other-files.ts";
-import { withServer, writtenServers } from "../../../config/server-text.ts";
+import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
@@ -17,10 +17,10 @@ import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import {
+  changeServerFile,
   openServerFile,
   type ServerFile,
   untrustedLines,
-  writeServerFile,
 } from "../servers/server-file.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import { renderTable } from "../terminal/table.ts";
@@ -59,11 +59,12 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
   }
   await requireYes(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
-  const text = wanted.reduce(
-    (written, { name, server }) => withServer({ ...target, text: written }, name, server),
-    target.text,
-  );
-  const isTrusted = await writeServerFile(target, text, names, context);
+  const change = (servers: ServerText): string =>
+    wanted.reduce(
+      (text, { name, server }) => withServer({ ...servers, text }, name, server),
+      servers.text,
+    );
+  const isTrusted = await changeServerFile(target, change, names, context);
   const variables = [...new Set(wanted.flatMap((each) => each.variables))];
   if (options.json) {
     screen.json({

@@ -6,7 +6,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { isOwnGateway, isOwnServer, portOf } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { formatPath, problemMessage } from "../../../config/issue.ts";
-import { withServer, writtenServer } from "../../../config/server-text.ts";
+import { type ServerText, withServer, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
@@ -21,11 +21,11 @@ import { serverLines } from "../trust/view.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import {
+  changeServerFile,
   commandFor,
   openServerFile,
   type ServerFile,
   untrustedLines,
-  writeServerFile,
 } from "./server-file.ts";
 import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 
@@ -56,7 +56,8 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   await requireYes(command, context);
   const trial = command.check ? await tryServer(name, server, file, context) : undefined;
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
-  const isTrusted = await writeServerFile(file, withServer(file, name, server), [name], context);
+  const change = (servers: ServerText): string => withServer(servers, name, server);
+  const isTrusted = await changeServerFile(file, change, [name], context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
 }
 

@@ -1,5 +1,6 @@
 // The file that a command changes: which one it is, what it has, and how it is written back with its trust.
 
+import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type ConfigSource, FILE_NAME } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -9,11 +10,13 @@ import {
   writtenServer,
   writtenServers,
 } from "../../../config/server-text.ts";
-import { type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
+import { readTextFile, type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { shellQuoted } from "../../../util/text.ts";
+import { withLock } from "../../../state/lock.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import { oneLine, shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
@@ -94,21 +97,53 @@ async function trustBefore(
     : { kind: "untrusted" };
 }
 
-/** Writes the new text. True if what these servers start is trusted now, or needs no trust. */
-export async function writeServerFile(
+/**
+ * Makes a change to these servers, in the file as it is by now: another command may have changed other servers since it
+ * was read. True if what these servers start is trusted then, or needs no trust. Rejects with SYSTEM_ERROR if one of
+ * these servers has changed since.
+ */
+export function changeServerFile(
   file: ServerFile,
-  text: string,
+  change: (servers: ServerText) => string,
   names: readonly string[],
-  { io, clock }: CliContext,
+  context: CliContext,
 ): Promise<boolean> {
-  const { path, source, trust, original } = file;
-  await writeTextFile(original, text, modeOf(source));
-  if (trust.kind !== "renewed") return trust.kind === "unneeded";
-  const { store, launches } = await judgeFile(path, io);
-  // Somebody else may have written to it since.
-  if (!isOnlyChange(trust.launches, launches.all, names)) return false;
-  await store.approve(path, launches.all, clock.now());
-  return true;
+  const { io, clock, options } = context;
+  const { path, source } = file;
+  return alone(source, context, async () => {
+    const text = await readServerText(path, options.agent, io);
+    for (const name of names) requireSame(name, file, text);
+    const trust = await trustBefore(source, text, context);
+    await writeTextFile(text.original, change(text), modeOf(source));
+    if (trust.kind !== "renewed") return trust.kind === "unneeded";
+    const { store, launches } = await judgeFile(path, io);
+    // An editor does not wait for the lock.
+    if (!isOnlyChange(trust.launches, launches.all, names)) return false;
+    await store.approve(path, launches.all, clock.now());
+    return true;
+  });
+}
+
+/** No two commands write the same file at a time. */
+export async function alone<Result>(
+  { path }: FileSource,
+  { io, clock }: CliContext,
+  task: () => Promise<Result>,
+): Promise<Result> {
+  const { target } = await readTextFile(path);
+  const name = createHash("sha256").update(target).digest("hex").slice(0, 16);
+  const lock = join(plugboardHome(io.env, io.homedir), "locks", `${name}.lock`);
+  return withLock(lock, clock, task);
+}
+
+function requireSame(name: string, before: ServerText, now: ServerText): void {
+  const [read, found] = [before, now].map((text) => canonicalJson(writtenServer(text, name)));
+  if (read === found) return;
+  throw new PlugboardError(
+    "SYSTEM_ERROR",
+    `${before.original.file} has another '${oneLine(name, 100)}' by now, so it was not written`,
+    { server: name, hint: "try again" },
+  );
 }
 
 export function modeOf({ from }: FileSource): WriteOptions {

@@ -62,6 +62,37 @@ describe("plugboard add", () => {
     expect(JSON.parse(scratch.read("own.json"))).toEqual(config);
   });
 
+  it("loses nothing where several are added at once", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const options = ["--yes", "--no-check", "-s", "project"];
+    const all = await Promise.all(names.map((name) => scratch.run(add(name, echo, ...options))));
+    expect(all.map(({ code, stderr }) => [code, stderr])).toEqual(
+      names.map(() => [0, expect.not.stringContaining("not trusted")]),
+    );
+    const { mcpServers } = parsed() as { mcpServers: object };
+    expect(Object.keys(mcpServers).toSorted()).toEqual(names);
+    expect(await scratch.run(["tools", "--server", "e"])).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ["another server", "other", 0, ["other", "mine"]],
+    ["a server of the same name", "mine", 3, ["mine"]],
+  ])("sees %s that is added while the person is asked", async (_, name, code, left) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 1000 });
+    const first = scratch.start(add("mine", echo, "--no-check", "-s", "user"), { stdin, stderr });
+    await stderr.until("Add it? [y/N] ");
+    await scratch.run(add(name, touch(), "--yes", "--no-check", "-s", "user"));
+    stdin.write("y\n");
+    const ended = await first.done;
+    expect(ended.code).toBe(code);
+    if (code !== 0) expect(ended.stderr).toContain("has another 'mine' by now");
+    const { mcpServers } = parsed(join(scratch.directory, "home", "plugboard.json")) as {
+      mcpServers: object;
+    };
+    expect(Object.keys(mcpServers)).toEqual(left);
+  });
+
   it("refuses the gateway that runs, wherever it listens", async () => {
     scratch.servers({});
     const gateway = scratch.start(["up", "--port", "0"]);
