@@ -5,13 +5,12 @@ import { dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { Draft, KeyRules } from "./draft.ts";
 import {
   allow,
   deny,
-  type Draft,
   directory,
   inverted,
-  type KeyRules,
   milliseconds,
   OUR_KEYS,
   same,
@@ -19,7 +18,7 @@ import {
   text,
   transport,
   warn,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { entries } from "./recognise.ts";
 import { BRACES, editorVariables } from "./variables.ts";
 

@@ -4,16 +4,8 @@
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import {
-  deny,
-  directory,
-  type KeyRule,
-  type KeyRules,
-  likelySeconds,
-  signIn,
-  text,
-  transport,
-} from "./draft.ts";
+import type { KeyRule, KeyRules } from "./draft.ts";
+import { deny, directory, likelySeconds, signIn, text, transport } from "./key-rules.ts";
 import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 

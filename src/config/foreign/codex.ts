@@ -3,20 +3,18 @@
 import { isJsonObject } from "../../model/json.ts";
 import { atValue } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
 import {
   allow,
   deny,
   directory,
-  type KeyRule,
-  type KeyRules,
   milliseconds,
   same,
   seconds,
-  type ServerDraft,
   signIn,
   text,
   warn,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { LITERAL, reference } from "./variables.ts";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;

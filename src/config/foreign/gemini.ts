@@ -3,17 +3,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
-import {
-  allow,
-  deny,
-  directory,
-  type KeyRule,
-  type KeyRules,
-  milliseconds,
-  signIn,
-  text,
-  transport,
-} from "./draft.ts";
+import type { KeyRule, KeyRules } from "./draft.ts";
+import { allow, deny, directory, milliseconds, signIn, text, transport } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { DOLLAR } from "./variables.ts";
 

@@ -4,21 +4,19 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { Draft, KeyRules, ServerDraft } from "./draft.ts";
 import {
   allow,
   deny,
   directory,
-  type Draft,
   inverted,
-  type KeyRules,
   milliseconds,
   OUR_KEYS,
   same,
-  type ServerDraft,
   signIn,
   text,
   transport,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { OURS } from "./variables.ts";
 
 const KEYS: KeyRules = {

@@ -4,18 +4,8 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atValue, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
-import {
-  type Draft,
-  directory,
-  inverted,
-  type KeyRule,
-  type KeyRules,
-  milliseconds,
-  same,
-  type ServerDraft,
-  signIn,
-  text,
-} from "./draft.ts";
+import type { Draft, KeyRule, KeyRules, ServerDraft } from "./draft.ts";
+import { directory, inverted, milliseconds, same, signIn, text } from "./key-rules.ts";
 import { entries } from "./recognise.ts";
 import { ENV_IN_BRACES } from "./variables.ts";
 

@@ -5,14 +5,14 @@ import { isJsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { ENV_FILE } from "./cursor.ts";
-import { type Draft, type KeyRules, signIn } from "./draft.ts";
+import type { Draft, KeyRules } from "./draft.ts";
+import { envFile, signIn } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { editorVariables, reference, variableName } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,
-  envFile: ENV_FILE,
+  envFile,
   oauth: signIn({ clientId: "clientId" }),
 };
 

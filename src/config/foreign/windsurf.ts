@@ -2,7 +2,8 @@
 
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { deny, type KeyRules, text } from "./draft.ts";
+import type { KeyRules } from "./draft.ts";
+import { deny, text } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
