@@ -77,7 +77,7 @@ export interface AgentConfig {
   session?: { settings: SessionDefaults; rules: PlacedRules[] };
   /** Problems that do not stop the board, such as keys this version accepts but does not support yet. */
   warnings: ConfigProblem[];
-  /** What was passed over or renamed in the file of another application. Absent if there is nothing to tell. */
+  /** What was ignored or renamed in the file of another application. Absent if there is nothing to tell. */
   notes?: ConfigProblem[];
   /** Set if nobody has approved this configuration: no server starts, and `remedy` says what to do. */
   untrusted?: { remedy: string };

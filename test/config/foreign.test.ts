@@ -113,7 +113,7 @@ const CASES: Case[] = [
         env: { GITHUB_TOKEN: "ghp_example" },
       },
     },
-    notes: ['1:1  has keys without a meaning here, passed over: "globalShortcut"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "globalShortcut"'],
   },
   {
     fixture: "claude-code.mcp.json",
@@ -133,8 +133,8 @@ const CASES: Case[] = [
     application: "Claude Code",
     servers: { memory: { run: ["npx", "-y", "@modelcontextprotocol/server-memory"] } },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "firstStartTime", "machineID", "opusProMigrationComplete", "sonnet1m45MigrationComplete", "seenNotifications", "migrationVersion", "userID"',
-      '24:7  projects["/home/anna/shop"].mcpServers  is passed over: these servers are for the project "/home/anna/shop"',
+      '1:1  has keys without a meaning here, ignored: "firstStartTime", "machineID", "opusProMigrationComplete", "sonnet1m45MigrationComplete", "seenNotifications", "migrationVersion", "userID"',
+      '24:7  projects["/home/anna/shop"].mcpServers  is ignored: these servers are for the project "/home/anna/shop"',
     ],
   },
   {
@@ -187,8 +187,8 @@ const CASES: Case[] = [
     },
     notes: [
       '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  is called "github.com-modelcontextprotocol-servers-tree-main-src-filesystem" here',
-      '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  has keys without a meaning here, passed over: "autoApprove"',
-      '12:5  mcpServers.docs  has keys without a meaning here, passed over: "autoApprove"',
+      '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  has keys without a meaning here, ignored: "autoApprove"',
+      '12:5  mcpServers.docs  has keys without a meaning here, ignored: "autoApprove"',
     ],
   },
   {
@@ -226,8 +226,8 @@ const CASES: Case[] = [
     notes: [
       '6:7  inputs[0].id  the input "github-token" is read from the variable GITHUB_TOKEN; to set it, export GITHUB_TOKEN: A token of GitHub',
       '10:29  inputs[1].id  the input "region" is read from the variable REGION; to set it, export REGION: Region',
-      '13:5  servers.github  has keys without a meaning here, passed over: "gallery", "version"',
-      '20:5  servers.files  has keys without a meaning here, passed over: "dev"',
+      '13:5  servers.github  has keys without a meaning here, ignored: "gallery", "version"',
+      '20:5  servers.files  has keys without a meaning here, ignored: "dev"',
     ],
   },
   {
@@ -246,7 +246,7 @@ const CASES: Case[] = [
     warnings: [
       "24:5  context_servers.mcp-server-postgres  is a server of an extension, which only Zed can start; the server is left out",
     ],
-    notes: ['1:1  has keys without a meaning here, passed over: "theme", "buffer_font_size"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "theme", "buffer_font_size"'],
   },
   {
     fixture: "codex.toml",
@@ -288,8 +288,8 @@ const CASES: Case[] = [
       },
     },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "model", "approval_policy", "profiles"',
-      '5:2  mcp_servers.files  has keys without a meaning here, passed over: "required"',
+      '1:1  has keys without a meaning here, ignored: "model", "approval_policy", "profiles"',
+      '5:2  mcp_servers.files  has keys without a meaning here, ignored: "required"',
     ],
   },
   {
@@ -323,7 +323,7 @@ const CASES: Case[] = [
       '23:20  mcp.sealed.headers.X-Key  needs "{file:~/.sealed}", which only the application knows; the server is left out',
       "26:5  mcp.jira  has no type, so it is defined elsewhere; the server is left out",
     ],
-    notes: ['1:1  has keys without a meaning here, passed over: "model"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "model"'],
   },
   {
     fixture: "opencode-2.jsonc",
@@ -354,7 +354,7 @@ const CASES: Case[] = [
       },
       events: { url: "https://example.com/sse", as: "sse" },
     },
-    notes: ['3:5  mcpServers.files  has keys without a meaning here, passed over: "trust"'],
+    notes: ['3:5  mcpServers.files  has keys without a meaning here, ignored: "trust"'],
   },
   {
     fixture: "tsagent.json",
@@ -377,7 +377,7 @@ const CASES: Case[] = [
       '19:22  mcpServers.supervision.type  is "internal", a transport that Plugboard does not have; the server is left out',
     ],
     notes: [
-      '1:1  has keys without a meaning here, passed over: "metadata", "settings", "systemPrompt"',
+      '1:1  has keys without a meaning here, ignored: "metadata", "settings", "systemPrompt"',
     ],
   },
   {
@@ -417,7 +417,7 @@ const CASES: Case[] = [
         oauth: { scope: "docs.read" },
       },
     },
-    notes: ['1:1  has keys without a meaning here, passed over: "plugins", "meta"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "plugins", "meta"'],
   },
   {
     fixture: "openclaw-all.json5",
@@ -441,15 +441,15 @@ const CASES: Case[] = [
       events: { off: true, url: "https://example.com/sse", as: "sse" },
     },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "meta", "channels"',
-      '5:3  gateway  has keys without a meaning here, passed over: "port", "mode", "auth"',
-      '6:3  tools  has keys without a meaning here, passed over: "profile"',
-      "6:31  tools.deny  passed over, tools of OpenClaw itself: exec, group:fs",
-      '7:3  mcp  has keys without a meaning here, passed over: "sessionIdleTtlMs"',
-      '10:7  mcp.servers.files  has keys without a meaning here, passed over: "supportsParallelToolCalls"',
-      '23:9  mcp.servers.docs.oauth  has keys without a meaning here, passed over: "identity"',
-      '32:5  agents.defaults  has keys without a meaning here, passed over: "model", "workspace"',
-      '33:12  agents.list[0]  has keys without a meaning here, passed over: "default"',
+      '1:1  has keys without a meaning here, ignored: "meta", "channels"',
+      '5:3  gateway  has keys without a meaning here, ignored: "port", "mode", "auth"',
+      '6:3  tools  has keys without a meaning here, ignored: "profile"',
+      "6:31  tools.deny  ignored, tools of OpenClaw itself: exec, group:fs",
+      '7:3  mcp  has keys without a meaning here, ignored: "sessionIdleTtlMs"',
+      '10:7  mcp.servers.files  has keys without a meaning here, ignored: "supportsParallelToolCalls"',
+      '23:9  mcp.servers.docs.oauth  has keys without a meaning here, ignored: "identity"',
+      '32:5  agents.defaults  has keys without a meaning here, ignored: "model", "workspace"',
+      '33:12  agents.list[0]  has keys without a meaning here, ignored: "default"',
     ],
   },
   {
@@ -816,17 +816,17 @@ bearer_token_env_var = "not a name"
     expect(problemLines(error, file)).toEqual(expected);
   });
 
-  it("is a warning if a key was misspelled, since other keys are passed over", async () => {
+  it("is a warning if a key was misspelled, since other keys are ignored", async () => {
     const file = await fileOf(
       `{ mcpServers: { a: { command: "a", headrs: {}, icon: "x" } } }`,
       "x",
     );
     const agent = await loadConfig(file);
     expect(lines(agent.warnings)).toEqual([
-      '1:36  mcpServers.a.headrs  is passed over; did you mean "headers"?',
+      '1:36  mcpServers.a.headrs  is ignored; did you mean "headers"?',
     ]);
     expect(lines(agent.notes).at(-1)).toBe(
-      '1:17  mcpServers.a  has keys without a meaning here, passed over: "icon"',
+      '1:17  mcpServers.a  has keys without a meaning here, ignored: "icon"',
     );
   });
 });

@@ -72,7 +72,7 @@ export const claudeCode: Application = {
     const { mcpServers, projects, ...others } = value;
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
     if (isJsonObject(projects)) readProjects(projects, draft, cwd);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -85,7 +85,7 @@ export const claudeDesktop: Application = {
   pathEnd: /(?:^|\/)claude_desktop_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -107,7 +107,7 @@ function readProjects(projects: JsonObject, draft: Draft, cwd: string): void {
       path !== current && isJsonObject(other) && entries(other["mcpServers"]).length > 0,
   );
   for (const [path] of others) {
-    const message = `is passed over: these servers are for the project ${quote(path)}`;
+    const message = `is ignored: these servers are for the project ${quote(path)}`;
     draft.notes.push(atKey(["projects", path, "mcpServers"], message));
   }
 }

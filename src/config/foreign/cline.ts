@@ -1,5 +1,5 @@
 // Cline, and Roo Code, which came from it: `mcpServers` with a `timeout` in seconds, and lists of tools that are called
-// without asking. Such a list restricts nothing, so it is passed over.
+// without asking. Such a list restricts nothing, so it is ignored.
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
@@ -62,6 +62,6 @@ export const cline: Application = {
         }
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

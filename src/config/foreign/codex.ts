@@ -103,7 +103,7 @@ export const codex: Application = {
         server.set("transport", "http", [...server.origin, "url"]);
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 

@@ -26,6 +26,6 @@ export const cursor: Application = {
   pathEnd: /(?:^|\/)\.cursor\/mcp\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

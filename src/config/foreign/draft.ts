@@ -13,7 +13,7 @@ import type { Convert } from "./variables.ts";
 /** What one key of a server becomes. `path` leads to the value in the user's file. */
 export type KeyRule = (server: ServerDraft, value: unknown, path: KeyPath) => void;
 
-/** By the application's own keys. All others are passed over, and named in a note. */
+/** By the application's own keys. All others are ignored, and named in a note. */
 export type KeyRules = Readonly<Record<string, KeyRule>>;
 
 const LONGEST_NAME = 64;
@@ -31,7 +31,7 @@ export class Draft {
   readonly issues: Issue[] = [];
   /** What does not work here as it does in the application. Paths are the user's. */
   readonly warnings: Issue[] = [];
-  /** What was passed over or renamed. Paths are the user's. */
+  /** What was ignored or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
   /** In another working directory, the file would be translated to other servers. */
   isOfDirectory = false;
@@ -117,19 +117,19 @@ export class Draft {
   }
 
   /** Names keys of the user's file that have no meaning here. */
-  passOver(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
+  ignore(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
     const typos = keys.slice(0, MOST_TYPOS).flatMap((key) => {
       const known = closestKey(key, meant);
       return known === undefined ? [] : [{ key, known }];
     });
     for (const { key, known } of typos) {
-      this.warnings.push(atKey([...path, key], "is passed over", known));
+      this.warnings.push(atKey([...path, key], "is ignored", known));
     }
     const rest = keys.filter((key) => key !== "$schema" && !typos.some((typo) => typo.key === key));
     if (rest.length === 0) return;
     const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
     const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
-    this.notes.push(atKey(path, `has keys without a meaning here, passed over: ${named}${more}`));
+    this.notes.push(atKey(path, `has keys without a meaning here, ignored: ${named}${more}`));
   }
 }
 
@@ -176,12 +176,12 @@ export class ServerDraft {
       this.isLeftOut = true;
     }
     if (this.isLeftOut) this.draft.remove(this.path);
-    else this.draft.passOver(others, this.origin, Object.keys(rules));
+    else this.draft.ignore(others, this.origin, Object.keys(rules));
   }
 
   /** For keys of the server that are in an object of their own. */
   readInside(given: JsonObject, origin: KeyPath, rules: KeyRules): void {
-    this.draft.passOver(this.#apply(given, origin, rules), origin, Object.keys(rules));
+    this.draft.ignore(this.#apply(given, origin, rules), origin, Object.keys(rules));
   }
 
   /** Returns the keys that have no rule. */
@@ -285,7 +285,7 @@ class Names {
   }
 }
 
-/** Only what is spelled almost the same: most keys that are passed over are meant as they are. */
+/** Only what is spelled almost the same: most keys that are ignored are meant as they are. */
 function closestKey(key: string, known: readonly string[]): string | undefined {
   const near = closest(key, known);
   if (near === undefined || key.length < 4 || Math.abs(near.length - key.length) > 1) {

@@ -106,7 +106,7 @@ export function signIn(keys: Readonly<Record<string, string>>): KeyRule {
       server.setText(`oauth.${ours}`, joined, [...path, theirs]);
     }
     const others = Object.keys(value).filter((key) => !Object.hasOwn(keys, key));
-    server.draft.passOver(others, path);
+    server.draft.ignore(others, path);
   };
 }
 

@@ -40,7 +40,7 @@ const KEYS: KeyRules = {
   disabled: inverted("enabled"),
   timeout: (server, value, path) => {
     // Newer versions can have several.
-    if (isJsonObject(value)) server.draft.passOver(Object.keys(value), path);
+    if (isJsonObject(value)) server.draft.ignore(Object.keys(value), path);
     else milliseconds("timeout", "toolTimeout")(server, value, path);
   },
   oauth: signIn({
@@ -73,7 +73,7 @@ export const opencode: Application = {
       },
     });
     denyTools(tools, servers, draft);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 

@@ -69,7 +69,7 @@ export const tsagent: Application = {
   pathEnd: /(?:^|\/)tsagent\.json$/,
   translate: ({ mcpServers, ...others }, draft) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 

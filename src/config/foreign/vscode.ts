@@ -41,9 +41,9 @@ export const vscode: Application = {
     const { servers, inputs, ...others } = block;
     const convert = editorVariables(around, inputReferences(inputs, [...path, "inputs"], draft));
     draft.servers(servers, [...path, "servers"], KEYS, convert);
-    draft.passOver(Object.keys(others), path);
+    draft.ignore(Object.keys(others), path);
     const rest = Object.keys(value).filter((key) => key !== "mcp");
-    if (path.length > 0) draft.passOver(rest, []);
+    if (path.length > 0) draft.ignore(rest, []);
   },
 };
 

@@ -22,6 +22,6 @@ export const windsurf: Application = {
   pathEnd: /(?:^|\/)mcp_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

@@ -41,6 +41,6 @@ export const zed: Application = {
         }
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
