@@ -56,7 +56,8 @@ const OF_URLS = [
 /** More words than this are not looked up: then the agent counts as depending on the directory. */
 const MOST_WORDS = 1000;
 
-export interface Surroundings {
+/** Where servers would be started. */
+export interface StartPlace {
   env: Environment;
   cwd: string;
 }
@@ -68,7 +69,7 @@ export function hashOfFile(bytes: Uint8Array): string {
 /** `file` is the hash of the bytes that all `agents` were read from. */
 export function takeFingerprint(
   agents: readonly AgentConfig[],
-  { file, salt, env, cwd }: Surroundings & { file: string; salt: string },
+  { file, salt, env, cwd }: StartPlace & { file: string; salt: string },
 ): Fingerprint {
   const taker = { env, cwd, salt };
   const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, taker)] as const);
@@ -91,10 +92,10 @@ export type Difference =
   /** `what` means something else there than in `cwd`, where the gateway runs. */
   | { kind: "directory"; what: string; cwd: string };
 
-/** Undefined if a command in these surroundings would start the same servers for the agent. */
+/** Undefined if a command that runs there would start the same servers for the agent. */
 export function difference(
   { salt, values, agents, cwd, ...gateway }: Fingerprint,
-  { agent, file, ...here }: Surroundings & { agent: string; file: string },
+  { agent, file, ...here }: StartPlace & { agent: string; file: string },
 ): Difference | undefined {
   if (gateway.file !== file) return { kind: "file" };
   if (gateway.untrusted) return { kind: "untrusted" };
@@ -175,7 +176,7 @@ function realDirectory(directory: string): string {
 
 function agentFingerprint(
   agent: AgentConfig,
-  { env, cwd, salt }: Surroundings & { salt: string },
+  { env, cwd, salt }: StartPlace & { salt: string },
 ): AgentFingerprint {
   const { workspace, roots, networkProxy, nativeModules = [] } = agent;
   // Those of a session run in the process of whoever has the session.

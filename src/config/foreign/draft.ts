@@ -7,7 +7,7 @@ import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isOwnGateway, isOwnServer } from "../own-server.ts";
 import { isRefusedVariable } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
-import type { Surroundings } from "./application.ts";
+import type { FileContext } from "./application.ts";
 import type { Convert } from "./variables.ts";
 
 /** What one key of a server becomes. `path` leads to the value in the user's file. */
@@ -25,7 +25,7 @@ const MOST_NAMED = 20;
 const MOST_TYPOS = 100;
 
 export class Draft {
-  readonly around: Surroundings;
+  readonly around: FileContext;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
   /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
   readonly issues: Issue[] = [];
@@ -37,7 +37,7 @@ export class Draft {
   isOfDirectory = false;
   readonly #origins = new Map<string, KeyPath>();
 
-  constructor(around: Surroundings) {
+  constructor(around: FileContext) {
     this.around = around;
   }
 

@@ -74,7 +74,7 @@ function answer({ exitCode, error }: Answered, screen: Screen): number {
 type Answered = Extract<Invocation, { kind: "answered" }>;
 type Chosen = Extract<Invocation, { kind: "run" }>;
 
-interface Surroundings {
+interface CommandSetup {
   argv: readonly string[];
   io: CliIo;
   screen: Screen;
@@ -85,7 +85,7 @@ interface Surroundings {
 async function runWithin(
   lifetime: Lifetime,
   { command, options }: Chosen,
-  { argv, io, screen, report }: Surroundings,
+  { argv, io, screen, report }: CommandSetup,
 ): Promise<number> {
   const { paint } = screen.terminal.err;
   try {
