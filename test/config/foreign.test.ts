@@ -85,6 +85,7 @@ async function fixture(name: string): Promise<string> {
 }
 
 const FILES = "@modelcontextprotocol/server-filesystem";
+const EVENTS: Shown = { url: "https://example.com/sse", as: "sse" };
 
 interface Case {
   fixture: string;
@@ -125,7 +126,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY:-none}" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
   },
   {
@@ -183,7 +184,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY}" },
       },
-      events: { url: "https://example.com/sse", as: "sse", call: 3_600_000 },
+      events: { ...EVENTS, call: 3_600_000 },
     },
     notes: [
       '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  is called "github.com-modelcontextprotocol-servers-tree-main-src-filesystem" here',
@@ -201,7 +202,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer abc" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
   },
   {
@@ -352,7 +353,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY}" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
     notes: ['3:5  mcpServers.files  has keys without a meaning here, ignored: "trust"'],
   },
@@ -438,7 +439,7 @@ const CASES: Case[] = [
         allow: ["search_*"],
         deny: ["search_private"],
       },
-      events: { off: true, url: "https://example.com/sse", as: "sse" },
+      events: { ...EVENTS, off: true },
     },
     notes: [
       '1:1  has keys without a meaning here, ignored: "meta", "channels"',
