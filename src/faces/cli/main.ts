@@ -179,7 +179,6 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
-      (await import("./serve/inside-board.ts")).refuseInsideBoard(context.io);
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);

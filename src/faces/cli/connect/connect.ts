@@ -18,7 +18,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource, loadAgent } from "../open.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { requireYes } from "../terminal/input.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { requireTrust } from "../trust/require-trust.ts";
@@ -153,7 +153,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
     ),
   ];
   for (const line of lines) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
   // Where an entry of ours was there before, nobody knows what the file was without it.
   const isExact = !entries.some(({ path }) => valueIn(value, path) !== undefined);
   if (isExact) {
@@ -332,7 +332,7 @@ async function undo(command: ConnectOptions, context: CliContext): Promise<numbe
   const isExact = base.text !== file.text && command.as === undefined;
   if (isExact && base.text === undefined) {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
-    await requireYes(command, context);
+    await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
     await rm(file.target);
     for (const directory of record?.directories.toReversed() ?? []) {
       // Somebody else may have put something into it.
@@ -351,7 +351,7 @@ async function undo(command: ConnectOptions, context: CliContext): Promise<numbe
   }
   screen.note(`${visible(file.file)} would change:`);
   for (const line of changeLines(file.text, splices)) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
   await writeTextFile(file, text);
   await removeRecord(home, file.target);
   return reportUndone(application, file, isExact ? "exact" : "entry", context);
@@ -397,19 +397,6 @@ function pathOf(
   { io }: CliContext,
 ): Promise<string> | string {
   return file === undefined ? fileOf(application, io) : resolve(io.cwd, file);
-}
-
-async function requireYes({ yes }: ConnectOptions, context: CliContext): Promise<void> {
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to write it, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (await askYesNo("Write it?", context)) return;
-  throw new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
 }
 
 interface Connected {

@@ -22,7 +22,7 @@ import {
   type ServerFile,
   untrustedLines,
 } from "../servers/server-file.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { requireYes } from "../terminal/input.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { serverLines } from "../trust/view.ts";
@@ -57,7 +57,7 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
     else screen.lines([`nothing to import into ${visible(target.path)}`]);
     return EXIT.ok;
   }
-  await requireYes(wanted, target, command, context);
+  await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
   const change = (servers: ServerText): string =>
     wanted.reduce(
@@ -211,7 +211,7 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
   }
 }
 
-async function requireYes(
+async function requireApproval(
   wanted: readonly Candidate[],
   target: ServerFile,
   { yes, references }: ImportCommand,
@@ -224,16 +224,7 @@ async function requireYes(
     ...credentialLines(wanted, references),
   ];
   for (const line of lines) screen.note(line);
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to add them, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (await askYesNo("Add them?", context)) return;
-  throw new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
+  await requireYes("Add them?", { yes, what: "add them" }, context);
 }
 
 /** A file is read by more people and programs than a variable is. */

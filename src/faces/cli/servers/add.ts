@@ -16,7 +16,7 @@ import { oneLine } from "../../../util/text.ts";
 import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
@@ -53,7 +53,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
     ...credentialNotes(server),
   ];
   for (const line of notes) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
   const trial = command.check ? await tryServer(name, server, file, context) : undefined;
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
   const change = (servers: ServerText): string => withServer(servers, name, server);
@@ -105,18 +105,6 @@ function credentialNotes(server: ServerConfig): string[] {
   ];
 }
 
-async function requireYes({ yes }: Command, context: CliContext): Promise<void> {
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to add it, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (!(await askYesNo("Add it?", context))) throw notAdded("you did not want it");
-}
-
 /** A server that does not answer is written only if a person says so. */
 async function requireAnswer(
   name: string,
@@ -129,7 +117,7 @@ async function requireAnswer(
   if (trial.hasAnswered) return;
   if (!yes && canAsk(context)) {
     if (await askYesNo("Add it anyway?", context)) return;
-    throw notAdded("you did not want it");
+    throw notWanted();
   }
   const { state } = trial;
   const error = "error" in state ? state.error : undefined;
@@ -138,10 +126,6 @@ async function requireAnswer(
     `${oneLine(name)} was not added, because it does not answer`,
     { server: name, hint: "to add it without trying it: --no-check" },
   );
-}
-
-function notAdded(why: string): PlugboardError {
-  return new PlugboardError("NOT_APPROVED", `${why}; nothing has changed`);
 }
 
 async function exists(

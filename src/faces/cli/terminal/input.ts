@@ -112,6 +112,30 @@ export async function askYesNo(question: string, { io, signal }: Asked): Promise
   return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, io, signal)).trim());
 }
 
+/**
+ * Asks before something is done that has been shown. `what` completes "cannot ask whether to …". Rejects with
+ * NOT_APPROVED unless the person says yes, or has said so with `--yes`.
+ */
+export async function requireYes(
+  question: string,
+  { yes, what }: { yes: boolean; what: string },
+  asked: Asked,
+): Promise<void> {
+  if (yes) return;
+  if (!canAsk(asked)) {
+    throw new PlugboardError(
+      "NOT_APPROVED",
+      `cannot ask whether to ${what}, because this is not a terminal`,
+      { hint: "if you want what is shown above, give --yes" },
+    );
+  }
+  if (!(await askYesNo(question, asked))) throw notWanted();
+}
+
+export function notWanted(): PlugboardError {
+  return new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
+}
+
 export interface StdinSource {
   io: Pick<CliIo, "stdin">;
   screen: Pick<Screen, "note">;
