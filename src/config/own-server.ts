@@ -16,7 +16,15 @@ export function ownBin(): string {
 /** A command line that is longer is a script. */
 const MOST_WORDS = 100;
 
-/** Whether a server starts a board. Both may be anything that somebody wrote into a file. */
+/** Whether a server is a board on this machine. Its keys may be anything that somebody wrote into a file. */
+export function isBoard(
+  { command, args, url }: { command?: unknown; args?: unknown; url?: unknown },
+  ports?: readonly number[],
+): boolean {
+  return isOwnServer(command, args) || isOwnGateway(url, ports);
+}
+
+/** Whether a command line starts a board. */
 export function isOwnServer(command: unknown, args: unknown): boolean {
   if (typeof command !== "string") return false;
   const given = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
@@ -33,7 +41,7 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
 }
 
 /** Whether a URL is that of a gateway on this machine: at the port that it has by default, or at one of these. */
-export function isOwnGateway(url: unknown, ports: readonly number[] = []): boolean {
+function isOwnGateway(url: unknown, ports: readonly number[] = []): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   const { hostname, pathname } = new URL(url);
   if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return false;

@@ -1,9 +1,9 @@
 // A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
-import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { shortHash } from "../util/short-hash.ts";
 import { readJsonFileNow, writeJsonFile } from "./json-file.ts";
 import { isOwner, ownerName, ownerState } from "./process-owner.ts";
 
@@ -35,11 +35,7 @@ export function gatewayFile(
   config: string | undefined,
   kind: "lock" | "json" | "log",
 ): string {
-  const name = createHash("sha256")
-    .update(config ?? "none")
-    .digest("hex")
-    .slice(0, 16);
-  return join(stateDir, "gateway", `${name}.${kind}`);
+  return join(stateDir, "gateway", `${shortHash(config ?? "none")}.${kind}`);
 }
 
 /** Returns a function that removes the note. A later note replaces an earlier one. */

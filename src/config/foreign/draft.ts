@@ -4,7 +4,7 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
-import { isOwnGateway, isOwnServer } from "../own-server.ts";
+import { isBoard } from "../own-server.ts";
 import { isRefusedVariable } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { FileContext } from "./application.ts";
@@ -169,9 +169,7 @@ export class ServerDraft {
     this.#convert = convert;
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
-    const isOwn =
-      isOwnServer(this.get("command"), this.get("args")) || isOwnGateway(this.get("url"));
-    if (!this.isLeftOut && isOwn) {
+    if (!this.isLeftOut && isBoard(this.#result)) {
       this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
       this.isLeftOut = true;
     }

@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import type { ConfigSource } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
-import { isOwnServer } from "../../../config/own-server.ts";
+import { isBoard } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
@@ -67,7 +67,7 @@ async function runList({ io, screen, options }: CliContext): Promise<number> {
   }
   const { paint, width } = screen.terminal.out;
   const here = found.filter(
-    ({ isInstalled, connection }) => isInstalled || isConnected(connection),
+    ({ isInstalled, connection }) => isInstalled || connection.kind === "connected",
   );
   const others = found.filter((each) => !here.includes(each));
   const rows = here.map(({ application, path, connection }): Row => ({
@@ -95,10 +95,6 @@ async function runList({ io, screen, options }: CliContext): Promise<number> {
       : []),
   ]);
   return EXIT.ok;
-}
-
-function isConnected({ kind }: Connection): boolean {
-  return kind === "connected";
 }
 
 function stateCell(connection: Connection): Row["cells"][number] {
@@ -220,9 +216,7 @@ function refuseBoardInBoard(
       { hint: "import its servers first: plugboard import --write" },
     );
   }
-  const own = servers.find(
-    ({ target }) => target.kind === "stdio" && isOwnServer(target.command, target.args),
-  );
+  const own = servers.find(({ target }) => isBoard(target));
   if (own === undefined) return;
   throw new PlugboardError(
     "CONFIG_INVALID",
@@ -332,7 +326,7 @@ async function undo(command: ConnectOptions, context: CliContext): Promise<numbe
   const isExact = base.text !== file.text && command.as === undefined;
   if (isExact && base.text === undefined) {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
-    await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
+    await requireYes("Remove it?", { yes: command.yes, what: "remove it" }, context);
     await rm(file.target);
     for (const directory of record?.directories.toReversed() ?? []) {
       // Somebody else may have put something into it.

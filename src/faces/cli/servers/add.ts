@@ -3,7 +3,7 @@
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { loadGateway } from "../../../config/gateway.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { isOwnGateway, isOwnServer, portOf } from "../../../config/own-server.ts";
+import { isBoard, portOf } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { formatPath, problemMessage } from "../../../config/issue.ts";
 import { type ServerText, withServer, writtenServer } from "../../../config/server-text.ts";
@@ -64,7 +64,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
 /** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
 async function refuseBoard(
   name: string,
-  { command, args, url }: ServerConfig,
+  server: ServerConfig,
   { path, original }: ServerFile,
   { io }: CliContext,
 ): Promise<void> {
@@ -72,7 +72,7 @@ async function refuseBoard(
   const running = gatewayUrls(plugboardHome(env, homedir)).map(portOf);
   const configured =
     original.text === undefined ? [] : [(await loadGateway(path, { cwd, homedir })).settings.port];
-  if (!isOwnServer(command, args) && !isOwnGateway(url, [...running, ...configured])) return;
+  if (!isBoard(server, [...running, ...configured])) return;
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,

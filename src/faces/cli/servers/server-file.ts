@@ -1,6 +1,5 @@
 // The file that a command changes: which one it is, what it has, and how it is written back with its trust.
 
-import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { type ConfigSource, FILE_NAME } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -16,6 +15,7 @@ import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { withLock } from "../../../state/lock.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
+import { shortHash } from "../../../util/short-hash.ts";
 import { oneLine, shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -131,8 +131,7 @@ export async function alone<Result>(
   task: () => Promise<Result>,
 ): Promise<Result> {
   const { target } = await readTextFile(path);
-  const name = createHash("sha256").update(target).digest("hex").slice(0, 16);
-  const lock = join(plugboardHome(io.env, io.homedir), "locks", `${name}.lock`);
+  const lock = join(plugboardHome(io.env, io.homedir), "locks", `${shortHash(target)}.lock`);
   return withLock(lock, clock, task);
 }
 
