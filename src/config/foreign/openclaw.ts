@@ -21,7 +21,7 @@ import { OURS } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...OUR_KEYS,
-  transport: transport,
+  transport,
   type: transport,
   // Numbers and booleans are allowed in both.
   env: text("env"),
