@@ -77,7 +77,7 @@ export interface Scratch {
   /** Writes a configuration with these servers, to be used by every command from now on. */
   servers(servers: Record<string, ServerConfig>): void;
   /** Writes `board.json`, whose defaults have these servers, and more to say. */
-  configure(servers: Record<string, ServerConfig>, defaults?: object, root?: object): void;
+  configure: (servers: Record<string, ServerConfig>, defaults?: object, root?: object) => void;
   start(argv: readonly string[], surroundings?: Surroundings): Running;
   run(argv: readonly string[], surroundings?: Surroundings): Promise<Finished>;
 }

@@ -80,7 +80,7 @@ async function readTyped(
         const taken = take(chunk.toString());
         if (taken !== undefined) resolve(taken);
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     };
     onEnd = () => resolve("");
