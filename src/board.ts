@@ -8,7 +8,7 @@ import { statusOffBoard, untrustedStatus } from "./board/untrusted-servers.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
-import type { SignInRequest } from "./model/authorization.ts";
+import type { SignInRequest, SignOutOutcome } from "./model/authorization.ts";
 import {
   type Board,
   type BoardCallOptions,
@@ -173,7 +173,7 @@ class LiveBoard implements Board {
     return this.#core.status(entry);
   }
 
-  async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
+  async signOut(server: string): Promise<SignOutOutcome> {
     const entry = this.#core.servers.named(server);
     const outcome = await entry.requireSignIn().signOut();
     if (entry.supervisor.live !== undefined) await entry.supervisor.restart();

@@ -23,6 +23,7 @@ export type {
   OAuthSettings,
   OnAuthorization,
   SignInRequest,
+  SignOutOutcome,
 } from "./model/authorization.ts";
 export type { BoardOptions, SessionOptions, SessionRules } from "./model/board-options.ts";
 export type {

@@ -1,14 +1,15 @@
-// Which models to offer where none is configured: those of the providers whose key is set, or what a running Ollama
-// has.
+// Which models to offer where none is configured: those of the providers whose key is set or stored, or what a running
+// Ollama has.
 
 import { connect } from "node:net";
 import { expandValue } from "../config/resolve.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import { isJsonObject, tryParseJson } from "../model/json.ts";
+import type { ModelKeys } from "../model/model-keys.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { type Clock, within } from "../util/clock.ts";
 import type { Environment } from "../util/environment.ts";
-import { APIS, DEFAULT_MODELS, PROVIDERS } from "./provider.ts";
+import { DEFAULT_MODELS, keyVariablesOf, PROVIDERS } from "./provider.ts";
 
 /** Ollama answers at once if it runs. Nobody should wait for one that is not there. */
 const PROBE_MS = 500;
@@ -23,6 +24,8 @@ export interface DefaultModels {
 
 export interface DefaultModelOptions {
   env: Environment;
+  /** What a person has given; the environment comes first. */
+  keys?: Pick<ModelKeys, "read">;
   clock: Clock;
   /** `models.providers` of the configuration. */
   providers?: Readonly<Record<string, ModelProvider>>;
@@ -34,16 +37,21 @@ export interface DefaultModelOptions {
 export async function findDefaultModels(
   options: DefaultModelOptions,
 ): Promise<DefaultModels | undefined> {
-  const { env } = options;
-  const keyed = Object.entries(DEFAULT_MODELS).flatMap(([provider, model]) => {
-    const variable = APIS[PROVIDERS[provider]?.type ?? "openai-compatible"].keyVariables?.find(
-      (name) => env[name],
-    );
-    return variable === undefined ? [] : [{ id: `${provider}/${model}`, variable }];
+  const { env, keys } = options;
+  const set = Object.keys(DEFAULT_MODELS).flatMap((provider) => {
+    const variable = keyVariablesOf(provider).find((name) => env[name]);
+    return variable === undefined ? [] : [{ provider, because: `${variable} is set` }];
   });
-  const [first, ...others] = keyed;
+  const stored = await keys?.read();
+  const given = Object.keys(DEFAULT_MODELS)
+    .filter((provider) => stored?.has(provider) && !set.some((each) => each.provider === provider))
+    .map((provider) => ({ provider, because: `you gave a key for ${provider}` }));
+  const [first, ...others] = [...set, ...given].map(({ provider, because }) => ({
+    id: `${provider}/${DEFAULT_MODELS[provider]}`,
+    because,
+  }));
   if (first !== undefined) {
-    return { ids: [first.id, ...others.map(({ id }) => id)], because: `${first.variable} is set` };
+    return { ids: [first.id, ...others.map(({ id }) => id)], because: first.because };
   }
   return ollamaModels(options).catch(() => undefined);
 }

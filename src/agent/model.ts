@@ -5,6 +5,7 @@ import type { Environment } from "../util/environment.ts";
 import { expandValue } from "../config/resolve.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
+import type { ModelKeys } from "../model/model-keys.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { hasErrorCode } from "../util/error-code.ts";
@@ -52,6 +53,8 @@ export interface ModelOptions {
   /** `models.providers` of the configuration. */
   providers?: Readonly<Record<string, ModelProvider>>;
   env?: Environment;
+  /** What a person has given; the configuration and the environment come first. */
+  keys?: Pick<ModelKeys, "read">;
   /** `network.proxy` of the configuration; overrides the environment. */
   proxy?: string;
   /** `modelNotice` of the configuration. Default: 20 s. */
@@ -78,7 +81,7 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   const { name, model } = readId(id);
   const provider = findProvider(name, options.providers ?? {});
   const api = APIS[provider.type];
-  const apiKey = readKey(name, provider, api, env);
+  const apiKey = await readKey(name, provider, api, options);
   const baseURL = setting(name, "baseUrl", provider.baseUrl, env);
   const sdk = (await loadPackage(SDK, importPackage)) as AiSdk;
   // The SDK writes its warnings to the console, some of them to stdout.
@@ -132,19 +135,21 @@ function findProvider(
   });
 }
 
-function readKey(
+async function readKey(
   name: string,
   provider: ModelProvider,
   { keyVariables }: Api,
-  env: Environment,
-): string | undefined {
+  { env = process.env, keys }: ModelOptions,
+): Promise<string | undefined> {
   const configured = configuredKey(name, provider, env);
   if (configured !== undefined || keyVariables === undefined) return configured;
   const found = keyVariables.find((each) => env[each]);
   if (found !== undefined) return env[found];
+  const given = (await keys?.read())?.get(name);
+  if (given !== undefined) return given;
   const [variable] = keyVariables;
   throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
-    hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
+    hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), set models.providers.${name}.apiKey, or run: plugboard acp --sign-in model`,
   });
 }
 

@@ -8,6 +8,8 @@ export class Models {
   readonly ids: readonly [string, ...string[]];
   readonly #options: ModelOptions;
   readonly #opened = new Map<string, Promise<AgentModel>>();
+  /** Those that were opened with keys that may no longer be used. A turn that is under way ends with its model. */
+  readonly #retired: Promise<AgentModel>[] = [];
   #warm: Promise<void> | undefined;
   #isClosed = false;
 
@@ -22,7 +24,9 @@ export class Models {
     if (known !== undefined) return known;
     const opening = this.#open(id);
     this.#opened.set(id, opening);
-    opening.catch(() => this.#opened.delete(id));
+    opening.catch(() => {
+      if (this.#opened.get(id) === opening) this.#opened.delete(id);
+    });
     return opening;
   }
 
@@ -32,10 +36,16 @@ export class Models {
     return this.#warm;
   }
 
+  /** From now on every model is opened with the keys that there are then. */
+  reopenAll(): void {
+    this.#retired.push(...this.#opened.values());
+    this.#opened.clear();
+  }
+
   /** Ends every connection, including those of models that are still being opened; idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    const opened = [...this.#opened.values()];
+    const opened = [...this.#retired, ...this.#opened.values()];
     await Promise.allSettled(opened.map(async (model) => (await model).close()));
   }
 

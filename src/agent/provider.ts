@@ -118,3 +118,8 @@ export const DEFAULT_MODELS: Readonly<Record<string, string>> = {
   openai: "gpt-5.6",
   google: "gemini-flash-latest",
 };
+
+/** The variables that can have a built-in provider's key, the first one first. None for Ollama. */
+export function keyVariablesOf(provider: string): readonly string[] {
+  return APIS[PROVIDERS[provider]?.type ?? "openai-compatible"].keyVariables ?? [];
+}

@@ -8,6 +8,7 @@ import {
   type OnAuthorization,
   type SignInRequest,
   signInHint,
+  type SignOutOutcome,
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
@@ -110,8 +111,7 @@ export class ServerAuthorizer implements Authorizer {
     }
   }
 
-  /** `revoked`: the authorization server was told. `forgotten`: it was not. `none`: there was no token. */
-  async signOut(): Promise<"none" | "forgotten" | "revoked"> {
+  async signOut(): Promise<SignOutOutcome> {
     // Another process may have signed in or renewed the tokens.
     await (this.#loading = this.#load());
     const { store } = this.#options;

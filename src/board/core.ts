@@ -23,6 +23,7 @@ import type { CallOutcome, NativeToolFactory, Tool } from "../model/tool.ts";
 import type { KnownNames } from "../model/tool-pattern.ts";
 import { redactingLogger, Redactor } from "../redaction/redactor.ts";
 import { openFileState } from "../state/files/open.ts";
+import { ModelKeyFile } from "../state/model-key-file.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { QuestionQueue } from "../util/question-queue.ts";
@@ -126,6 +127,7 @@ export class BoardCore {
     this.options = options;
     this.#secrets = new ServerSecrets(options.env ?? process.env, this.#redactor, this.logger);
     this.#redactor.addNames(agent.servers.map(({ name }) => name));
+    for (const key of storedModelKeys(options)) this.#redactor.add(key);
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
     );
@@ -515,4 +517,9 @@ function withFileState(options: BoardOptions, clock: Clock, logger: Logger): Boa
   const { stateDir, state } = options;
   if (stateDir === undefined || state !== undefined) return options;
   return { ...options, state: openFileState(stateDir, { clock, logger }) };
+}
+
+/** A server that reads files can read the file that they are in. */
+function storedModelKeys({ stateDir }: BoardOptions): Iterable<string> {
+  return stateDir === undefined ? [] : new ModelKeyFile(stateDir).readNow().values();
 }

@@ -1,6 +1,11 @@
 // Signs in to one server: one authorizer for all its callers, made on first use.
 
-import type { Authorizer, OnAuthorization, SignInRequest } from "../model/authorization.ts";
+import type {
+  Authorizer,
+  OnAuthorization,
+  SignInRequest,
+  SignOutOutcome,
+} from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RemoteTarget } from "../model/server-definition.ts";
@@ -67,7 +72,7 @@ export class ServerSignIn {
     await authorizer.signIn(challenge, request);
   }
 
-  async signOut(): Promise<"none" | "forgotten" | "revoked"> {
+  async signOut(): Promise<SignOutOutcome> {
     return (await this.#make(this.#signInTarget())).authorizer.signOut();
   }
 

@@ -15,7 +15,7 @@ import {
   type ReloadReport,
   type SessionBoard,
 } from "../model/board.ts";
-import type { SignInRequest } from "../model/authorization.ts";
+import type { SignInRequest, SignOutOutcome } from "../model/authorization.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
 import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
@@ -299,7 +299,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     return shared.restartShared(server);
   }
 
-  async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
+  async signOut(server: string): Promise<SignOutOutcome> {
     if (this.own !== undefined && this.isOwnServer(server)) return this.own.signOut(server);
     const shared = await this.whenShared();
     if (shared instanceof RemoteSession) return shared.signOut(server);

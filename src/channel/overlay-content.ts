@@ -60,13 +60,25 @@ class PartFinder {
     return this.#parts.hasOwnServers() ? this.#parts.own : undefined;
   }
 
-  /** The part with the server: undefined stands for the shared one. Throws UNKNOWN_SERVER. */
-  ofServer(server: string): BoardBase | undefined {
+  /** The own part, if it has the server, or servers at all where none is named. Throws UNKNOWN_SERVER. */
+  ownFor(server: string | undefined): BoardBase | undefined {
     const { own } = this;
-    if (own === undefined || this.#parts.isOwn(server)) return own;
+    if (own === undefined || server === undefined || this.#parts.isOwn(server)) return own;
     const names = this.#parts.names();
     if (!names.includes(server)) throw unknownServer(server, names);
     return undefined;
+  }
+
+  /** What the part with the server lists, or both parts where none is named, the own one first. */
+  async merged<Item>(
+    server: string | undefined,
+    list: (part: BoardBase) => Promise<Item[]>,
+  ): Promise<Item[]> {
+    const own = this.ownFor(server);
+    if (own === undefined) return this.#parts.again(list);
+    if (server !== undefined) return list(own);
+    const [mine, theirs] = await Promise.all([list(own), this.#parts.again(list)]);
+    return [...mine, ...theirs];
   }
 }
 
@@ -89,11 +101,11 @@ export class OverlayResources implements OfferedResources {
   }
 
   async list(server?: string): Promise<Resource[]> {
-    return this.#merged(server, (part) => part.resources.list(server));
+    return this.#finder.merged(server, (part) => part.resources.list(server));
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
-    return this.#merged(server, (part) => part.resources.templates(server));
+    return this.#finder.merged(server, (part) => part.resources.templates(server));
   }
 
   async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
@@ -106,7 +118,7 @@ export class OverlayResources implements OfferedResources {
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading> {
     const { server, signal } = options;
-    const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
+    const own = this.#finder.ownFor(server);
     if (own === undefined) return this.#readShared(uri, options);
     try {
       return await offered(own).readOffered(uri, options);
@@ -143,7 +155,7 @@ export class OverlayResources implements OfferedResources {
   async unsubscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     const { server, signal } = options;
     this.#subscribed.delete(keyOf(uri, server));
-    const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
+    const own = this.#finder.ownFor(server);
     await own?.resources.unsubscribe(uri, options);
     if (server !== undefined && own !== undefined) return;
     await (await this.#parts.shared(signal)).resources.unsubscribe(uri, options);
@@ -164,7 +176,7 @@ export class OverlayResources implements OfferedResources {
     options: CompleteOptions = {},
   ): Promise<Completion> {
     const { server, signal } = options;
-    let own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
+    let own = this.#finder.ownFor(server);
     if (server === undefined && own !== undefined) {
       const templates = await own.resources.templates();
       if (!templates.some((each) => each.uriTemplate === uriTemplate)) own = undefined;
@@ -193,20 +205,9 @@ export class OverlayResources implements OfferedResources {
     };
   }
 
-  async #merged<Item>(
-    server: string | undefined,
-    list: (part: BoardBase) => Promise<Item[]>,
-  ): Promise<Item[]> {
-    const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
-    if (own === undefined) return this.#parts.again(list);
-    if (server !== undefined) return list(own);
-    const [mine, theirs] = await Promise.all([list(own), this.#parts.again(list)]);
-    return [...mine, ...theirs];
-  }
-
   /** The part that lists the URI, whose template fits it best, or which alone has resources. */
   async #locate(uri: string, { server, signal }: ResourceOptions): Promise<BoardBase> {
-    const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
+    const own = this.#finder.ownFor(server);
     if (own === undefined) return this.#parts.shared(signal);
     if (server !== undefined) return own;
     const lists = async (part: BoardBase): Promise<{ uris: string[]; fit: number }> => {
@@ -238,12 +239,7 @@ export class OverlayPrompts implements BoardPrompts {
   }
 
   async list(server?: string): Promise<Prompt[]> {
-    const own = server === undefined ? this.#finder.own : this.#finder.ofServer(server);
-    const list = ({ prompts }: BoardBase): Promise<Prompt[]> => prompts.list(server);
-    if (own === undefined) return this.#parts.again(list);
-    if (server !== undefined) return list(own);
-    const [mine, theirs] = await Promise.all([list(own), this.#parts.again(list)]);
-    return [...mine, ...theirs];
+    return this.#finder.merged(server, ({ prompts }) => prompts.list(server));
   }
 
   async get(

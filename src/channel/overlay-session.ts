@@ -26,7 +26,7 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
     super(shared, options);
     this.#own = options.own;
     this.#onClosed = options.onClosed;
-    for (const { name } of shared.status()) if (this.isOwnServer(name)) this.#shadowed.add(name);
+    this.replaced(shared);
     this.#shadow();
   }
 
@@ -106,6 +106,7 @@ export class OverlaySession extends Overlay<SessionBoard, SessionBoard> implemen
     this.#shadow();
   }
 
+  /** A new shared part was opened without the servers that the session's own replace. */
   protected override replaced(shared: SessionBoard): void {
     this.#shadowed.clear();
     for (const { name } of shared.status()) if (this.isOwnServer(name)) this.#shadowed.add(name);

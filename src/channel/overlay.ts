@@ -159,7 +159,7 @@ export abstract class Overlay<
   }
 
   instructions(): ServerInstructions[] {
-    const shared = this.#shared.instructions().filter(({ server }) => !this.#isShadowed(server));
+    const shared = this.#shared.instructions().filter(({ server }) => !this.isOwnServer(server));
     return [...shared, ...(this.own?.instructions() ?? [])];
   }
 
@@ -192,13 +192,14 @@ export abstract class Overlay<
     return this.#shared;
   }
 
+  /** Such a server shadows a shared one of the same name. */
   protected isOwnServer(name: string): boolean {
     return this.#ownServers.has(name);
   }
 
   /** The status of the shared servers that none of the command's own replaces. */
   protected sharedStatus(): ServerStatus[] {
-    const shared = this.#shared.status().filter(({ name }) => !this.#isShadowed(name));
+    const shared = this.#shared.status().filter(({ name }) => !this.isOwnServer(name));
     const state = this.#state;
     return state.kind === "there" ? shared : shared.map((each) => whileLost(each, state));
   }
@@ -388,11 +389,7 @@ export abstract class Overlay<
   #knownShared(name: string): Tool | undefined {
     const shared = this.#shared;
     const tool = shared instanceof RemoteSession ? shared.known(name) : undefined;
-    return tool?.source.kind === "mcp" && this.#isShadowed(tool.source.server) ? undefined : tool;
-  }
-
-  #isShadowed(server: string): boolean {
-    return this.#ownServers.has(server);
+    return tool?.source.kind === "mcp" && this.isOwnServer(tool.source.server) ? undefined : tool;
   }
 
   #names(): string[] {
@@ -474,7 +471,7 @@ export abstract class Overlay<
       const isShared = board !== (this.own as BoardBase | undefined);
       const server = "server" in value ? value.server : undefined;
       // What a replaced server does is nobody's concern here.
-      if (isShared && server !== undefined && this.#isShadowed(server)) return;
+      if (isShared && server !== undefined && this.isOwnServer(server)) return;
       if (isShared && event === "server" && this.#state.kind !== "there") return;
       this.#events.emit(event, value);
       // Resource tools come with the first server that has resources.

@@ -3,6 +3,7 @@
 
 import { toFailure } from "../bridge/failure.ts";
 import type { AskApproval } from "../model/approval.ts";
+import type { SignOutOutcome } from "../model/authorization.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../model/board.ts";
 import type { CallerOptions } from "../model/caller-options.ts";
 import type { ElicitationRequest, OnElicitation } from "../model/elicitation.ts";
@@ -281,9 +282,9 @@ export class RemoteSession implements SessionBoard {
     return this.#statusFrom("board/restart", { server });
   }
 
-  async signOut(server: string): Promise<"none" | "forgotten" | "revoked"> {
+  async signOut(server: string): Promise<SignOutOutcome> {
     const outcome = await this.#request("board/signOut", { server });
-    return outcome as "none" | "forgotten" | "revoked";
+    return outcome as SignOutOutcome;
   }
 
   async refresh(): Promise<ServerStatus[]> {

@@ -15,7 +15,7 @@ export interface ConfigFile {
   /** What is wrong with the text, and with what was translated. */
   issues: Issue[];
   warnings: Issue[];
-  /** What nobody needs to know until they ask: keys that were passed over, and how a file was read. */
+  /** What nobody needs to know until they ask: keys that were ignored, and how a file was read. */
   notes: Issue[];
   /** Takes an issue in the value to where the user wrote it. */
   asWritten: (issue: Issue) => Issue;

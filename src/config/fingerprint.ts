@@ -58,7 +58,8 @@ const OF_URLS = [
 /** More words than this are not looked up: then the agent counts as depending on the directory. */
 const MOST_WORDS = 1000;
 
-export interface Surroundings {
+/** Where servers would be started. */
+export interface StartPlace {
   env: Environment;
   cwd: string;
 }
@@ -76,7 +77,7 @@ export interface FileHashes {
 /** The hashes are of the bytes that all `agents` were read from. */
 export function takeFingerprint(
   agents: readonly AgentConfig[],
-  { file, base, salt, env, cwd }: Surroundings & FileHashes & { salt: string },
+  { file, base, salt, env, cwd }: StartPlace & FileHashes & { salt: string },
 ): Fingerprint {
   const taker = { env, cwd, salt };
   const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, taker)] as const);
@@ -102,10 +103,10 @@ export type Difference =
   /** `what` means something else there than in `cwd`, where the gateway runs. */
   | { kind: "directory"; what: string; cwd: string };
 
-/** Undefined if a command in these surroundings would start the same servers for the agent. */
+/** Undefined if a command that runs there would start the same servers for the agent. */
 export function difference(
   { salt, values, agents, cwd, ...gateway }: Fingerprint,
-  { agent, file, base, ...here }: Surroundings & FileHashes & { agent: string },
+  { agent, file, base, ...here }: StartPlace & FileHashes & { agent: string },
 ): Difference | undefined {
   if (gateway.file !== file) return { kind: "file" };
   if (gateway.base !== base) {
@@ -190,7 +191,7 @@ function realDirectory(directory: string): string {
 
 function agentFingerprint(
   agent: AgentConfig,
-  { env, cwd, salt }: Surroundings & { salt: string },
+  { env, cwd, salt }: StartPlace & { salt: string },
 ): AgentFingerprint {
   const { workspace, roots, networkProxy, nativeModules = [] } = agent;
   // Those of a session run in the process of whoever has the session.

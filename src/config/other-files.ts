@@ -85,7 +85,7 @@ async function readServers(
     ),
     warnings: [
       ...toProblems(warnings, { locate: source.locate }).map(formatProblem),
-      ...agentsWithServers(value).map((id) => `the servers of the agent ${id} are passed over`),
+      ...agentsWithServers(value).map((id) => `the servers of the agent ${id} are ignored`),
     ],
   };
 }

@@ -16,7 +16,15 @@ export function ownBin(): string {
 /** A command line that is longer is a script. */
 const MOST_WORDS = 100;
 
-/** Whether a server starts a board. Both may be anything that somebody wrote into a file. */
+/** Whether a server is a board on this machine. Its keys may be anything that somebody wrote into a file. */
+export function isBoard(
+  { command, args, url }: { command?: unknown; args?: unknown; url?: unknown },
+  ports?: readonly number[],
+): boolean {
+  return isOwnServer(command, args) || isOwnGateway(url, ports);
+}
+
+/** Whether a command line starts a board. */
 export function isOwnServer(command: unknown, args: unknown): boolean {
   if (typeof command !== "string") return false;
   const given = Array.isArray(args) ? args.filter((arg) => typeof arg === "string") : [];
@@ -32,12 +40,21 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
   return at !== -1 && words.slice(at + 1).some((word) => word === "serve" || word === "acp");
 }
 
-/** Whether a URL is that of the gateway on this machine, at the port that it has by default. */
-export function isOwnGateway(url: unknown): boolean {
+/** Whether a URL is that of a gateway on this machine: at the port that it has by default, or at one of these. */
+function isOwnGateway(url: unknown, ports: readonly number[] = []): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
-  const { hostname, port, pathname } = new URL(url);
-  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return isHere && port === String(DEFAULT_PORT) && /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
+  const { hostname, pathname } = new URL(url);
+  if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return false;
+  const port = portOf(url);
+  // Something else may listen at the port that a gateway has by default.
+  const isDefault = port === DEFAULT_PORT && /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
+  return isDefault || ports.includes(port);
+}
+
+/** Also where it is not written. */
+export function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  return Number(port || (protocol === "https:" ? 443 : 80));
 }
 
 function lastPart(path: string): string {

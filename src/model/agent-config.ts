@@ -77,7 +77,7 @@ export interface AgentConfig {
   session?: { settings: SessionDefaults; rules: PlacedRules[] };
   /** Problems that do not stop the board, such as keys this version accepts but does not support yet. */
   warnings: ConfigProblem[];
-  /** What was passed over or renamed in the file of another application. Absent if there is nothing to tell. */
+  /** What was ignored or renamed in the file of another application. Absent if there is nothing to tell. */
   notes?: ConfigProblem[];
   /** Configuration files that nobody has approved. Their servers are shown, and nothing else of them is used. */
   untrusted?: UntrustedFile[];

@@ -72,3 +72,17 @@ export interface OAuthSettings {
 export function signInHint(server: string): string {
   return `run: plugboard login ${/^[\w.:/-]+$/.test(server) ? server : JSON.stringify(server)}`;
 }
+
+/** `revoked`: the authorization server was told. `forgotten`: it was not. `none`: there was no login. */
+export type SignOutOutcome = "none" | "forgotten" | "revoked";
+
+export function describeSignOut(server: string, outcome: SignOutOutcome): string {
+  switch (outcome) {
+    case "none":
+      return `you are not signed in to ${server}`;
+    case "forgotten":
+      return `signed out of ${server}: its tokens are deleted here, but could not be revoked at the authorization server`;
+    case "revoked":
+      return `signed out of ${server}: its tokens are revoked and deleted`;
+  }
+}

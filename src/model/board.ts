@@ -1,7 +1,7 @@
 // The board of one agent and the board of one session, as you use them.
 
 import type { AgentConfig, BoardConfig } from "./agent-config.ts";
-import type { SignInRequest } from "./authorization.ts";
+import type { SignInRequest, SignOutOutcome } from "./authorization.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
@@ -97,10 +97,9 @@ export interface Board extends BoardBase {
    */
   signIn(server: string, request?: SignInRequest): Promise<ServerStatus>;
   /**
-   * Deletes the server's stored tokens. Resolves to `none` if there were none, to `revoked` if the
-   * authorization server has revoked them, else to `forgotten`.
+   * Deletes the server's stored tokens, and revokes them if the authorization server answers.
    */
-  signOut(server: string): Promise<"none" | "forgotten" | "revoked">;
+  signOut(server: string): Promise<SignOutOutcome>;
   /**
    * Rules that match no tool of their servers, and rules of `allow` that allow nothing because they could mean two
    * tools. A rule is left out until the tools of its servers are known.

@@ -1,8 +1,9 @@
 // A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
-import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { shortHash } from "../util/short-hash.ts";
 import { readJsonFileNow, writeJsonFile } from "./json-file.ts";
 import { isOwner, ownerName, ownerState } from "./process-owner.ts";
 
@@ -34,11 +35,7 @@ export function gatewayFile(
   config: string | undefined,
   kind: "lock" | "json" | "log",
 ): string {
-  const name = createHash("sha256")
-    .update(config ?? "none")
-    .digest("hex")
-    .slice(0, 16);
-  return join(stateDir, "gateway", `${name}.${kind}`);
+  return join(stateDir, "gateway", `${shortHash(config ?? "none")}.${kind}`);
 }
 
 /** Returns a function that removes the note. A later note replaces an earlier one. */
@@ -63,6 +60,21 @@ export async function findGateway(
   if (ownerState(owner) !== "gone") return gateway;
   await rm(file, { force: true });
   return undefined;
+}
+
+/** The URLs of all gateways that run with this state directory. */
+export function gatewayUrls(stateDir: string): string[] {
+  const directory = join(stateDir, "gateway");
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    return [];
+  }
+  return names
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => readNote(readJsonFileNow(join(directory, name), MOST_BYTES)) ?? [])
+    .flatMap(({ url, owner }) => (url === undefined || ownerState(owner) === "gone" ? [] : [url]));
 }
 
 /**

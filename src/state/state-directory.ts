@@ -14,7 +14,7 @@ const WORLD_WRITE = 0o002;
 const SHARED = "PLUGBOARD_SHARED_HOME";
 
 /** The files and directories in it that decide what may run, and as whom. */
-const DECIDING_FILES = ["trust.json", "approvals.json"];
+const DECIDING_FILES = ["trust.json", "approvals.json", "model-keys.json"];
 const DECIDING_DIRECTORIES = ["pins", "pinned", "auth", "gateway"];
 
 /**

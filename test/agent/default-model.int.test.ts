@@ -35,6 +35,25 @@ describe("without a configured model", () => {
     });
   });
 
+  it.each([
+    ["a key that was given", {}, ["openai/gpt-5.6"], "you gave a key for openai"],
+    [
+      "a key that is set comes before it",
+      { GEMINI_API_KEY: "k" },
+      ["google/gemini-flash-latest", "openai/gpt-5.6"],
+      "GEMINI_API_KEY is set",
+    ],
+    [
+      "the same key, set and given",
+      { OPENAI_API_KEY: "k" },
+      ["openai/gpt-5.6"],
+      "OPENAI_API_KEY is set",
+    ],
+  ])("%s", async (_, env, ids, because) => {
+    const keys = { read: async () => new Map([["openai", "given"]]) };
+    expect(await findDefaultModels({ env, keys, clock: systemClock })).toEqual({ ids, because });
+  });
+
   it("Ollama offers the models that it has, except those for embeddings", async () => {
     const models = ["nomic-embed-text:latest", "qwen3:8b", "gemma4:latest"];
     await using ollama = await startModel({ turns: [], models });

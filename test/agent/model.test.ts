@@ -95,8 +95,19 @@ describe("a provider", () => {
       code: "NEEDS_AUTH",
       permanent: true,
       message: `the model provider '${name}' needs an API key, and ${variable} is not set`,
-      hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), or set models.providers.${name}.apiKey`,
+      hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), set models.providers.${name}.apiKey, or run: plugboard acp --sign-in model`,
     });
+  });
+
+  it.each([
+    ["the one that was given", {}, {}, "given"],
+    ["the environment's before it", { OPENAI_API_KEY: "set" }, {}, "set"],
+    ["the configured one before both", { OPENAI_API_KEY: "set" }, { apiKey: "own" }, "own"],
+  ])("has as its key %s", async (_, env, settings, key) => {
+    const keys = { read: async () => new Map([["openai", "given"]]) };
+    const providers = { openai: { type: "openai" as const, ...settings } };
+    const { redact } = await openModel("openai/x", { env, keys, providers });
+    expect(redact("given set own")).toBe("given set own".replace(key, "[key]"));
   });
 
   it("needs no key where the API may do without", async () => {

@@ -21,6 +21,21 @@ describe("the models of an agent", () => {
     await expect(models.open("ollama/c")).rejects.toMatchObject({ code: "CONNECTION_CLOSED" });
   });
 
+  it("are opened anew once their keys have changed, and then closed together all the same", async () => {
+    const models = new Models(["ollama/a"], local);
+    const before = await models.open("ollama/a");
+    models.reopenAll();
+    const after = await models.open("ollama/a");
+    expect(after).not.toBe(before);
+    let closed = 0;
+    for (const model of [before, after]) {
+      const { close } = model;
+      model.close = () => close().then(() => void (closed += 1));
+    }
+    await models.close();
+    expect(closed).toBe(2);
+  });
+
   it("are tried again after a failure", async () => {
     const missing = Object.assign(new Error("no"), { code: "ERR_MODULE_NOT_FOUND" });
     let isInstalled = false;

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { closeAll } from "../fixtures/http/client.ts";
 import type { OAuthFixture } from "../fixtures/oauth/oauth.ts";
 import { closeBoards, statusOf } from "../support/boards.ts";
-import { type Compiled, compile } from "./compile.ts";
+import { type Compiled, compile } from "../support/compile.ts";
 import {
   callAtOnce,
   changeDocument,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type CachedTools, CatalogCache, definitionHash } from "../../src/catalog/catalog-cache.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
+import { definition } from "../support/definition.ts";
 
 const capabilities = { roots: { listChanged: true }, elicitation: { form: {} } };
 const entry: CachedTools = {
@@ -152,22 +153,12 @@ describe("a file that is not an entry", () => {
 });
 
 describe("definitionHash", () => {
-  const definition: ServerDefinition = {
+  const docs = definition({
     name: "docs",
-    origin: "defaults",
-    enabled: true,
     target: { kind: "stdio", command: "docs-server", args: ["--fast"], env: { KEY: "${KEY}" } },
-    timeout: 30_000,
-    toolTimeout: 60_000,
-    restartOnCrash: true,
-    maxRestarts: 5,
-    lazy: false,
-    idleTimeout: 0,
-    protocol: "auto",
-    maxMessageBytes: 1024,
-  };
-  const { target } = definition;
-  const hash = definitionHash(definition, "/home/somebody");
+  });
+  const { target } = docs;
+  const hash = definitionHash(docs, "/home/somebody");
 
   it("is a valid file name", () => {
     expect(hash).toMatch(/^[0-9a-f]{32}$/);
@@ -179,7 +170,7 @@ describe("definitionHash", () => {
     ["whether and when it starts", { enabled: false, lazy: true, restartOnCrash: false }],
     ["its prefix", { toolPrefix: "d" }],
   ])("does not depend on %s", (_, change) => {
-    expect(definitionHash({ ...definition, ...change }, "/home/somebody")).toBe(hash);
+    expect(definitionHash({ ...docs, ...change }, "/home/somebody")).toBe(hash);
   });
 
   it.each<[string, Partial<ServerDefinition>, string]>([
@@ -190,7 +181,7 @@ describe("definitionHash", () => {
     ["its protocol", { protocol: "legacy" }, "/home/somebody"],
     ["where it runs", {}, "/home/other"],
   ])("depends on %s", (_, change, cwd) => {
-    expect(definitionHash({ ...definition, ...change }, cwd)).not.toBe(hash);
+    expect(definitionHash({ ...docs, ...change }, cwd)).not.toBe(hash);
   });
 });
 

@@ -110,7 +110,7 @@ describe("the configuration", () => {
     });
   });
 
-  it("is not passed over because it cannot be looked at", async () => {
+  it("is not ignored because it cannot be looked at", async () => {
     const { root, ...dirs } = await place();
     const file = join(root, HOME_FILE);
     await symlink(file, file);

@@ -12,6 +12,8 @@ import { failure, makeDirectory, problemLines } from "./files.ts";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/foreign", import.meta.url));
 
+const ENV_FILE_UNREAD = `is not read; for each NAME in it write "NAME": "\${NAME}" into "env", and export them before Plugboard starts, as with: set -a; . FOLDER/.env; set +a`;
+
 /** What differs from a server that has nothing but its command or URL. */
 type Shown = Partial<{
   off: true;
@@ -83,6 +85,7 @@ async function fixture(name: string): Promise<string> {
 }
 
 const FILES = "@modelcontextprotocol/server-filesystem";
+const EVENTS: Shown = { url: "https://example.com/sse", as: "sse" };
 
 interface Case {
   fixture: string;
@@ -111,7 +114,7 @@ const CASES: Case[] = [
         env: { GITHUB_TOKEN: "ghp_example" },
       },
     },
-    notes: ['1:1  has keys without a meaning here, passed over: "globalShortcut"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "globalShortcut"'],
   },
   {
     fixture: "claude-code.mcp.json",
@@ -123,7 +126,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY:-none}" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
   },
   {
@@ -131,8 +134,8 @@ const CASES: Case[] = [
     application: "Claude Code",
     servers: { memory: { run: ["npx", "-y", "@modelcontextprotocol/server-memory"] } },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "firstStartTime", "machineID", "opusProMigrationComplete", "sonnet1m45MigrationComplete", "seenNotifications", "migrationVersion", "userID"',
-      '24:7  projects["/home/anna/shop"].mcpServers  is passed over: these servers are for the project "/home/anna/shop"',
+      '1:1  has keys without a meaning here, ignored: "firstStartTime", "machineID", "opusProMigrationComplete", "sonnet1m45MigrationComplete", "seenNotifications", "migrationVersion", "userID"',
+      '24:7  projects["/home/anna/shop"].mcpServers  is ignored: these servers are for the project "/home/anna/shop"',
     ],
   },
   {
@@ -153,9 +156,7 @@ const CASES: Case[] = [
         },
       },
     },
-    warnings: [
-      '9:7  mcpServers.files.envFile  is not read; put its variables into "env", or export them and write ${NAME} there',
-    ],
+    warnings: [`9:7  mcpServers.files.envFile  ${ENV_FILE_UNREAD}`],
   },
   {
     fixture: "windsurf.json",
@@ -183,12 +184,12 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY}" },
       },
-      events: { url: "https://example.com/sse", as: "sse", call: 3_600_000 },
+      events: { ...EVENTS, call: 3_600_000 },
     },
     notes: [
       '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  is called "github.com-modelcontextprotocol-servers-tree-main-src-filesystem" here',
-      '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  has keys without a meaning here, passed over: "autoApprove"',
-      '12:5  mcpServers.docs  has keys without a meaning here, passed over: "autoApprove"',
+      '4:5  mcpServers["github.com/modelcontextprotocol/servers/tree/main/src/filesystem"]  has keys without a meaning here, ignored: "autoApprove"',
+      '12:5  mcpServers.docs  has keys without a meaning here, ignored: "autoApprove"',
     ],
   },
   {
@@ -201,7 +202,7 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer abc" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
   },
   {
@@ -220,14 +221,14 @@ const CASES: Case[] = [
       },
     },
     warnings: [
-      '25:7  servers.files.envFile  is not read; put its variables into "env", or export them and write ${NAME} there',
+      `25:7  servers.files.envFile  ${ENV_FILE_UNREAD}`,
       '31:7  servers.picked.command  needs "${command:my.extension.pickServer}", which only the application knows; the server is left out',
     ],
     notes: [
       '6:7  inputs[0].id  the input "github-token" is read from the variable GITHUB_TOKEN; to set it, export GITHUB_TOKEN: A token of GitHub',
       '10:29  inputs[1].id  the input "region" is read from the variable REGION; to set it, export REGION: Region',
-      '13:5  servers.github  has keys without a meaning here, passed over: "gallery", "version"',
-      '20:5  servers.files  has keys without a meaning here, passed over: "dev"',
+      '13:5  servers.github  has keys without a meaning here, ignored: "gallery", "version"',
+      '20:5  servers.files  has keys without a meaning here, ignored: "dev"',
     ],
   },
   {
@@ -246,7 +247,7 @@ const CASES: Case[] = [
     warnings: [
       "24:5  context_servers.mcp-server-postgres  is a server of an extension, which only Zed can start; the server is left out",
     ],
-    notes: ['1:1  has keys without a meaning here, passed over: "theme", "buffer_font_size"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "theme", "buffer_font_size"'],
   },
   {
     fixture: "codex.toml",
@@ -288,8 +289,8 @@ const CASES: Case[] = [
       },
     },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "model", "approval_policy", "profiles"',
-      '5:2  mcp_servers.files  has keys without a meaning here, passed over: "required"',
+      '1:1  has keys without a meaning here, ignored: "model", "approval_policy", "profiles"',
+      '5:2  mcp_servers.files  has keys without a meaning here, ignored: "required"',
     ],
   },
   {
@@ -323,7 +324,7 @@ const CASES: Case[] = [
       '23:20  mcp.sealed.headers.X-Key  needs "{file:~/.sealed}", which only the application knows; the server is left out',
       "26:5  mcp.jira  has no type, so it is defined elsewhere; the server is left out",
     ],
-    notes: ['1:1  has keys without a meaning here, passed over: "model"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "model"'],
   },
   {
     fixture: "opencode-2.jsonc",
@@ -352,9 +353,9 @@ const CASES: Case[] = [
         as: "http",
         headers: { Authorization: "Bearer ${DOCS_KEY}" },
       },
-      events: { url: "https://example.com/sse", as: "sse" },
+      events: EVENTS,
     },
-    notes: ['3:5  mcpServers.files  has keys without a meaning here, passed over: "trust"'],
+    notes: ['3:5  mcpServers.files  has keys without a meaning here, ignored: "trust"'],
   },
   {
     fixture: "tsagent.json",
@@ -377,7 +378,7 @@ const CASES: Case[] = [
       '19:22  mcpServers.supervision.type  is "internal", a transport that Plugboard does not have; the server is left out',
     ],
     notes: [
-      '1:1  has keys without a meaning here, passed over: "metadata", "settings", "systemPrompt"',
+      '1:1  has keys without a meaning here, ignored: "metadata", "settings", "systemPrompt"',
     ],
   },
   {
@@ -417,7 +418,7 @@ const CASES: Case[] = [
         oauth: { scope: "docs.read" },
       },
     },
-    notes: ['1:1  has keys without a meaning here, passed over: "plugins", "meta"'],
+    notes: ['1:1  has keys without a meaning here, ignored: "plugins", "meta"'],
   },
   {
     fixture: "openclaw-all.json5",
@@ -438,18 +439,18 @@ const CASES: Case[] = [
         allow: ["search_*"],
         deny: ["search_private"],
       },
-      events: { off: true, url: "https://example.com/sse", as: "sse" },
+      events: { ...EVENTS, off: true },
     },
     notes: [
-      '1:1  has keys without a meaning here, passed over: "meta", "channels"',
-      '5:3  gateway  has keys without a meaning here, passed over: "port", "mode", "auth"',
-      '6:3  tools  has keys without a meaning here, passed over: "profile"',
-      "6:31  tools.deny  passed over, tools of OpenClaw itself: exec, group:fs",
-      '7:3  mcp  has keys without a meaning here, passed over: "sessionIdleTtlMs"',
-      '10:7  mcp.servers.files  has keys without a meaning here, passed over: "supportsParallelToolCalls"',
-      '23:9  mcp.servers.docs.oauth  has keys without a meaning here, passed over: "identity"',
-      '32:5  agents.defaults  has keys without a meaning here, passed over: "model", "workspace"',
-      '33:12  agents.list[0]  has keys without a meaning here, passed over: "default"',
+      '1:1  has keys without a meaning here, ignored: "meta", "channels"',
+      '5:3  gateway  has keys without a meaning here, ignored: "port", "mode", "auth"',
+      '6:3  tools  has keys without a meaning here, ignored: "profile"',
+      "6:31  tools.deny  ignored, tools of OpenClaw itself: exec, group:fs",
+      '7:3  mcp  has keys without a meaning here, ignored: "sessionIdleTtlMs"',
+      '10:7  mcp.servers.files  has keys without a meaning here, ignored: "supportsParallelToolCalls"',
+      '23:9  mcp.servers.docs.oauth  has keys without a meaning here, ignored: "identity"',
+      '32:5  agents.defaults  has keys without a meaning here, ignored: "model", "workspace"',
+      '33:12  agents.list[0]  has keys without a meaning here, ignored: "default"',
     ],
   },
   {
@@ -474,9 +475,9 @@ describe("a file of another application", () => {
     async ({ fixture: name, application, servers, warnings = [], notes = [] }) => {
       const file = await fileOf(await fixture(name), "some-file");
       const agent = await loadConfig(file, undefined, { cwd: "/" });
-      const text = JSON.stringify(showAll(agent)).replaceAll(dirname(file), "FOLDER");
-      expect(JSON.parse(text)).toEqual(servers);
-      expect(lines(agent.warnings)).toEqual(warnings);
+      const shown = { servers: showAll(agent), warnings: lines(agent.warnings) };
+      const text = JSON.stringify(shown).replaceAll(dirname(file), "FOLDER");
+      expect(JSON.parse(text)).toEqual({ servers, warnings });
       const isGuess = application === "Claude Desktop" || application === "MCPtools";
       const first = `1:1  is read ${isGuess ? "like" : "as"} a file of ${application}`;
       expect(lines(agent.notes)).toEqual([first, ...notes]);
@@ -816,17 +817,17 @@ bearer_token_env_var = "not a name"
     expect(problemLines(error, file)).toEqual(expected);
   });
 
-  it("is a warning if a key was misspelled, since other keys are passed over", async () => {
+  it("is a warning if a key was misspelled, since other keys are ignored", async () => {
     const file = await fileOf(
       `{ mcpServers: { a: { command: "a", headrs: {}, icon: "x" } } }`,
       "x",
     );
     const agent = await loadConfig(file);
     expect(lines(agent.warnings)).toEqual([
-      '1:36  mcpServers.a.headrs  is passed over; did you mean "headers"?',
+      '1:36  mcpServers.a.headrs  is ignored; did you mean "headers"?',
     ]);
     expect(lines(agent.notes).at(-1)).toBe(
-      '1:17  mcpServers.a  has keys without a meaning here, passed over: "icon"',
+      '1:17  mcpServers.a  has keys without a meaning here, ignored: "icon"',
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isOwnGateway, isOwnServer, ownBin } from "../../src/config/own-server.ts";
+import { isBoard, isOwnServer, ownBin } from "../../src/config/own-server.ts";
 
 describe("a server that is Plugboard itself", () => {
   it.each<[string, unknown, unknown, boolean]>([
@@ -40,6 +40,17 @@ describe("a URL of the gateway itself", () => {
     ["${URL}", false],
     [undefined, false],
   ])("%s", (url, expected) => {
-    expect(isOwnGateway(url)).toBe(expected);
+    expect(isBoard({ url })).toBe(expected);
+  });
+
+  it.each<[string, boolean]>([
+    ["http://127.0.0.1:7585/mcp", true],
+    ["https://localhost:7585/any/where", true],
+    ["http://localhost/mcp", true],
+    ["https://localhost/mcp", false],
+    ["http://127.0.0.1:7586/mcp", false],
+    ["http://example.com:7585/mcp", false],
+  ])("%s, while gateways listen at 7585 and 80", (url, expected) => {
+    expect(isBoard({ url }, [7585, 80])).toBe(expected);
   });
 });

@@ -95,7 +95,10 @@ describe("the agent that agent.json starts", () => {
     const [line = ""] = agent.stdout.split("\n");
     const { authMethods, agentInfo } = JSON.parse(line).result;
     const text = expect.stringMatching(/./);
-    expect(authMethods).toMatchObject([{ type: "agent", id: text, name: text }]);
+    expect(authMethods).toMatchObject([
+      { type: "agent", id: text, name: text },
+      { type: "agent", id: text, name: text },
+    ]);
     expect(agentInfo.version).toBe(entry.version);
     expect(await agent.newSession(desk.directory)).toMatch(/./);
     expect(await agent.leave()).toBe(0);

@@ -17,7 +17,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { withLock } from "../../src/state/lock.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { type Compiled, compile } from "../auth/compile.ts";
+import { type Compiled, compile } from "../support/compile.ts";
 import { Worker } from "../auth/worker.ts";
 
 const WORKER = new URL("lock.worker.mjs", import.meta.url);

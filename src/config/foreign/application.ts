@@ -4,7 +4,7 @@ import type { JsonObject } from "../../model/json.ts";
 import type { Draft } from "./draft.ts";
 
 /** Where a file lies, and for whom it is read. */
-export interface Surroundings {
+export interface FileContext {
   /** Absent for a configuration that was written in code. */
   file?: string;
   /** The project that the file belongs to: the directory above `.vscode`, `.cursor` and the like. */
@@ -24,5 +24,5 @@ export interface Application {
   block?: "mcpServers" | "servers";
   /** How the path of its file ends, with forward slashes. It decides where the content fits several applications. */
   pathEnd?: RegExp;
-  translate: (value: JsonObject, draft: Draft, around: Surroundings) => void;
+  translate: (value: JsonObject, draft: Draft, around: FileContext) => void;
 }

@@ -5,13 +5,12 @@ import { dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { Draft, KeyRules } from "./draft.ts";
 import {
   allow,
   deny,
-  type Draft,
   directory,
   inverted,
-  type KeyRules,
   milliseconds,
   OUR_KEYS,
   same,
@@ -19,7 +18,7 @@ import {
   text,
   transport,
   warn,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { entries } from "./recognise.ts";
 import { BRACES, editorVariables } from "./variables.ts";
 
@@ -73,7 +72,7 @@ export const claudeCode: Application = {
     const { mcpServers, projects, ...others } = value;
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
     if (isJsonObject(projects)) readProjects(projects, draft, cwd);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -86,7 +85,7 @@ export const claudeDesktop: Application = {
   pathEnd: /(?:^|\/)claude_desktop_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -108,7 +107,7 @@ function readProjects(projects: JsonObject, draft: Draft, cwd: string): void {
       path !== current && isJsonObject(other) && entries(other["mcpServers"]).length > 0,
   );
   for (const [path] of others) {
-    const message = `is passed over: these servers are for the project ${quote(path)}`;
+    const message = `is ignored: these servers are for the project ${quote(path)}`;
     draft.notes.push(atKey(["projects", path, "mcpServers"], message));
   }
 }

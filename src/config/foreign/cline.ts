@@ -1,19 +1,11 @@
 // Cline, and Roo Code, which came from it: `mcpServers` with a `timeout` in seconds, and lists of tools that are called
-// without asking. Such a list restricts nothing, so it is passed over.
+// without asking. Such a list restricts nothing, so it is ignored.
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import {
-  deny,
-  directory,
-  type KeyRule,
-  type KeyRules,
-  likelySeconds,
-  signIn,
-  text,
-  transport,
-} from "./draft.ts";
+import type { KeyRule, KeyRules } from "./draft.ts";
+import { deny, directory, likelySeconds, signIn, text, transport } from "./key-rules.ts";
 import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
@@ -70,6 +62,6 @@ export const cline: Application = {
         }
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

@@ -1,22 +1,20 @@
 // Codex: `mcp_servers` in `config.toml`. Durations are in seconds, and credentials are named by their variables.
 
 import { isJsonObject } from "../../model/json.ts";
-import { atValue } from "../issue.ts";
+import { atValue, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
 import {
   allow,
   deny,
   directory,
-  type KeyRule,
-  type KeyRules,
   milliseconds,
   same,
   seconds,
-  type ServerDraft,
   signIn,
   text,
   warn,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { LITERAL, reference } from "./variables.ts";
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -30,7 +28,7 @@ const forwarded: KeyRule = (server, value, path) => {
   for (const [index, each] of value.entries()) {
     const name: unknown = isJsonObject(each) ? each["name"] : each;
     const origin = [...path, index];
-    if (typeof name === "string") setVariable(server, `env`, name, name, "", origin);
+    if (typeof name === "string") setVariable(server, "env", name, name, "", origin);
     else server.draft.issues.push(atValue(origin, "is not the name of a variable"));
   }
 };
@@ -105,7 +103,7 @@ export const codex: Application = {
         server.set("transport", "http", [...server.origin, "url"]);
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -115,7 +113,7 @@ function setVariable(
   entry: string,
   name: unknown,
   fallback: string | undefined,
-  origin: readonly (string | number)[],
+  origin: KeyPath,
 ): void {
   if (typeof name === "string" && VARIABLE.test(name)) {
     setIn(server, key, entry, reference(name, fallback), origin);
@@ -130,7 +128,7 @@ function setIn(
   key: string,
   entry: string,
   value: string,
-  origin: readonly (string | number)[],
+  origin: KeyPath,
 ): void {
   server.draft.set([...server.path, key, entry], value, origin);
 }

@@ -3,17 +3,14 @@
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { type KeyRules, signIn, warn } from "./draft.ts";
+import type { KeyRules } from "./draft.ts";
+import { envFile, signIn } from "./key-rules.ts";
 import { entries, mentions } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
-export const ENV_FILE = warn(
-  'is not read; put its variables into "env", or export them and write ${NAME} there',
-);
-
 const KEYS: KeyRules = {
   ...COMMON_KEYS,
-  envFile: ENV_FILE,
+  envFile,
   auth: signIn({ CLIENT_ID: "clientId", CLIENT_SECRET: "clientSecret", scopes: "scope" }),
 };
 
@@ -29,6 +26,6 @@ export const cursor: Application = {
   pathEnd: /(?:^|\/)\.cursor\/mcp\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

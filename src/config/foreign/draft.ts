@@ -1,26 +1,20 @@
 // A configuration in our shape, written while another application's file is read. It remembers where each part
 // was written there, so that whatever is wrong is reported at that place and in that application's words.
 
-import { dirname, relative, resolve } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
-import { isOwnGateway, isOwnServer } from "../own-server.ts";
-import { isRefusedVariable, SERVER_KEYS } from "../schema/server-schema.ts";
+import { isBoard } from "../own-server.ts";
+import { isRefusedVariable } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
-import type { Surroundings } from "./application.ts";
+import type { FileContext } from "./application.ts";
 import type { Convert } from "./variables.ts";
 
 /** What one key of a server becomes. `path` leads to the value in the user's file. */
 export type KeyRule = (server: ServerDraft, value: unknown, path: KeyPath) => void;
 
-/** By the application's own keys. All others are passed over, and named in a note. */
+/** By the application's own keys. All others are ignored, and named in a note. */
 export type KeyRules = Readonly<Record<string, KeyRule>>;
-
-const DAY = 24 * 60 * 60 * 1000;
-
-/** So many seconds are hours; somebody wrote milliseconds. */
-const NO_SECONDS = 10_000;
 
 const LONGEST_NAME = 64;
 
@@ -31,19 +25,19 @@ const MOST_NAMED = 20;
 const MOST_TYPOS = 100;
 
 export class Draft {
-  readonly around: Surroundings;
+  readonly around: FileContext;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
   /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
   readonly issues: Issue[] = [];
   /** What does not work here as it does in the application. Paths are the user's. */
   readonly warnings: Issue[] = [];
-  /** What was passed over or renamed. Paths are the user's. */
+  /** What was ignored or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
   /** In another working directory, the file would be translated to other servers. */
   isOfDirectory = false;
   readonly #origins = new Map<string, KeyPath>();
 
-  constructor(around: Surroundings) {
+  constructor(around: FileContext) {
     this.around = around;
   }
 
@@ -123,19 +117,19 @@ export class Draft {
   }
 
   /** Names keys of the user's file that have no meaning here. */
-  passOver(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
+  ignore(keys: readonly string[], path: KeyPath, meant: readonly string[] = []): void {
     const typos = keys.slice(0, MOST_TYPOS).flatMap((key) => {
       const known = closestKey(key, meant);
       return known === undefined ? [] : [{ key, known }];
     });
     for (const { key, known } of typos) {
-      this.warnings.push(atKey([...path, key], "is passed over", known));
+      this.warnings.push(atKey([...path, key], "is ignored", known));
     }
     const rest = keys.filter((key) => key !== "$schema" && !typos.some((typo) => typo.key === key));
     if (rest.length === 0) return;
     const named = rest.slice(0, MOST_NAMED).map(quote).join(", ");
     const more = rest.length > MOST_NAMED ? ` and ${rest.length - MOST_NAMED} more` : "";
-    this.notes.push(atKey(path, `has keys without a meaning here, passed over: ${named}${more}`));
+    this.notes.push(atKey(path, `has keys without a meaning here, ignored: ${named}${more}`));
   }
 }
 
@@ -175,19 +169,17 @@ export class ServerDraft {
     this.#convert = convert;
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
-    const isOwn =
-      isOwnServer(this.get("command"), this.get("args")) || isOwnGateway(this.get("url"));
-    if (!this.isLeftOut && isOwn) {
+    if (!this.isLeftOut && isBoard(this.#result)) {
       this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
       this.isLeftOut = true;
     }
     if (this.isLeftOut) this.draft.remove(this.path);
-    else this.draft.passOver(others, this.origin, Object.keys(rules));
+    else this.draft.ignore(others, this.origin, Object.keys(rules));
   }
 
   /** For keys of the server that are in an object of their own. */
   readInside(given: JsonObject, origin: KeyPath, rules: KeyRules): void {
-    this.draft.passOver(this.#apply(given, origin, rules), origin, Object.keys(rules));
+    this.draft.ignore(this.#apply(given, origin, rules), origin, Object.keys(rules));
   }
 
   /** Returns the keys that have no rule. */
@@ -254,118 +246,10 @@ export class ServerDraft {
   }
 }
 
-// Rules for single keys
-
-/** A text, or texts in a list or a map. */
-export function text(key: string): KeyRule {
-  return (server, value, path) => server.setText(key, value, path);
-}
-
-/** A relative one is relative to the project in other applications, and to the file here. */
-export const directory: KeyRule = (server, value, path) => {
-  const { file, folder } = server.draft.around;
-  const isRelative = typeof value === "string" && /^(?![/~$\\]|[A-Za-z]:)./.test(value);
-  const fits = isRelative && file !== undefined;
-  server.setText(
-    "cwd",
-    fits ? relative(dirname(file), resolve(folder, value)) || "." : value,
-    path,
-  );
-};
-
-/** A list of tools that restricts the server to them. */
-export const allow: KeyRule = (server, value, path) => server.set("tools.allow", value, path);
-
-/** A list of tools that are refused, beside those that are refused already. */
-export const deny: KeyRule = (server, value, path) => {
-  const earlier = server.draft.get([...server.path, "tools", "deny"]);
-  const isMore = Array.isArray(earlier) && Array.isArray(value);
-  server.set("tools.deny", isMore ? [...(earlier as unknown[]), ...value] : value, path);
-};
-
-/** A copy, since other keys may add to it, and the value is the user's. */
-export function same(key: string): KeyRule {
-  return (server, value, path) =>
-    server.set(key, isJsonObject(value) ? Object.assign(map(), value) : value, path);
-}
-
-/** `disabled` for `enabled`. */
-export function inverted(key: string): KeyRule {
-  return (server, value, path) =>
-    server.set(key, typeof value === "boolean" ? !value : value, path);
-}
-
-export function milliseconds(...keys: string[]): KeyRule {
-  return (server, value, path) => {
-    const duration = typeof value === "number" ? Math.min(Math.round(value), DAY) : value;
-    for (const key of keys) server.set(key, duration, path);
-  };
-}
-
-export function seconds(...keys: string[]): KeyRule {
-  const inMilliseconds = milliseconds(...keys);
-  return (server, value, path) =>
-    inMilliseconds(server, typeof value === "number" ? value * 1000 : value, path);
-}
-
-/** For keys whose unit people get wrong, because related applications count in milliseconds. */
-export function likelySeconds(...keys: string[]): KeyRule {
-  const [asSeconds, asMilliseconds] = [seconds(...keys), milliseconds(...keys)];
-  return (server, value, path) =>
-    (typeof value === "number" && value >= NO_SECONDS ? asMilliseconds : asSeconds)(
-      server,
-      value,
-      path,
-    );
-}
-
-const TRANSPORTS: Readonly<Record<string, string>> = {
-  stdio: "stdio",
-  local: "stdio",
-  http: "http",
-  sse: "sse",
-  "streamable-http": "http",
-  streamableHttp: "http",
-};
-
-/** All words for our transports; a server with another one is left out. */
-export const transport: KeyRule = (server, value, path) => {
-  if (typeof value !== "string") server.set("transport", value, path);
-  else if (Object.hasOwn(TRANSPORTS, value)) server.set("transport", TRANSPORTS[value], path);
-  else server.leaveOut(`is ${quote(value)}, a transport that Plugboard does not have`, path);
-};
-
-/** The settings of a sign-in that have a meaning here, under our names. */
-export function signIn(keys: Readonly<Record<string, string>>): KeyRule {
-  return (server, value, path) => {
-    if (!isJsonObject(value)) {
-      server.set("oauth", value, path);
-      return;
-    }
-    server.set("oauth", isJsonObject(server.get("oauth")) ? server.get("oauth") : map(), path);
-    for (const [theirs, ours] of Object.entries(keys)) {
-      const given = value[theirs];
-      if (given === undefined || given === null) continue;
-      const joined = Array.isArray(given) ? given.join(" ") : given;
-      server.setText(`oauth.${ours}`, joined, [...path, theirs]);
-    }
-    const others = Object.keys(value).filter((key) => !Object.hasOwn(keys, key));
-    server.draft.passOver(others, path);
-  };
-}
-
-/** Says in a warning what the user has to do instead. */
-export function warn(message: string): KeyRule {
-  return (server, _value, path) => void server.draft.warnings.push(atKey(path, message));
-}
-
 /** A map or an object without a prototype, since a server may be called `__proto__`. */
-function map(): JsonObject {
+export function map(): JsonObject {
   return Object.create(null) as JsonObject;
 }
-
-/** Every key of our own, for files that may be ours under another name. */
-export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
 
 /** Gives every name once. It counts on, so that many names that become the same cost no more than others. */
 class Names {
@@ -399,7 +283,7 @@ class Names {
   }
 }
 
-/** Only what is spelled almost the same: most keys that are passed over are meant as they are. */
+/** Only what is spelled almost the same: most keys that are ignored are meant as they are. */
 function closestKey(key: string, known: readonly string[]): string | undefined {
   const near = closest(key, known);
   if (near === undefined || key.length < 4 || Math.abs(near.length - key.length) > 1) {

@@ -1,19 +1,10 @@
 // Gemini CLI: `mcpServers` in `settings.json`. `includeTools` and `excludeTools` restrict a server; `trust` only says
-// that nobody is asked before a call, so it is passed over.
+// that nobody is asked before a call, so it is ignored.
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
-import {
-  allow,
-  deny,
-  directory,
-  type KeyRule,
-  type KeyRules,
-  milliseconds,
-  signIn,
-  text,
-  transport,
-} from "./draft.ts";
+import type { KeyRule, KeyRules } from "./draft.ts";
+import { allow, deny, directory, milliseconds, signIn, text, transport } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { DOLLAR } from "./variables.ts";
 
@@ -106,7 +97,7 @@ export const gemini: Application = {
       if (allowedNames?.has(given) === false) draft.disable(name, ["mcp", "allowed"]);
       if (excludedNames.has(given)) draft.disable(name, ["mcp", "excluded"]);
     }
-    draft.passOver(Object.keys(rest), ["mcp"]);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(rest), ["mcp"]);
+    draft.ignore(Object.keys(others), []);
   },
 };

@@ -10,6 +10,6 @@ export const mcptools: Application = {
   block: "servers",
   translate: ({ servers, $schema: _schema, ...others }, draft) => {
     draft.set(["agents", "defaults", "mcp", "servers"], servers, ["servers"]);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

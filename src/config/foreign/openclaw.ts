@@ -4,26 +4,24 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
+import type { Draft, KeyRules, ServerDraft } from "./draft.ts";
 import {
   allow,
   deny,
   directory,
-  type Draft,
   inverted,
-  type KeyRules,
   milliseconds,
   OUR_KEYS,
   same,
-  type ServerDraft,
   signIn,
   text,
   transport,
-} from "./draft.ts";
+} from "./key-rules.ts";
 import { OURS } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...OUR_KEYS,
-  transport: transport,
+  transport,
   type: transport,
   // Numbers and booleans are allowed in both.
   env: text("env"),
@@ -102,8 +100,8 @@ export const openclaw: Application = {
     draft.servers(block["servers"], ["mcp", "servers"], KEYS, OURS, {
       finish: withDefaultTransport,
     });
-    draft.passOver(without(block, ["servers"]), ["mcp"]);
-    if (isJsonObject(gateway)) draft.passOver(without(gateway, ["tools"]), ["gateway"]);
+    draft.ignore(without(block, ["servers"]), ["mcp"]);
+    if (isJsonObject(gateway)) draft.ignore(without(gateway, ["tools"]), ["gateway"]);
     const defaults =
       isJsonObject(agents) && isJsonObject(agents["defaults"]) ? agents["defaults"] : {};
     readRules(
@@ -116,7 +114,7 @@ export const openclaw: Application = {
       draft,
     );
     for (const { agent, path, into } of agentsOf(agents)) readAgent(agent, path, into, draft);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 
@@ -174,7 +172,7 @@ function readAgent(agent: JsonObject, path: KeyPath, into: KeyPath, draft: Draft
       draft.set([...into, "mcp", key], block[key], [...path, "mcp", key]);
     }
   }
-  draft.passOver(Object.keys(others), path);
+  draft.ignore(Object.keys(others), path);
 }
 
 /** A URL without a transport is one of SSE. */
@@ -194,7 +192,7 @@ function readRules(
   const given = blocks.flatMap(({ rules, path }) => (isJsonObject(rules) ? [{ rules, path }] : []));
   const [first] = given;
   if (first !== undefined) draft.trace(into, first.path);
-  for (const { rules, path } of given) draft.passOver(without(rules, ["allow", "deny"]), path);
+  for (const { rules, path } of given) draft.ignore(without(rules, ["allow", "deny"]), path);
   for (const key of ["allow", "deny"] as const) {
     for (const { rules, path } of given) {
       if (rules[key] === undefined) continue;
@@ -233,7 +231,7 @@ function patterns(list: unknown, path: KeyPath, draft: Draft): unknown {
     return isOwn ? [] : [pattern];
   });
   if (own.length > 0) {
-    draft.notes.push(atKey(path, `passed over, tools of OpenClaw itself: ${own.join(", ")}`));
+    draft.notes.push(atKey(path, `ignored, tools of OpenClaw itself: ${own.join(", ")}`));
   }
   return kept;
 }

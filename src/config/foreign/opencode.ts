@@ -4,18 +4,8 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atValue, type KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
-import {
-  type Draft,
-  directory,
-  inverted,
-  type KeyRule,
-  type KeyRules,
-  milliseconds,
-  same,
-  type ServerDraft,
-  signIn,
-  text,
-} from "./draft.ts";
+import type { Draft, KeyRule, KeyRules, ServerDraft } from "./draft.ts";
+import { directory, inverted, milliseconds, same, signIn, text } from "./key-rules.ts";
 import { entries } from "./recognise.ts";
 import { ENV_IN_BRACES } from "./variables.ts";
 
@@ -50,7 +40,7 @@ const KEYS: KeyRules = {
   disabled: inverted("enabled"),
   timeout: (server, value, path) => {
     // Newer versions can have several.
-    if (isJsonObject(value)) server.draft.passOver(Object.keys(value), path);
+    if (isJsonObject(value)) server.draft.ignore(Object.keys(value), path);
     else milliseconds("timeout", "toolTimeout")(server, value, path);
   },
   oauth: signIn({
@@ -83,7 +73,7 @@ export const opencode: Application = {
       },
     });
     denyTools(tools, servers, draft);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 

@@ -3,7 +3,7 @@
 import { basename, dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { ROOT_KEYS } from "../schema/file-schema.ts";
-import type { Application, Surroundings } from "./application.ts";
+import type { Application, FileContext } from "./application.ts";
 import { APPLICATIONS } from "./applications.ts";
 import { Draft } from "./draft.ts";
 
@@ -20,12 +20,12 @@ export interface Translated {
 /** Undefined for a file that is ours, or nobody's. */
 export function translate(
   value: unknown,
-  around: Omit<Surroundings, "folder">,
+  around: Omit<FileContext, "folder">,
 ): Translated | undefined {
   if (!isJsonObject(value)) return undefined;
   const { application, isGuess } = findApplication(value, around.file);
   if (application === undefined) return undefined;
-  const whole: Surroundings = { ...around, folder: projectOf(around) };
+  const whole: FileContext = { ...around, folder: projectOf(around) };
   const draft = new Draft(whole);
   application.translate(value, draft, whole);
   return { application, isGuess, draft };
@@ -57,7 +57,7 @@ function isOurs(value: JsonObject): boolean {
 }
 
 /** The directory above one such as `.vscode`, in which editors keep the files of a project. */
-function projectOf({ file, cwd }: Omit<Surroundings, "folder">): string {
+function projectOf({ file, cwd }: Omit<FileContext, "folder">): string {
   if (file === undefined) return cwd;
   const directory = dirname(file);
   return /^\.[a-z]+$/.test(basename(directory)) ? dirname(directory) : directory;

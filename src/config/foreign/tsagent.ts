@@ -5,7 +5,8 @@ import { isJsonObject } from "../../model/json.ts";
 import type { KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { type KeyRule, type KeyRules, type ServerDraft, transport } from "./draft.ts";
+import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
+import { transport } from "./key-rules.ts";
 import { entries, someHas } from "./recognise.ts";
 import { BRACES } from "./variables.ts";
 
@@ -68,7 +69,7 @@ export const tsagent: Application = {
   pathEnd: /(?:^|\/)tsagent\.json$/,
   translate: ({ mcpServers, ...others }, draft) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, BRACES);
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };
 

@@ -3,7 +3,7 @@
 // that names it, also where the application itself would go on with an empty text.
 
 import { basename } from "node:path";
-import type { Surroundings } from "./application.ts";
+import type { FileContext } from "./application.ts";
 
 type Converted =
   | { kind: "text"; text: string }
@@ -64,7 +64,7 @@ export const ENV_IN_BRACES = converter({
  * users also write `${NAME}`, which means nothing else there. `input` gives the reference for `${input:id}`.
  */
 export function editorVariables(
-  { folder, platform }: Surroundings,
+  { folder, platform }: FileContext,
   input: (id: string) => string | undefined = () => undefined,
 ): Convert {
   const known: Readonly<Record<string, string>> = {

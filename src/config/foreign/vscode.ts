@@ -5,14 +5,14 @@ import { isJsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { ENV_FILE } from "./cursor.ts";
-import { type Draft, type KeyRules, signIn } from "./draft.ts";
+import type { Draft, KeyRules } from "./draft.ts";
+import { envFile, signIn } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { editorVariables, reference, variableName } from "./variables.ts";
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,
-  envFile: ENV_FILE,
+  envFile,
   oauth: signIn({ clientId: "clientId" }),
 };
 
@@ -41,9 +41,9 @@ export const vscode: Application = {
     const { servers, inputs, ...others } = block;
     const convert = editorVariables(around, inputReferences(inputs, [...path, "inputs"], draft));
     draft.servers(servers, [...path, "servers"], KEYS, convert);
-    draft.passOver(Object.keys(others), path);
+    draft.ignore(Object.keys(others), path);
     const rest = Object.keys(value).filter((key) => key !== "mcp");
-    if (path.length > 0) draft.passOver(rest, []);
+    if (path.length > 0) draft.ignore(rest, []);
   },
 };
 

@@ -2,7 +2,8 @@
 
 import type { Application } from "./application.ts";
 import { COMMON_KEYS } from "./claude.ts";
-import { deny, type KeyRules, text } from "./draft.ts";
+import type { KeyRules } from "./draft.ts";
+import { deny, text } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
@@ -21,6 +22,6 @@ export const windsurf: Application = {
   pathEnd: /(?:^|\/)mcp_config\.json$/,
   translate: ({ mcpServers, ...others }, draft, around) => {
     draft.servers(mcpServers, ["mcpServers"], KEYS, editorVariables(around));
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

@@ -2,7 +2,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
-import { type KeyRule, type KeyRules, likelySeconds, same, signIn, text } from "./draft.ts";
+import type { KeyRule, KeyRules } from "./draft.ts";
+import { likelySeconds, same, signIn, text } from "./key-rules.ts";
 import { LITERAL } from "./variables.ts";
 
 /** Older files have an object in place of the program's name. */
@@ -40,6 +41,6 @@ export const zed: Application = {
         }
       },
     });
-    draft.passOver(Object.keys(others), []);
+    draft.ignore(Object.keys(others), []);
   },
 };

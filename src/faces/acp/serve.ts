@@ -25,7 +25,7 @@ import {
   modeState,
   optionsUpdate,
 } from "./session/settings.ts";
-import { authenticate, authMethods, type SignInOptions } from "./sign-in.ts";
+import { authenticate, authMethods, logout, type SignInOptions } from "./sign-in.ts";
 import { AcpClient } from "./wire/client.ts";
 import {
   invalidParams,
@@ -53,6 +53,8 @@ export interface AcpOptions {
   modelAdvice?: string;
   /** Where sessions are kept. Without it none is kept, and none can be loaded. */
   historyDir?: string;
+  /** What is kept out of the record of a session, beside the credentials of its servers. */
+  secrets?: () => Promise<Iterable<string>>;
   /** Aborting it ends the connection. */
   signal?: AbortSignal;
   clock?: Clock;
@@ -70,6 +72,7 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     newResponder: options.newResponder,
     modelAdvice: options.modelAdvice,
     openSession: options.openSession,
+    secrets: options.secrets,
     history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
   const app = describeAgent(sessions, client, options.signIn);
@@ -106,6 +109,10 @@ function describeAgent(
     .onRequest(methods.agent.authenticate, parseAuthenticate, ({ params, signal }) => {
       if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.authenticate);
       return authenticate(params.methodId, signIn, signal);
+    })
+    .onRequest(methods.agent.logout, () => {
+      if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.logout);
+      return logout(signIn);
     })
     .onRequest(session.new, parseNew, async ({ params }) => {
       const opened = await asRequestError(sessions.create(params));
@@ -171,6 +178,7 @@ function initializeResponse(offered: AuthMethod[]): InitializeResponse {
         delete: {},
         additionalDirectories: {},
       },
+      ...(offered.length > 0 && { auth: { logout: {} } }),
     },
     authMethods: offered,
   };

@@ -1,8 +1,17 @@
-// What an ACP client can offer as authentication: signing in to the agent's own servers that ask for it. No session
-// requires it.
+// What an ACP client can offer as authentication: signing in to the agent's own servers that ask for it, giving a key for
+// a model, and taking both back. No session requires it.
 
-import { type AuthenticateResponse, type AuthMethod, RequestError } from "@agentclientprotocol/sdk";
-import type { OnAuthorization } from "../../model/authorization.ts";
+import {
+  type AuthenticateResponse,
+  type AuthMethod,
+  type LogoutResponse,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import {
+  describeSignOut,
+  type OnAuthorization,
+  type SignOutOutcome,
+} from "../../model/authorization.ts";
 import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
@@ -11,11 +20,19 @@ import { errorMessage } from "../../util/error-message.ts";
 import { invalidParams } from "./wire/params.ts";
 
 export interface SignInOptions {
-  board: Pick<Board, "status" | "on" | "signIn">;
+  board: Pick<Board, "status" | "on" | "signIn" | "signOut">;
   /** Shows the person a sign-in page. */
   onAuthorization: OnAuthorization;
+  models: {
+    /** Whether prompts can be answered. */
+    canAnswer: () => Promise<boolean>;
+    /** Resolves to the providers whose key was there. */
+    forgetKeys: () => Promise<string[]>;
+  };
   /** What a terminal appends to the command of the agent in order to sign in there. */
-  terminalArgs: readonly string[];
+  terminalArgs: { servers: readonly string[]; model: readonly string[] };
+  /** What a person types in a terminal to give a key for a model. */
+  modelCommand: string;
 }
 
 /** How the sign-in to one server went. */
@@ -26,6 +43,7 @@ export interface SignInOutcome {
 }
 
 const IN_BROWSER = "sign-in";
+const MODEL_KEY = "model-key";
 
 export function authMethods(
   { terminalArgs }: SignInOptions,
@@ -39,25 +57,38 @@ export function authMethods(
     name: "Sign in to servers",
     description: `${description} Opens your browser. Optional: a session works without it.`,
   };
-  if (!hasTerminal) return [inBrowser];
+  const modelKey = {
+    name: "Give a key for a model",
+    description:
+      "Keeps the API key of a model provider on this machine. Optional: commands work without a model.",
+  };
+  // A form must not ask for a secret, so without a terminal the person is told what to run.
+  if (!hasTerminal) return [inBrowser, { type: "agent", id: MODEL_KEY, ...modelKey }];
   const inTerminal = {
     type: "terminal" as const,
     id: "sign-in-terminal",
     name: "Sign in to servers in a terminal",
     description: `${description} Also works where the browser is on another machine.`,
-    args: [...terminalArgs],
+    args: [...terminalArgs.servers],
   };
-  return [inBrowser, inTerminal];
+  const modelKeyInTerminal = {
+    type: "terminal" as const,
+    id: "model-key-terminal",
+    ...modelKey,
+    args: [...terminalArgs.model],
+  };
+  return [inBrowser, inTerminal, modelKeyInTerminal];
 }
 
-/** Answers `authenticate`. Rejects if the person is still not signed in to a server that asks for it. */
+/** Answers `authenticate`. Rejects if the person is still not signed in. */
 export async function authenticate(
   methodId: string,
   options: SignInOptions,
   signal: AbortSignal,
 ): Promise<AuthenticateResponse> {
+  if (methodId === MODEL_KEY) return checkModel(options);
   if (methodId !== IN_BROWSER) {
-    throw invalidParams("methodId", `expected '${IN_BROWSER}'`);
+    throw invalidParams("methodId", `expected '${IN_BROWSER}' or '${MODEL_KEY}'`);
   }
   const outcomes = await signInToAll(options, signal).catch((error: unknown) => {
     throw signal.aborted ? RequestError.requestCancelled() : error;
@@ -67,6 +98,12 @@ export async function authenticate(
     throw RequestError.internalError({ servers: outcomes }, message);
   }
   return { _meta: { plugboard: { message, servers: outcomes } } };
+}
+
+async function checkModel({ models, modelCommand }: SignInOptions): Promise<AuthenticateResponse> {
+  if (await models.canAnswer()) return { _meta: { plugboard: { message: "there is a model" } } };
+  const message = `a key is typed in a terminal, where nobody else sees it; run: ${modelCommand}`;
+  throw RequestError.internalError({ command: modelCommand }, message);
 }
 
 /**
@@ -102,6 +139,52 @@ export function describeOutcomes(outcomes: readonly SignInOutcome[]): string {
       problem === undefined ? `signed in to ${server}` : `${server}: ${problem}`,
     )
     .join("\n");
+}
+
+/** How the sign-out of one server went. */
+type LogoutOutcome = { server: string } & (
+  | { outcome: Exclude<SignOutOutcome, "none"> }
+  | { problem: string }
+);
+
+/** Answers `logout`. Sessions go on. Rejects if a login or a key could not be forgotten. */
+export async function logout({
+  board,
+  models,
+}: Pick<SignInOptions, "board" | "models">): Promise<LogoutResponse> {
+  const signedOut = Promise.all(board.status().map(({ name }) => signOutOf(name)));
+  const [servers, keys] = await Promise.all([signedOut.then((all) => all.flat()), forgetKeys()]);
+  const said = [
+    ...servers.map((each) =>
+      "problem" in each
+        ? `${each.server}: ${each.problem}`
+        : describeSignOut(each.server, each.outcome),
+    ),
+    ...(Array.isArray(keys)
+      ? keys.map((provider) => `the key for ${provider} is deleted`)
+      : [`the keys for models: ${keys.problem}`]),
+  ];
+  const message = said.length === 0 ? "you are not signed in to anything" : said.join("\n");
+  const told = { servers, modelKeys: keys };
+  if ([...servers, keys].some((each) => "problem" in each)) {
+    throw RequestError.internalError(told, message);
+  }
+  return { _meta: { plugboard: { message, ...told } } };
+
+  function forgetKeys(): Promise<string[] | { problem: string }> {
+    return models.forgetKeys().catch((error: unknown) => ({ problem: errorMessage(error) }));
+  }
+
+  async function signOutOf(server: string): Promise<LogoutOutcome[]> {
+    try {
+      const outcome = await board.signOut(server);
+      return outcome === "none" ? [] : [{ server, outcome }];
+    } catch (error) {
+      // It is a program, or its configuration has its credentials.
+      if (error instanceof PlugboardError && error.code === "UNSUPPORTED") return [];
+      return [{ server, problem: errorMessage(error) }];
+    }
+  }
 }
 
 /** Whether a server asks for a sign-in is known when it has been tried. */

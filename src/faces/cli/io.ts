@@ -13,7 +13,11 @@ export type CliOutput = NodeJS.WritableStream & {
   readonly writableLength?: number;
 };
 
-export type CliInput = NodeJS.ReadableStream & { isTTY?: boolean };
+export type CliInput = NodeJS.ReadableStream & {
+  isTTY?: boolean;
+  /** Of a terminal: whether each key comes as it is typed, and is not shown. */
+  setRawMode?: (isRaw: boolean) => unknown;
+};
 
 export interface CliIo {
   stdin: CliInput;

@@ -74,7 +74,7 @@ function answer({ exitCode, error }: Answered, screen: Screen): number {
 type Answered = Extract<Invocation, { kind: "answered" }>;
 type Chosen = Extract<Invocation, { kind: "run" }>;
 
-interface Surroundings {
+interface CommandSetup {
   argv: readonly string[];
   io: CliIo;
   screen: Screen;
@@ -85,7 +85,7 @@ interface Surroundings {
 async function runWithin(
   lifetime: Lifetime,
   { command, options }: Chosen,
-  { argv, io, screen, report }: Surroundings,
+  { argv, io, screen, report }: CommandSetup,
 ): Promise<number> {
   const { paint } = screen.terminal.err;
   try {
@@ -179,7 +179,6 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
-      (await import("./serve/inside-board.ts")).refuseInsideBoard(context.io);
       return (await import("./serve/serve.ts")).runServe(context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);

@@ -3,7 +3,9 @@
 
 import { findDefaultModels } from "../../agent/default-model.ts";
 import type { ModelOptions } from "../../agent/model.ts";
+import { plugboardHome } from "../../config/home.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import { ModelKeyFile } from "../../state/model-key-file.ts";
 import type { CliContext } from "./context.ts";
 
 export interface ChosenModels {
@@ -17,12 +19,14 @@ export interface ChosenModels {
 export async function chooseModels(
   agent: AgentConfig,
   asked: string | undefined,
-  { io, clock }: Pick<CliContext, "io" | "clock">,
+  context: Pick<CliContext, "io" | "clock">,
 ): Promise<ChosenModels | undefined> {
   const { models = [], modelProviders: providers, networkProxy: proxy } = agent;
   const [first, ...others] = new Set(asked === undefined ? models : [asked, ...models]);
   if (first !== undefined) return { ids: [first, ...others] };
-  const found = await findDefaultModels({ env: io.env, clock, providers, proxy });
+  const { io, clock } = context;
+  const keys = modelKeys(context);
+  const found = await findDefaultModels({ env: io.env, keys, clock, providers, proxy });
   if (found === undefined) return undefined;
   const { ids, because } = found;
   const text = `no model is configured; using ${ids[0]}, because ${because} (--model or "model" in the configuration chooses another)`;
@@ -31,9 +35,16 @@ export async function chooseModels(
 
 export function modelOptions(
   agent: AgentConfig,
-  { io, clock }: Pick<CliContext, "io" | "clock">,
+  context: Pick<CliContext, "io" | "clock">,
 ): ModelOptions {
+  const { io, clock } = context;
   const { modelProviders: providers, networkProxy: proxy } = agent;
   const { modelNotice: notice, modelTimeout: timeout } = agent;
-  return { env: io.env, clock, providers, proxy, notice, timeout };
+  const keys = modelKeys(context);
+  return { env: io.env, keys, clock, providers, proxy, notice, timeout };
+}
+
+/** What `plugboard acp --sign-in model` keeps. */
+export function modelKeys({ io, clock }: Pick<CliContext, "io" | "clock">): ModelKeyFile {
+  return new ModelKeyFile(plugboardHome(io.env, io.homedir), clock);
 }

@@ -3,7 +3,7 @@
 
 import { shellQuoted } from "../../util/text.ts";
 import type { GlobalOptions } from "./context.ts";
-import type { TypedServer } from "./typed-server.ts";
+import { exceptionOptions, type TypedServer } from "./typed-server.ts";
 
 type Given = Pick<GlobalOptions, "config" | "agent" | "typed">;
 
@@ -19,13 +19,15 @@ export function offeredCommand(words: string, { config, agent, typed }: Given): 
 const USES_SERVER = /^(?:tools|call|resources|read|prompts|prompt)(?= |$)/;
 
 /** Without the values of variables and headers, which may be secret. */
-function withServer(words: string, { url, words: command, env, headers }: TypedServer): string {
+function withServer(words: string, typed: TypedServer): string {
+  const { url, words: command, env, headers } = typed;
   const [verb] = USES_SERVER.exec(words) ?? [];
   // An example has a server of its own.
   if (verb === undefined || / -- |:\/\//.test(words)) return words;
   const options = [
     ...env.map((each) => ` -e ${shellQuoted(each.replace(/=[^]*$/, ""))}`),
     ...headers.map((each) => ` -H ${shellQuoted(each.replace(/^([^:=]+)[^]*$/, "$1: …"))}`),
+    ...exceptionOptions(typed).map((option) => ` ${option}`),
   ].join("");
   // It is the only server of the command.
   const rest = words.slice(verb.length).replace(/ --server \S+/, "");
@@ -59,5 +61,8 @@ function asTyped(text: string, { typed }: Given): string {
       const options = names.split(/ and | or /).map((name) => `-e ${name}`);
       return `give ${options.join(names.includes(" or ") ? " or " : " and ")}`;
     })
-    .replace(/set ("allow\w+": true) for this server/, "add it to a configuration with $1");
+    .replace(
+      /set "(allow\w+)": true for this server/,
+      (_, key: string) => `give ${exceptionOptions({ [key]: true }).join("")}`,
+    );
 }

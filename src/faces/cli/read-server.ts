@@ -6,10 +6,15 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import { oneLine, shellQuoted } from "../../util/text.ts";
-import type { TypedServer } from "./typed-server.ts";
+import {
+  exceptionOptions,
+  exceptionsIn,
+  type TypedServer,
+  type UrlExceptions,
+} from "./typed-server.ts";
 
 /** A server as `plugboard add` takes it. */
-interface Typed {
+interface Typed extends UrlExceptions {
   name: string;
   /** The command with its arguments, or the URL. */
   words: string[];
@@ -31,6 +36,7 @@ const IS_URL = /^https?:\/\//i;
 /** Throws INVALID_ARGUMENTS. */
 export function readServer(typed: Typed): ReadServer {
   const { transport, headers } = typed;
+  const exceptions = exceptionsIn(typed);
   const { name, words, env } = withFurtherVariables(typed);
   const [target = "", ...args] = words;
   if (target === "") {
@@ -40,17 +46,22 @@ export function readServer(typed: Typed): ReadServer {
     );
   }
   const isRemote = transport === undefined ? IS_URL.test(target) : transport !== "stdio";
-  if (isRemote) return { name, server: readRemote(target, { args, env, headers, transport }) };
+  if (isRemote)
+    return { name, server: readRemote(target, { args, env, headers, transport, exceptions }) };
   if (IS_URL.test(target)) {
     throw wrong("this is a URL, and -t stdio is for a command", "leave out -t");
   }
   const before = `plugboard add ${shellQuoted(name)}`;
-  return { name, server: readCommand(words, { headers, before, env: pairs(env, readVariable) }) };
+  return {
+    name,
+    server: readCommand(words, { headers, exceptions, before, env: pairs(env, readVariable) }),
+  };
 }
 
 /** `argv` is the command line, to be offered without its mistake. Throws INVALID_ARGUMENTS. */
 export function readTypedServer(typed: TypedServer, argv: readonly string[]): ServerConfig {
   const { url, words, env, headers } = typed;
+  const exceptions = exceptionsIn(typed);
   if (url !== undefined && words !== undefined) {
     throw wrong(
       `'${oneLine(url, 200)}' is a URL, and there is a command after --`,
@@ -60,11 +71,14 @@ export function readTypedServer(typed: TypedServer, argv: readonly string[]): Se
   if (url !== undefined) {
     const problem = urlProblem(url);
     if (problem !== undefined) throw wrong(`'${oneLine(url, 200)}' ${problem}`);
-    return readRemote(url, { args: [], env, headers, transport: undefined });
+    return readRemote(url, { args: [], env, headers, transport: undefined, exceptions });
   }
   if (words === undefined) {
+    const [exception = "a header (-H)"] = exceptionOptions(exceptions);
+    const given =
+      env.length > 0 ? "a variable (-e)" : headers.length > 0 ? "a header (-H)" : exception;
     throw wrong(
-      `${env.length > 0 ? "a variable (-e)" : "a header (-H)"} is for a server that you type, and there is none`,
+      `${given} is for a server that you type, and there is none`,
       "give a command after --, or a URL; a configured server has its own in the configuration",
     );
   }
@@ -82,14 +96,23 @@ export function readTypedServer(typed: TypedServer, argv: readonly string[]): Se
     );
   }
   const before = ["plugboard", ...argv.slice(0, argv.indexOf("--")).map(shellQuoted)].join(" ");
-  return readCommand(words, { headers, before, env: pairs(env, readOwnVariable) });
+  return readCommand(words, { headers, exceptions, before, env: pairs(env, readOwnVariable) });
 }
 
 function readCommand(
   [command = "", ...args]: readonly string[],
-  given: { headers: readonly string[]; env: Record<string, string>; before: string },
+  given: {
+    headers: readonly string[];
+    exceptions: UrlExceptions;
+    env: Record<string, string>;
+    before: string;
+  },
 ): ServerConfig {
-  const { headers, env, before } = given;
+  const { headers, exceptions, env, before } = given;
+  const [exception] = exceptionOptions(exceptions);
+  if (exception !== undefined) {
+    throw wrong(`${exception} is for a URL, and this is a command`, "leave it out");
+  }
   if (headers.length > 0) {
     throw wrong("a header (-H) is for a URL, and this is a command", "pass it in a variable: -e");
   }
@@ -124,7 +147,9 @@ function readRemote(
     env,
     headers,
     transport,
-  }: Pick<TypedServer, "env" | "headers"> & Pick<Typed, "transport"> & { args: string[] },
+    exceptions,
+  }: Pick<TypedServer, "env" | "headers"> &
+    Pick<Typed, "transport"> & { args: string[]; exceptions: UrlExceptions },
 ): ServerConfig {
   if (!IS_URL.test(url)) {
     throw wrong(
@@ -145,6 +170,7 @@ function readRemote(
     ...(transport !== undefined && { type: transport }),
     url,
     ...(headers.length > 0 && { headers: pairs([...headers, ...args], readHeader) }),
+    ...exceptions,
   };
 }
 

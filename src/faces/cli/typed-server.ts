@@ -1,8 +1,14 @@
 // A server that is typed on the command line, as a command after `--` or as a URL, and is in no configuration: how it
 // is told apart from the other words of a command.
 
+/** What a URL may do that is refused otherwise, as in the configuration. */
+export interface UrlExceptions {
+  allowInsecure?: boolean;
+  allowPrivate?: boolean;
+}
+
 /** As it was typed. What is wrong with it is said when it is used. */
-export interface TypedServer {
+export interface TypedServer extends UrlExceptions {
   url?: string;
   /** The words after `--`. */
   words?: readonly string[];
@@ -12,7 +18,7 @@ export interface TypedServer {
   headers: readonly string[];
 }
 
-export interface TypedOptions {
+export interface TypedOptions extends UrlExceptions {
   env?: readonly string[];
   header?: readonly string[];
 }
@@ -32,17 +38,34 @@ const URL_LIKE = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
 export function takeServer(
   words: readonly string[],
   behind: readonly string[] | undefined,
-  { env = [], header: headers = [] }: TypedOptions,
+  { env = [], header: headers = [], ...given }: TypedOptions,
   isServer: (word: string) => boolean = (word) => URL_LIKE.test(word),
 ): TakenServer {
   const [first] = words;
   const url = first !== undefined && isServer(first) ? first : undefined;
-  const isTyped = url !== undefined || behind !== undefined || env.length + headers.length > 0;
+  const exceptions = exceptionsIn(given);
+  const options = [...env, ...headers, ...Object.keys(exceptions)];
+  const isTyped = url !== undefined || behind !== undefined || options.length > 0;
   if (!isTyped) return { words: [...words] };
   return {
     words: words.slice(url === undefined ? 0 : 1),
-    typed: { ...(url && { url }), ...(behind && { words: behind }), env, headers },
+    typed: { ...(url && { url }), ...(behind && { words: behind }), env, headers, ...exceptions },
   };
+}
+
+export function exceptionsIn({ allowInsecure, allowPrivate }: UrlExceptions): UrlExceptions {
+  return {
+    ...(allowInsecure === true && { allowInsecure }),
+    ...(allowPrivate === true && { allowPrivate }),
+  };
+}
+
+/** As they are typed. */
+export function exceptionOptions({ allowInsecure, allowPrivate }: UrlExceptions): string[] {
+  return [
+    ...(allowInsecure ? ["--allow-insecure"] : []),
+    ...(allowPrivate ? ["--allow-private"] : []),
+  ];
 }
 
 /** For commands whose words may be URIs of any other kind. */

@@ -1,7 +1,7 @@
 // Puts a gateway together and starts it: what it keeps on disk, its agents, who may use it, and what an operator sees.
 // Read this file first.
 
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
@@ -26,6 +26,7 @@ import { openFileState } from "../../state/files/open.ts";
 import { tryLock } from "../../state/lock.ts";
 import { gatewayFile, noteGateway, type RunningGateway } from "../../state/running-gateway.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
+import { shortHash } from "../../util/short-hash.ts";
 import { duration, plural } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
@@ -244,7 +245,7 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
   return newChannelAddress({
     directory: dirname(noteFile),
     // A directory for all homes of the user is used where the home's path is too long.
-    name: createHash("sha256").update(noteFile).digest("hex").slice(0, 16),
+    name: shortHash(noteFile),
     platform: process.platform,
     tmpdir: tmpdir(),
     uid: process.getuid?.(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Surroundings } from "../../../src/config/foreign/application.ts";
+import type { FileContext } from "../../../src/config/foreign/application.ts";
 import {
   BRACES,
   type Convert,
@@ -11,7 +11,7 @@ import {
   variableName,
 } from "../../../src/config/foreign/variables.ts";
 
-const AROUND: Surroundings = { folder: "/p/shop", cwd: "/", platform: "linux" };
+const AROUND: FileContext = { folder: "/p/shop", cwd: "/", platform: "linux" };
 
 const EDITOR = editorVariables(AROUND, (id) => `\${${variableName(id)}}`);
 

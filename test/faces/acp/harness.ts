@@ -22,6 +22,7 @@ import { openBoard } from "../../../src/board.ts";
 import { declineUnattributed } from "../../../src/board/decline-unattributed.ts";
 import type { NewResponder } from "../../../src/faces/acp/responder/responder.ts";
 import { serveAcp } from "../../../src/faces/acp/serve.ts";
+import type { SignInOptions } from "../../../src/faces/acp/sign-in.ts";
 import type { OnAuthorization } from "../../../src/model/authorization.ts";
 import type { BoardConfig } from "../../../src/model/agent-config.ts";
 import type { Board } from "../../../src/model/board.ts";
@@ -58,6 +59,8 @@ interface Options {
   newResponder?: NewResponder;
   /** Shows the pages of `authenticate`. */
   onAuthorization?: OnAuthorization;
+  /** What `authenticate` and `logout` do about keys for models. */
+  models?: SignInOptions["models"];
   /** Keeps sessions in the test's directory. */
   keeps?: boolean;
   clock?: Clock;
@@ -96,7 +99,13 @@ class Editor extends AcpClient {
         }),
       ...(options.newResponder !== undefined && { newResponder: options.newResponder }),
       ...(options.onAuthorization !== undefined && {
-        signIn: { board, onAuthorization: options.onAuthorization, terminalArgs: ["--sign-in"] },
+        signIn: {
+          board,
+          onAuthorization: options.onAuthorization,
+          models: options.models ?? { canAnswer: async () => false, forgetKeys: async () => [] },
+          terminalArgs: { servers: ["--sign-in"], model: ["--sign-in", "model"] },
+          modelCommand: "plugboard acp --sign-in model",
+        },
       }),
       ...(options.clock !== undefined && { clock: options.clock }),
       ...(options.keeps === true && { historyDir: join(directory, "sessions") }),

@@ -1,4 +1,5 @@
-// `authenticate`: signs in to the agent's own servers that ask for it, says what it did, and is never required.
+// `authenticate` and `logout`: sign in to the agent's own servers that ask for it, and out of them. They say what they
+// did, and no session requires them.
 
 import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, describe, expect, it } from "vitest";
@@ -24,21 +25,28 @@ const authenticate = { methodId: "sign-in" };
 
 describe("the offered methods", () => {
   it.each([
-    ["a client without a terminal", {}, ["sign-in"]],
-    ["a client that denies having one", { auth: { terminal: false } }, ["sign-in"]],
-    ["a client with a terminal", { auth: { terminal: true } }, ["sign-in", "sign-in-terminal"]],
+    ["a client without a terminal", {}, ["sign-in", "model-key"]],
+    ["a client that denies having one", { auth: { terminal: false } }, ["sign-in", "model-key"]],
+    [
+      "a client with a terminal",
+      { auth: { terminal: true } },
+      ["sign-in", "sign-in-terminal", "model-key-terminal"],
+    ],
   ])("for %s", async (_, capabilities, ids) => {
     const editor = await desk.open({ raw: true, onAuthorization: refuse });
     const { authMethods = [] } = await editor.initialize(capabilities);
     expect(authMethods.map(({ id }) => id)).toEqual(ids);
   });
 
-  it.each(["sign-in-terminal", "made-up"])("`%s` is not for authenticate", async (methodId) => {
-    const editor = await openWith({}, refuse);
-    await expect(
-      editor.agent.request(methods.agent.authenticate, { methodId }),
-    ).rejects.toMatchObject({ code: -32602, data: { path: "methodId" } });
-  });
+  it.each(["sign-in-terminal", "model-key-terminal", "made-up"])(
+    "`%s` is not for authenticate",
+    async (methodId) => {
+      const editor = await openWith({}, refuse);
+      await expect(
+        editor.agent.request(methods.agent.authenticate, { methodId }),
+      ).rejects.toMatchObject({ code: -32602, data: { path: "methodId" } });
+    },
+  );
 });
 
 describe("authenticate", () => {
@@ -88,6 +96,111 @@ describe("authenticate", () => {
     person = agree(oauth);
     expect(await editor.agent.request(methods.agent.authenticate, authenticate)).toMatchObject({
       _meta: { plugboard: { message: "signed in to docs" } },
+    });
+  });
+});
+
+describe("the key for a model", () => {
+  const asked = (editor: Awaited<ReturnType<typeof openWith>>) =>
+    editor.agent.request(methods.agent.authenticate, { methodId: "model-key" });
+
+  it("is not asked for in a form: a person is told what to run in a terminal", async () => {
+    const capabilities = { elicitation: { form: {} } };
+    const editor = await desk.open({ capabilities, onAuthorization: refuse });
+    await expect(asked(editor)).rejects.toMatchObject({
+      message: expect.stringMatching(/run: plugboard acp --sign-in model$/),
+      data: { command: "plugboard acp --sign-in model" },
+    });
+    expect(editor.elicitations).toEqual([]);
+  });
+
+  it("is no question where a model has its key", async () => {
+    const models = { canAnswer: async () => true, forgetKeys: async () => [] };
+    const editor = await desk.open({ models, onAuthorization: refuse });
+    expect(await asked(editor)).toMatchObject({
+      _meta: { plugboard: { message: "there is a model" } },
+    });
+  });
+
+  it.each<[string, () => Promise<string[]>, object]>([
+    [
+      "is forgotten by logout",
+      async () => ["openai"],
+      { _meta: { plugboard: { message: "the key for openai is deleted", modelKeys: ["openai"] } } },
+    ],
+    [
+      "fails a logout that cannot forget it",
+      () => Promise.reject(new Error("the disk is gone")),
+      { message: expect.stringMatching(/the keys for models: the disk is gone$/) },
+    ],
+  ])("%s", async (_, forgetKeys, expected) => {
+    const models = { canAnswer: async () => true, forgetKeys };
+    const editor = await desk.open({ models, onAuthorization: refuse });
+    const answer = editor.agent.request(methods.agent.logout, {});
+    expect(await answer.catch((error: unknown) => error)).toMatchObject(expected);
+  });
+});
+
+describe("logout", () => {
+  const logout = (editor: Awaited<ReturnType<typeof openWith>>) =>
+    editor.agent.request(methods.agent.logout, {});
+
+  it.each([
+    ["offered with the authentication", true, {}],
+    ["not offered without it", false, undefined],
+  ])("is %s", async (_, signsIn, expected) => {
+    const editor = await desk.open({ raw: true, ...(signsIn && { onAuthorization: refuse }) });
+    const { agentCapabilities } = await editor.initialize();
+    expect(agentCapabilities?.auth?.logout).toEqual(expected);
+    if (!signsIn) await expect(logout(editor)).rejects.toMatchObject({ code: -32601 });
+  });
+
+  it("forgets the logins, and a session that is open goes on without them", async () => {
+    const [docs, wiki] = [await protect(), await protect()];
+    const keyed = { url: docs.url, headers: { Authorization: "Bearer of-the-configuration" } };
+    const servers = {
+      docs: { url: docs.url },
+      wiki: { url: wiki.url },
+      echo: fixture("echo"),
+      keyed,
+    };
+    const editor = await openWith(servers, (request) =>
+      request.server === "docs" ? agree(docs)(request) : refuse(request),
+    );
+    const sessionId = await editor.newSession();
+    await editor.agent.request(methods.agent.authenticate, authenticate).catch(() => {});
+    expect(await editor.call(sessionId, "docs/echo", { text: "hi" })).toBe("hi");
+    expect(await logout(editor)).toEqual({
+      _meta: {
+        plugboard: {
+          message: "signed out of docs: its tokens are revoked and deleted",
+          servers: [{ server: "docs", outcome: "revoked" }],
+          modelKeys: [],
+        },
+      },
+    });
+    expect(editor.board.status()[0]?.state.kind).toBe("needs-auth");
+    expect(await editor.call(sessionId, "echo/echo", { text: "still here" })).toBe("still here");
+    expect(await logout(editor)).toMatchObject({
+      _meta: { plugboard: { message: "you are not signed in to anything", servers: [] } },
+    });
+    await editor.agent.request(methods.agent.authenticate, authenticate).catch(() => {});
+    expect(await editor.call(sessionId, "docs/echo", { text: "again" })).toBe("again");
+  });
+
+  it("says which login it could not forget, and forgets the others", async () => {
+    const oauth = await protect();
+    const servers = { docs: { url: oauth.url }, unset: { url: "https://${UNSET_HOST}/mcp" } };
+    const editor = await openWith(servers, agree(oauth));
+    await editor.agent.request(methods.agent.authenticate, authenticate);
+    await expect(logout(editor)).rejects.toMatchObject({
+      message: expect.stringMatching(/signed out of docs: [^\n]*\nunset: .*UNSET_HOST/),
+      data: {
+        servers: [
+          { server: "docs", outcome: "revoked" },
+          { server: "unset", problem: expect.any(String) },
+        ],
+      },
     });
   });
 });

@@ -10,18 +10,13 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type AiSdkToolsOptions, toAiSdkTools } from "../../../src/faces/adapters/ai-sdk.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
-import {
-  type Model,
-  type ModelOptions,
-  startModel,
-  type ToolResult,
-} from "../../support/model/start.mjs";
+import { type Model, type ToolResult } from "../../support/model/start.mjs";
 import { eventually } from "../../support/processes.ts";
 import {
   expectedOf,
@@ -31,6 +26,7 @@ import {
   SCRIPT_SERVERS,
   type Seen,
   seenOf,
+  useModel,
 } from "./script.ts";
 
 interface Provider {
@@ -65,14 +61,7 @@ const anthropic = PROVIDERS[2]!;
 
 closeBoards();
 
-let running: Model | undefined;
-
-afterEach(() => running?.close());
-
-async function start(turns: ModelOptions["turns"]): Promise<Model> {
-  running = await startModel({ turns });
-  return running;
-}
+const start = useModel();
 
 interface LoopOptions {
   provider?: Provider;

@@ -7,7 +7,7 @@ import type {
   Tool,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type AnthropicTools,
   type AnthropicToolsOptions,
@@ -17,25 +17,21 @@ import type { ModelCallOptions } from "../../../src/bridge/model-call.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
-import {
-  type Model,
-  type ModelOptions,
-  startModel,
-  type ToolResult,
-} from "../../support/model/start.mjs";
+import { type Model, type ToolResult } from "../../support/model/start.mjs";
 import { eventually } from "../../support/processes.ts";
-import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
+import {
+  expectedOf,
+  SCRIPT,
+  SCRIPT_NATIVE,
+  SCRIPT_SERVERS,
+  type Seen,
+  seenOf,
+  useModel,
+} from "./script.ts";
 
 closeBoards();
 
-let running: Model | undefined;
-
-afterEach(() => running?.close());
-
-async function start(turns: ModelOptions["turns"]): Promise<Model> {
-  running = await startModel({ turns });
-  return running;
-}
+const start = useModel();
 
 /** The loop as a user of the library writes it. */
 async function converse(

@@ -5,30 +5,26 @@ import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/mes
 import { DynamicStructuredTool, type StructuredToolInterface } from "@langchain/core/tools";
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent } from "langchain";
-import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { type LangChainOptions, toLangChainTools } from "../../../src/faces/adapters/langchain.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
-import {
-  type Model,
-  type ModelOptions,
-  startModel,
-  type ToolResult,
-} from "../../support/model/start.mjs";
+import { type Model, type ModelOptions, type ToolResult } from "../../support/model/start.mjs";
 import { eventually } from "../../support/processes.ts";
-import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
+import {
+  expectedOf,
+  SCRIPT,
+  SCRIPT_NATIVE,
+  SCRIPT_SERVERS,
+  type Seen,
+  seenOf,
+  useModel,
+} from "./script.ts";
 
 closeBoards();
 
-let started: Model | undefined;
-
-afterEach(() => started?.close());
-
-async function start(turns: ModelOptions["turns"]): Promise<Model> {
-  started = await startModel({ turns });
-  return started;
-}
+const start = useModel();
 
 function openAi({ url }: Model, api: "chat" | "responses" = "chat"): ChatOpenAI {
   return new ChatOpenAI({

@@ -7,7 +7,7 @@ import type {
   ChatCompletionUserMessageParam,
 } from "openai/resources/chat/completions";
 import type { FunctionTool, ResponseInputItem } from "openai/resources/responses/responses";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/board.ts";
 import {
   type OpenAiFunctionCallOutput,
@@ -19,27 +19,23 @@ import type { Board } from "../../../src/model/board.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
-import {
-  type Model,
-  type ModelOptions,
-  startModel,
-  type ToolResult,
-} from "../../support/model/start.mjs";
+import { type Model, type ToolResult } from "../../support/model/start.mjs";
 import { eventually } from "../../support/processes.ts";
-import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
+import {
+  expectedOf,
+  SCRIPT,
+  SCRIPT_NATIVE,
+  SCRIPT_SERVERS,
+  type Seen,
+  seenOf,
+  useModel,
+} from "./script.ts";
 
 type Options = Omit<OpenAiToolsOptions, "api"> & ModelCallOptions & { streamed?: boolean };
 
 closeBoards();
 
-let running: Model | undefined;
-
-afterEach(() => running?.close());
-
-async function start(turns: ModelOptions["turns"]): Promise<Model> {
-  running = await startModel({ turns });
-  return running;
-}
+const start = useModel();
 
 function connect({ url }: Model): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });

@@ -2,30 +2,26 @@
 
 import { Agent, type AgentEvent, type AgentTool } from "@mariozechner/pi-agent-core";
 import type { KnownApi, Model as PiModel } from "@mariozechner/pi-ai";
-import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { type PiTool, toPiTools } from "../../../src/faces/adapters/pi.ts";
 import type { Board } from "../../../src/model/board.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
-import {
-  type Model,
-  type ModelOptions,
-  startModel,
-  type ToolResult,
-} from "../../support/model/start.mjs";
+import { type Model, type ToolResult } from "../../support/model/start.mjs";
 import { eventually } from "../../support/processes.ts";
-import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
+import {
+  expectedOf,
+  SCRIPT,
+  SCRIPT_NATIVE,
+  SCRIPT_SERVERS,
+  type Seen,
+  seenOf,
+  useModel,
+} from "./script.ts";
 
 closeBoards();
 
-let started: Model | undefined;
-
-afterEach(() => started?.close());
-
-async function start(turns: ModelOptions["turns"]): Promise<Model> {
-  started = await startModel({ turns });
-  return started;
-}
+const start = useModel();
 
 type ApiChoice = { api: KnownApi; base: string };
 

@@ -4,7 +4,9 @@
 import type { ServerConfig } from "../../../src/model/server-config.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import type { NativeTool } from "../../../src/model/tool.ts";
+import { afterEach } from "vitest";
 import { fixture } from "../../support/boards.ts";
+import { type Model, type ModelOptions, startModel } from "../../support/model/start.mjs";
 
 /** What a result may hold beside text. A blob is a resource's, whose address is said in words as well. */
 export type Medium = "image" | "audio" | "blob";
@@ -137,4 +139,11 @@ function call(
   { isError = false, framed = true } = {},
 ): ScriptedCall {
   return { name, args, parts, isError, framed };
+}
+
+/** To be called at the top of a suite: gives the function that starts its scripted model, which ends with the test. */
+export function useModel(): (turns: ModelOptions["turns"]) => Promise<Model> {
+  let started: Model | undefined;
+  afterEach(() => started?.close());
+  return async (turns) => (started = await startModel({ turns }));
 }

@@ -272,6 +272,12 @@ describe("a server on the command line", () => {
     [["prompts", "--", "npx"], { kind: "prompts" }, { words: ["npx"], ...none }],
     [["prompt", url, "p", "a=b"], { name: "p", args: ["a=b"] }, { url, ...none }],
     [["login", url], { kind: "login", server: undefined }, { url, ...none }],
+    [
+      ["login", "--allow-private", url],
+      { kind: "login", server: undefined },
+      { url, ...none, allowPrivate: true },
+    ],
+    [["tools", "--allow-insecure", url], { kind: "tools" }, { url, ...none, allowInsecure: true }],
     [["logout", url], { kind: "logout", server: undefined }, { url, ...none }],
     [["login", "docs"], { kind: "login", server: "docs" }, undefined],
   ])("%j", (argv, command, typed) => {
@@ -286,6 +292,9 @@ describe("a server on the command line", () => {
     [["prompt", url], "missing required argument 'name'"],
     [["read", "a:b", "c:d"], "'c:d' is too much"],
     [["login", "x", "--", "npx"], "there is nothing to sign in to"],
+    [["login", "--", "npx", "x"], "there is nothing to sign in to; pass its credentials with -e"],
+    [["logout", "--", "npx", "x"], "there is nothing to sign in to"],
+    [["login"], "missing required argument 'server'"],
     [["status", "--", "npx", "x"], "too many arguments"],
   ])("%j is refused", (argv, message) => {
     const { invocation, err } = read(...argv);

@@ -76,6 +76,8 @@ export interface Scratch {
   read(name: string): string;
   /** Writes a configuration with these servers, to be used by every command from now on. */
   servers(servers: Record<string, ServerConfig>): void;
+  /** Writes `board.json`, whose defaults have these servers, and more to say. */
+  configure: (servers: Record<string, ServerConfig>, defaults?: object, root?: object) => void;
   start(argv: readonly string[], surroundings?: Surroundings): Running;
   run(argv: readonly string[], surroundings?: Surroundings): Promise<Finished>;
 }
@@ -110,6 +112,10 @@ export function useScratch(): Scratch {
     servers(servers) {
       const config = { agents: { defaults: { mcp: { servers } } } };
       env["PLUGBOARD_CONFIG"] = scratch.file("servers.json", config);
+    },
+    configure(servers, defaults = {}, root = {}) {
+      const agents = { defaults: { mcp: { servers }, ...defaults } };
+      scratch.file("board.json", { agents, ...root });
     },
     start(argv, surroundings = {}) {
       const { stdout = new Sink(), stderr = new Sink(), stdin = "" } = surroundings;

@@ -39,6 +39,11 @@ describe("a command offered for copying", () => {
       { url: "https://a.example", headers: ["Key: secret"] },
       "tools -H 'Key: …' https://a.example",
     ],
+    [
+      "call search",
+      { url: "http://10.0.0.7", allowInsecure: true, allowPrivate: true },
+      "call --allow-insecure --allow-private http://10.0.0.7 search",
+    ],
     ["pins show a/b", { words: ["npx"] }, "pins show a/b"],
     ["login https://a.example", { url: "https://a.example" }, "login https://a.example"],
     ["tools -- npx -y some", { words: ["x"] }, "tools -- npx -y some"],
@@ -53,7 +58,7 @@ describe("a command offered for copying", () => {
       "hint: give -e A_KEY and -e B_KEY; more",
     ]);
     expect(commandsApart('hint: set "allowInsecure": true for this server', options)).toEqual([
-      'hint: add it to a configuration with "allowInsecure": true',
+      "hint: give --allow-insecure",
     ]);
   });
 });

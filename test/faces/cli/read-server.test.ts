@@ -28,6 +28,11 @@ describe("a server on the command line", () => {
     [["HTTPS://a.example"], { transport: "http" }, { type: "http", url: "HTTPS://a.example" }],
     [["http://a.example"], { transport: "sse" }, { type: "sse", url: "http://a.example" }],
     [
+      ["http://10.0.0.7/mcp"],
+      { allowInsecure: true, allowPrivate: true },
+      { url: "http://10.0.0.7/mcp", allowInsecure: true, allowPrivate: true },
+    ],
+    [
       ["https://a.example"],
       { headers: ["Authorization: Bearer ${TOKEN}", "X-Team=blue", "X-Empty:"] },
       {
@@ -110,6 +115,8 @@ describe("a server that is used without a configuration", () => {
     [{ words: ["npx"], headers: ["A: 1"] }, "a header (-H) is for a URL", "-e"],
     [{ env: ["A=1"] }, "a variable (-e) is for a server that you type", "after --"],
     [{ headers: ["A: 1"] }, "a header (-H) is for a server that you type", "a URL"],
+    [{ allowPrivate: true }, "--allow-private is for a server that you type", "a URL"],
+    [{ words: ["npx"], allowInsecure: true }, "--allow-insecure is for a URL", "leave it out"],
     [{ words: ["npx"], env: ["a b"] }, "-e takes KEY=value", ""],
     [{ words: ["npx -y some"] }, "is one word", "plugboard call t -- npx -y some"],
   ])("%j is refused", async (words, message, hint) => {

@@ -17,7 +17,7 @@ import { startProcess } from "../../../src/server/process/start-process.ts";
 import type { ProcessTable } from "../../../src/server/process/process-table.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../../support/processes.ts";
-import { type Compiled, compileModules } from "./compile.ts";
+import { compile, type Compiled } from "../../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 import { hostArgs, killHost, startHost, testHost } from "./hosts.ts";
 
@@ -27,7 +27,7 @@ let state: string;
 const containers: number[] = [];
 
 beforeAll(async () => {
-  compiled = await compileModules();
+  compiled = await compile("src/server/process/start-process.ts");
   bin = await mkdtemp(join(tmpdir(), "plugboard-docker-"));
   const program = `#!/bin/sh\nexec '${process.execPath}' '${fixture("docker")}' "$@"\n`;
   await writeFile(join(bin, "docker"), program);

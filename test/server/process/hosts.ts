@@ -23,7 +23,7 @@ export function hostArgs(
   then: "stay" | "exit" | "hurry" | "end",
   space = testHost.space,
 ): string[] {
-  return [fixture("host"), modules, JSON.stringify(list), then, space];
+  return [fixture("host"), `${modules}/server/process`, JSON.stringify(list), then, space];
 }
 
 export async function startHost(args: string[]): Promise<Host> {

@@ -40,7 +40,7 @@ describe("the output of ps", () => {
   });
 
   it.each(["", "PID PPID", "42 7 42 0 S", "42 7 42 0 S Xyz Xyz 99 99:99:99 2026 cmd"])(
-    "that cannot be read (%j) is passed over",
+    "that cannot be read (%j) is ignored",
     (line) => {
       expect(parseLine(line, start)).toBeUndefined();
       expect(parseShortLine(line)).toBeUndefined();

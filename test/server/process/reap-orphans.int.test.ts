@@ -17,7 +17,7 @@ import {
   processesWith,
 } from "../../support/processes.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { type Compiled, compileModules } from "./compile.ts";
+import { compile, type Compiled } from "../../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 import { type Host, hostArgs, killHost, type ServerList, startHost, testHost } from "./hosts.ts";
 
@@ -25,7 +25,7 @@ let compiled: Compiled;
 const hosts: Host[] = [];
 
 beforeAll(async () => {
-  compiled = await compileModules();
+  compiled = await compile("src/server/process/start-process.ts");
 });
 
 afterEach(async () => {

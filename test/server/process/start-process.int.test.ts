@@ -16,7 +16,7 @@ import { startProcess } from "../../../src/server/process/start-process.ts";
 import { explainSpawnFailure } from "../../../src/server/process/spawn-failure.ts";
 import { taskkillPath } from "../../../src/server/process/stop-process-tree.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "../../support/processes.ts";
-import { type Compiled, compileModules } from "./compile.ts";
+import { compile, type Compiled } from "../../support/compile.ts";
 import { fixture, introduction } from "./fixtures.ts";
 import { hostArgs, testHost } from "./hosts.ts";
 
@@ -216,7 +216,7 @@ describe("a command that cannot be started", () => {
 describe("a host that has run out of files", () => {
   let compiled: Compiled;
   beforeAll(async () => {
-    compiled = await compileModules();
+    compiled = await compile("src/server/process/start-process.ts");
   });
   afterAll(() => compiled.remove());
 

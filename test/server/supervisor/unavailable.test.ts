@@ -1,24 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../src/model/errors.ts";
-import type { ServerDefinition } from "../../../src/model/server-definition.ts";
 import type { ServerState } from "../../../src/model/server-state.ts";
 import { unavailable } from "../../../src/server/supervisor/unavailable.ts";
+import { definition } from "../../support/definition.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-const definition: ServerDefinition = {
-  name: "docs",
-  origin: "defaults",
-  enabled: true,
-  target: { kind: "stdio", command: "docs-server", args: [], env: {} },
-  timeout: 30_000,
-  toolTimeout: 60_000,
-  restartOnCrash: true,
-  maxRestarts: 5,
-  lazy: false,
-  idleTimeout: 0,
-  protocol: "auto",
-  maxMessageBytes: 1024,
-};
+const docs = definition({ name: "docs" });
 
 const clock = new ManualClock();
 const error = new PlugboardError("SPAWN_FAILED", "docs-server was not found", {
@@ -63,7 +50,7 @@ describe("a server that is unavailable", () => {
   const table = cases.map(([state, words]) => [state.kind, words, state] as const);
 
   it.each(table)("and %s: %s", (_, words, state) => {
-    expect(unavailable(definition, state, clock)).toMatchObject({
+    expect(unavailable(docs, state, clock)).toMatchObject({
       code: state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
       server: "docs",
       message: `server 'docs' ${words}`,
@@ -71,15 +58,15 @@ describe("a server that is unavailable", () => {
   });
 
   it("names the error behind it and its remedy", () => {
-    const reason = unavailable(definition, { kind: "failed", error }, clock);
+    const reason = unavailable(docs, { kind: "failed", error }, clock);
     expect(reason.cause).toBe(error);
     expect(reason.hint).toBe("install it");
   });
 
   it("has neither if there is no error behind it", () => {
     const plain = new PlugboardError("TIMEOUT", "no answer");
-    expect(unavailable(definition, { kind: "failed", error: plain }, clock).hint).toBeUndefined();
-    expect(unavailable(definition, { kind: "stopped" }, clock).cause).toBeUndefined();
+    expect(unavailable(docs, { kind: "failed", error: plain }, clock).hint).toBeUndefined();
+    expect(unavailable(docs, { kind: "stopped" }, clock).cause).toBeUndefined();
   });
 
   it.each<[string, ServerState, string | undefined]>([
@@ -104,6 +91,6 @@ describe("a server that is unavailable", () => {
       undefined,
     ],
   ])("says whose words they are: %s", (_, state, quote) => {
-    expect(unavailable(definition, state, clock).quote).toBe(quote);
+    expect(unavailable(docs, state, clock).quote).toBe(quote);
   });
 });

@@ -47,7 +47,7 @@ describe("readAudit", () => {
     expect(await read()).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("passes over what is no line of an audit", async () => {
+  it("ignores what is no line of an audit", async () => {
     const call = JSON.parse(line("x")) as Record<string, unknown>;
     const odd = [
       "",

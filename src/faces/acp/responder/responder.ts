@@ -51,8 +51,8 @@ export interface ResponderSettings {
   systemPrompt?: ClientSystemPrompt;
 }
 
-/** `past` is what was said in the session before, the oldest first. */
+/** `past` is what was said in the session before, the oldest first. Without a model there is no responder. */
 export type NewResponder = (
   past: readonly SessionUpdate[],
   settings?: ResponderSettings,
-) => Responder;
+) => Responder | undefined | Promise<Responder | undefined>;

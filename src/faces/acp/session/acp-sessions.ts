@@ -26,6 +26,8 @@ const UNSAVED = "This session cannot be saved, so you cannot load it later";
 export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
   history: History | undefined;
+  /** What is kept out of the record of a session, beside the credentials of its servers. */
+  secrets: (() => Promise<Iterable<string>>) | undefined;
   logger: Logger;
 }
 
@@ -141,11 +143,12 @@ export class AcpSessions {
     recorded: Recorded | undefined,
     ended: readonly SessionUpdate[] = [],
   ): Promise<Session> {
-    const { history, logger, newResponder, ...context } = this.#options;
+    const { history, logger, newResponder, secrets, ...context } = this.#options;
     const { servers, skipped } = readMcpServers(params.mcpServers);
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toTarget));
+    for (const secret of (await secrets?.()) ?? []) redactor.add(secret);
     const warnUnsaved = (error: unknown): undefined => {
       const reason = oneLine(String(error), LONGEST_REASON);
       logger.warn("the session cannot be saved", { session: id, reason });
@@ -156,7 +159,7 @@ export class AcpSessions {
     const hasTitle = past.length > 0;
     const mode = reopenedMode(recorded?.modes ?? []);
     const systemPrompt = params._meta?.systemPrompt ?? recorded?.systemPrompt;
-    const responder = newResponder?.(past, { model: recorded?.model, systemPrompt });
+    const responder = await newResponder?.(past, { model: recorded?.model, systemPrompt });
     const notices = [
       ...skipped,
       ...(isUnsaved ? [UNSAVED] : []),

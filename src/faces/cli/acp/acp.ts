@@ -3,7 +3,6 @@
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { isDeepStrictEqual } from "node:util";
-import { Models } from "../../../agent/models.ts";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -15,7 +14,6 @@ import {
 } from "../../../model/authorization.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { findLoginPath } from "./login-path.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
@@ -25,19 +23,24 @@ import { attachAgent } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { chooseModels, modelOptions } from "../models.ts";
+import { modelKeys } from "../models.ts";
+import { offeredCommand } from "../offered-command.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import { showPage } from "../login/login.ts";
 import { withBoard } from "../open.ts";
+import { AgentModels } from "./agent-models.ts";
 import { type AcpCommand, SIGN_IN } from "./command.ts";
+import { findLoginPath } from "./login-path.ts";
+import { signInToModel } from "./model-key.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
   "Press Ctrl-C to stop. To ask the same agent yourself: plugboard ask";
 
 export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
-  if (command.signIn) return signInHere(context);
+  if (command.signIn === "model") return signInToModel(context);
+  if (command.signIn === "servers") return signInHere(context);
   const { io, logger, clock, signal, options, screen } = context;
   const output = outputStream(claimStdout(io.stdout, io.stderr));
   const stdin = io.stdin as Readable;
@@ -52,7 +55,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     });
     const agent = await config.readAgent();
     // Beside the board: a search for Ollama must not delay the servers.
-    const choosing = chooseModels(agent, command.model, context);
+    await using models = new AgentModels(agent, command.model, context);
     const stateDir = plugboardHome(io.env, io.homedir);
     const attachment = await attachAgent(agent, config.source, context, { programPath });
     const boardOptions: BoardOptions = {
@@ -83,27 +86,28 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       },
     });
     context.onHangup(() => config.reload());
-    const chosen = await choosing;
-    if (chosen?.notice !== undefined) screen.note(`plugboard: ${chosen.notice}`);
-    await using models = chosen && new Models(chosen.ids, modelOptions(agent, context));
+    await models.current();
     const { systemPrompt, maxSteps } = agent;
-    const notice = chosen?.notice;
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
       // The person at the editor is the owner, and approves calls.
       openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
-      newResponder:
-        models &&
-        ((past, settings) =>
-          modelResponder(past, { models, systemPrompt, maxSteps, clock, notice }, settings)),
+      newResponder: async (past, settings) => {
+        const current = await models.current();
+        const answering = current && { ...current, systemPrompt, maxSteps, clock };
+        return answering && modelResponder(past, answering, settings);
+      },
       signIn: {
         board,
         onAuthorization: (request) => openPage(request, context),
-        terminalArgs: [SIGN_IN],
+        models,
+        terminalArgs: { servers: [SIGN_IN], model: [SIGN_IN, "model"] },
+        modelCommand: offeredCommand(MODEL_COMMAND, options),
       },
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
+      secrets: async () => (await modelKeys(context).read()).values(),
       signal,
       clock,
       logger,
@@ -116,6 +120,8 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
   }
 }
 
+const MODEL_COMMAND = `acp ${SIGN_IN} model`;
+
 /** Signs in as `plugboard login` does, to every server that asks for it. */
 function signInHere(context: CliContext): Promise<number> {
   const { screen, signal } = context;
@@ -123,6 +129,10 @@ function signInHere(context: CliContext): Promise<number> {
     const onAuthorization: OnAuthorization = (request) => showPage(request, true, context);
     const outcomes = await signInToAll({ board, onAuthorization }, signal);
     screen.lines([describeOutcomes(outcomes)]);
+    for (const provider of (await modelKeys(context).read()).keys()) {
+      const command = offeredCommand(MODEL_COMMAND, context.options);
+      screen.note(`a key for ${provider} is stored; to replace or forget it: ${command}`);
+    }
     const isDone = outcomes.every(({ problem }) => problem === undefined);
     return isDone ? EXIT.ok : EXIT.unavailable;
   });
@@ -168,5 +178,5 @@ function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
     file === undefined
       ? `put \`{ "agents": { "defaults": { ${example} } } }\` into ${join(home, "plugboard.json")}`
       : `set \`${example}\` in agents.defaults of ${file}`;
-  return `To get answers, set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY for the agent, or start Ollama, or ${where}; then restart the agent.`;
+  return `To get answers, run \`plugboard ${MODEL_COMMAND}\` in a terminal or start Ollama, and open a new session; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY for the agent, or ${where}, and restart the agent.`;
 }

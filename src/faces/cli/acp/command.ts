@@ -1,14 +1,16 @@
 // `plugboard acp` on the command line.
 
-import type { Command as Parser } from "commander";
+import { type Command as Parser, Option } from "commander";
 
 export interface AcpCommand {
   kind: "acp";
   /** `provider/model` */
   model?: string;
-  /** Sign in to the servers in this terminal, instead of serving an editor. */
-  signIn?: boolean;
+  /** What to sign in to in this terminal, instead of serving an editor. */
+  signIn?: SignInTo;
 }
+
+type SignInTo = "servers" | "model";
 
 /** An editor appends it to the command of the agent, so it is an option of this command. */
 export const SIGN_IN = "--sign-in";
@@ -26,11 +28,14 @@ to its first request.
 The MCP servers that the editor passes are used together with those in the
 configuration. Questions are answered by the "model" of the configuration or of
 --model. Without either, the key that is set decides: ANTHROPIC_API_KEY,
-OPENAI_API_KEY or GEMINI_API_KEY; without a key, a running Ollama. Without any
-model you can only use commands such as /tools, /call, /mcp and /read.
+OPENAI_API_KEY or GEMINI_API_KEY, or one that you gave with --sign-in model;
+without a key, a running Ollama. Without any model you can only use commands
+such as /tools, /call, /mcp and /read.
 
 Editors that offer authentication can sign in to the servers of the
 configuration that ask for it, in your browser or with --sign-in in a terminal.
+--sign-in model asks for the key of a model provider and keeps it in a file that
+only you can read; it also shows and forgets the keys that are there.
 
 Example:
   acpx --agent "plugboard acp" exec "/tools"`;
@@ -40,9 +45,16 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
     .command("acp")
     .description("run as an ACP agent on stdio (started by an editor)")
     .option("--model <provider/model>", "use this model unless a session chooses another")
-    .option(SIGN_IN, "sign in to the servers that ask for it, in this terminal, and exit")
+    .addOption(
+      new Option(
+        `${SIGN_IN} [what]`,
+        "sign in, in this terminal, to the servers that ask for it, or to a model by its key, and exit",
+      )
+        .choices(["servers", "model"] satisfies SignInTo[])
+        .preset("servers" satisfies SignInTo),
+    )
     .addHelpText("after", HELP)
-    .action(({ model, signIn }: { model?: string; signIn?: boolean }) =>
+    .action(({ model, signIn }: { model?: string; signIn?: SignInTo }) =>
       choose({ kind: "acp", model, ...(signIn && { signIn }) }),
     );
 }

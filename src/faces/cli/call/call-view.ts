@@ -53,6 +53,7 @@ export class CallView {
   }
 
   async #showRows(): Promise<void> {
+    // A file of its own, since tables take longer to load than most calls take.
     const { callRows } = await import("./call-rows.ts");
     if (this.#isStopped) return;
     this.#rows = this.#context.screen.live((frame) =>

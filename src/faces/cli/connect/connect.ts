@@ -5,7 +5,7 @@ import { dirname, resolve } from "node:path";
 import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
-import { isOwnServer } from "../../../config/own-server.ts";
+import { isBoard } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
@@ -18,7 +18,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource, withoutFile } from "../open.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { requireYes } from "../terminal/input.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
 import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
@@ -66,7 +66,7 @@ async function runList({ io, screen, options }: CliContext): Promise<number> {
   }
   const { paint, width } = screen.terminal.out;
   const here = found.filter(
-    ({ isInstalled, connection }) => isInstalled || isConnected(connection),
+    ({ isInstalled, connection }) => isInstalled || connection.kind === "connected",
   );
   const others = found.filter((each) => !here.includes(each));
   const rows = here.map(({ application, path, connection }): Row => ({
@@ -94,10 +94,6 @@ async function runList({ io, screen, options }: CliContext): Promise<number> {
       : []),
   ]);
   return EXIT.ok;
-}
-
-function isConnected({ kind }: Connection): boolean {
-  return kind === "connected";
 }
 
 function stateCell(connection: Connection): Row["cells"][number] {
@@ -154,7 +150,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
     ),
   ];
   for (const line of lines) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
   // Where an entry of ours was there before, nobody knows what the file was without it.
   const isExact = !entries.some(({ path }) => valueIn(value, path) !== undefined);
   if (isExact) {
@@ -235,9 +231,7 @@ function refuseBoardInBoard(
       { hint: "import its servers first: plugboard import --write" },
     );
   }
-  const own = servers.find(
-    ({ target }) => target.kind === "stdio" && isOwnServer(target.command, target.args),
-  );
+  const own = servers.find(({ target }) => isBoard(target));
   if (own === undefined) return;
   throw new PlugboardError(
     "CONFIG_INVALID",
@@ -347,7 +341,7 @@ async function undo(command: ConnectOptions, context: CliContext): Promise<numbe
   const isExact = base.text !== file.text && command.as === undefined;
   if (isExact && base.text === undefined) {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
-    await requireYes(command, context);
+    await requireYes("Remove it?", { yes: command.yes, what: "remove it" }, context);
     await rm(file.target);
     for (const directory of record?.directories.toReversed() ?? []) {
       // Somebody else may have put something into it.
@@ -366,7 +360,7 @@ async function undo(command: ConnectOptions, context: CliContext): Promise<numbe
   }
   screen.note(`${visible(file.file)} would change:`);
   for (const line of changeLines(file.text, splices)) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
   await writeTextFile(file, text);
   await removeRecord(home, file.target);
   return reportUndone(application, file, isExact ? "exact" : "entry", context);
@@ -412,19 +406,6 @@ function pathOf(
   { io }: CliContext,
 ): Promise<string> | string {
   return file === undefined ? fileOf(application, io) : resolve(io.cwd, file);
-}
-
-async function requireYes({ yes }: ConnectOptions, context: CliContext): Promise<void> {
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to write it, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (await askYesNo("Write it?", context)) return;
-  throw new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
 }
 
 interface Connected {

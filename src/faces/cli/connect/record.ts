@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../../model/json.ts";
 import { readJsonFile, writeJsonFile } from "../../../state/json-file.ts";
+import { shortHash } from "../../../util/short-hash.ts";
 import type { Splice } from "./entry-text.ts";
 
 export interface ConnectRecord {
@@ -22,8 +23,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
 
 /** `home` is Plugboard's. One record for each file. */
 function recordPath(home: string, file: string): string {
-  const name = createHash("sha256").update(file).digest("hex").slice(0, 16);
-  return join(home, "connect", `${name}.json`);
+  return join(home, "connect", `${shortHash(file)}.json`);
 }
 
 export function hashOf(text: string): string {

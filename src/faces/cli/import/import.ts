@@ -6,7 +6,7 @@ import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { filesOf } from "../../../config/find.ts";
 import { APPLICATIONS } from "../../../config/foreign/applications.ts";
 import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/other-files.ts";
-import { withServer, writtenServers } from "../../../config/server-text.ts";
+import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
@@ -18,12 +18,12 @@ import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import {
+  changeServerFile,
   openServerFile,
   type ServerFile,
   untrustedLines,
-  writeServerFile,
 } from "../servers/server-file.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { requireYes } from "../terminal/input.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { serverLines } from "../trust/view.ts";
@@ -58,13 +58,14 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
     else screen.lines([`nothing to import into ${visible(target.path)}`]);
     return EXIT.ok;
   }
-  await requireYes(wanted, target, command, context);
+  await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
-  const text = wanted.reduce(
-    (written, { name, server }) => withServer({ ...target, text: written }, name, server),
-    target.text,
-  );
-  const isTrusted = await writeServerFile(target, text, names, context);
+  const change = (servers: ServerText): string =>
+    wanted.reduce(
+      (text, { name, server }) => withServer({ ...servers, text }, name, server),
+      servers.text,
+    );
+  const isTrusted = await changeServerFile(target, change, names, context);
   const variables = [...new Set(wanted.flatMap((each) => each.variables))];
   if (options.json) {
     screen.json({
@@ -212,7 +213,7 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
   }
 }
 
-async function requireYes(
+async function requireApproval(
   wanted: readonly Candidate[],
   target: ServerFile,
   { yes, references }: ImportCommand,
@@ -225,16 +226,7 @@ async function requireYes(
     ...credentialLines(wanted, references),
   ];
   for (const line of lines) screen.note(line);
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to add them, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (await askYesNo("Add them?", context)) return;
-  throw new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
+  await requireYes("Add them?", { yes, what: "add them" }, context);
 }
 
 /** A file is read by more people and programs than a variable is. */

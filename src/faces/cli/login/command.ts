@@ -1,7 +1,8 @@
 // `plugboard login` and `plugboard logout` on the command line.
 
 import type { Command as Parser } from "commander";
-import { takeServer, type TypedServer } from "../typed-server.ts";
+import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
+import { takeServer, type TypedServer, type UrlExceptions } from "../typed-server.ts";
 
 export interface LoginCommand {
   kind: "login";
@@ -21,29 +22,40 @@ export function describeLogin(
   choose: (command: LoginCommand | LogoutCommand, typed?: TypedServer) => void,
   behind?: readonly string[],
 ): void {
-  const read = (parser: Parser, given: string): { server?: string; typed?: TypedServer } => {
+  const read = (
+    parser: Parser,
+    given: string | undefined,
+    options: UrlExceptions,
+  ): { server?: string; typed?: TypedServer } => {
     if (behind !== undefined) {
-      parser.error(`error: a command after -- is a program, so there is nothing to sign in to`);
+      parser.error(
+        "error: a command after -- is a program, so there is nothing to sign in to; pass its credentials with -e",
+      );
     }
-    const { words, typed } = takeServer([given], undefined, {});
+    if (given === undefined) return parser.error("error: missing required argument 'server'");
+    const { words, typed } = takeServer([given], undefined, options);
     return { server: words[0], typed };
   };
-  const login = program
-    .command("login")
+  const takesUrl = (parser: Parser): Parser =>
+    parser
+      // Without one, commander would not let us say what is wrong with a command after `--`.
+      .argument("[server]", "its name in the configuration, or its URL")
+      .usage("[options] <server | url>")
+      .addOption(ALLOW_INSECURE)
+      .addOption(ALLOW_PRIVATE);
+
+  const login = takesUrl(program.command("login"))
     .description("sign in to a remote server")
-    .argument("<server>", "its name in the configuration, or its URL")
     .option("--no-browser", "print the address instead of opening a browser")
-    .action((given: string, { browser }: { browser: boolean }) => {
-      const { server, typed } = read(login, given);
-      choose({ kind: "login", server, browser }, typed);
+    .action((given: string | undefined, options: { browser: boolean } & UrlExceptions) => {
+      const { server, typed } = read(login, given, options);
+      choose({ kind: "login", server, browser: options.browser }, typed);
     });
 
-  const logout = program
-    .command("logout")
+  const logout = takesUrl(program.command("logout"))
     .description("sign out of a remote server: revoke and delete its tokens")
-    .argument("<server>", "its name in the configuration, or its URL")
-    .action((given: string) => {
-      const { server, typed } = read(logout, given);
+    .action((given: string | undefined, options: UrlExceptions) => {
+      const { server, typed } = read(logout, given, options);
       choose({ kind: "logout", server }, typed);
     });
 }

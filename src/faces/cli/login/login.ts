@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline";
 import type { AgentConfig } from "../../../model/agent-config.ts";
-import type { AuthorizationRequest } from "../../../model/authorization.ts";
+import { type AuthorizationRequest, describeSignOut } from "../../../model/authorization.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { plural } from "../../../util/text.ts";
@@ -50,7 +50,7 @@ export async function runLogout(
     refuseProgram(server, agent);
     const outcome = await board.signOut(server);
     if (options.json) screen.json({ server, outcome });
-    else screen.lines([SIGNED_OUT[outcome].replace("{server}", server)]);
+    else screen.lines([describeSignOut(server, outcome)]);
     return EXIT.ok;
   });
 }
@@ -67,13 +67,6 @@ function refuseProgram(server: string, { servers }: AgentConfig): void {
   const hint = "pass its credentials in env";
   throw new PlugboardError("INVALID_ARGUMENTS", message, { server, hint });
 }
-
-const SIGNED_OUT = {
-  none: "you are not signed in to {server}",
-  forgotten:
-    "signed out of {server}: its tokens are deleted here, but could not be revoked at the authorization server",
-  revoked: "signed out of {server}: its tokens are revoked and deleted",
-} as const;
 
 export async function showPage(
   { url, server, scope, signal }: AuthorizationRequest,

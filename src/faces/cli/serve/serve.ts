@@ -5,7 +5,9 @@ import type { Readable } from "node:stream";
 import { plugboardHome } from "../../../config/home.ts";
 import { openClientBoard } from "../../../endpoint/client-board.ts";
 import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import { openFileState } from "../../../state/files/open.ts";
+import { COOKIE_VARIABLE } from "../../../util/environment.ts";
 import { oneLine } from "../../../util/text.ts";
 import { serveMcp } from "../../mcp/serve.ts";
 import { attachAgent } from "../attach/attach.ts";
@@ -20,6 +22,7 @@ const FOR_CLIENTS =
 
 export async function runServe(context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
+  refuseInsideBoard(io);
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
@@ -92,4 +95,17 @@ export async function runServe(context: CliContext): Promise<number> {
     // A client that keeps the pipe open would otherwise keep the process alive.
     input.destroy();
   }
+}
+
+/** A board among the servers of a board would start itself again, and that one the next. Throws CONFIG_INVALID. */
+function refuseInsideBoard({ env }: Pick<CliContext["io"], "env">): void {
+  // Every process of a server has it.
+  if (!env[COOKIE_VARIABLE]) return;
+  throw new PlugboardError(
+    "CONFIG_INVALID",
+    "a server of Plugboard has started Plugboard again, and that would never end",
+    {
+      hint: `take plugboard out of the servers of its own configuration; where you do mean it, remove ${COOKIE_VARIABLE} from its environment`,
+    },
+  );
 }

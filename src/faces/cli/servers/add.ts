@@ -1,27 +1,31 @@
 // `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it.
 
 import { withoutCredentials } from "../../../board/without-credentials.ts";
+import { loadGateway } from "../../../config/gateway.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { isBoard, portOf } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { formatPath, problemMessage } from "../../../config/issue.ts";
-import { withServer, writtenServer } from "../../../config/server-text.ts";
+import { type ServerText, withServer, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import { gatewayUrls } from "../../../state/running-gateway.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { askYesNo, canAsk } from "../terminal/input.ts";
+import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import {
+  changeServerFile,
   commandFor,
   openServerFile,
   type ServerFile,
   untrustedLines,
-  writeServerFile,
 } from "./server-file.ts";
 import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 
@@ -34,6 +38,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
       : { name: command.name, server: readServerJson(command.json) };
   const { warnings } = parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
+  await refuseBoard(name, server, file, context);
   const existing = writtenServer(file, name);
   if (existing !== undefined && canonicalJson(existing) === canonicalJson(server)) {
     return report({ name, server, file, isNew: false }, context);
@@ -48,11 +53,31 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
     ...credentialNotes(server),
   ];
   for (const line of notes) screen.note(line);
-  await requireYes(command, context);
+  await requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
   const trial = command.check ? await tryServer(name, server, file, context) : undefined;
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
-  const isTrusted = await writeServerFile(file, withServer(file, name, server), [name], context);
+  const change = (servers: ServerText): string => withServer(servers, name, server);
+  const isTrusted = await changeServerFile(file, change, [name], context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+}
+
+/** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
+async function refuseBoard(
+  name: string,
+  server: ServerConfig,
+  { path, original }: ServerFile,
+  { io }: CliContext,
+): Promise<void> {
+  const { env, cwd, homedir } = io;
+  const running = gatewayUrls(plugboardHome(env, homedir)).map(portOf);
+  const configured =
+    original.text === undefined ? [] : [(await loadGateway(path, { cwd, homedir })).settings.port];
+  if (!isBoard(server, [...running, ...configured])) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,
+    { server: name, hint: "to use the board in another application: plugboard connect" },
+  );
 }
 
 /** The key within the server. */
@@ -80,18 +105,6 @@ function credentialNotes(server: ServerConfig): string[] {
   ];
 }
 
-async function requireYes({ yes }: Command, context: CliContext): Promise<void> {
-  if (yes) return;
-  if (!canAsk(context)) {
-    throw new PlugboardError(
-      "NOT_APPROVED",
-      "cannot ask whether to add it, because this is not a terminal",
-      { hint: "if you want what is shown above, give --yes" },
-    );
-  }
-  if (!(await askYesNo("Add it?", context))) throw notAdded("you did not want it");
-}
-
 /** A server that does not answer is written only if a person says so. */
 async function requireAnswer(
   name: string,
@@ -104,7 +117,7 @@ async function requireAnswer(
   if (trial.hasAnswered) return;
   if (!yes && canAsk(context)) {
     if (await askYesNo("Add it anyway?", context)) return;
-    throw notAdded("you did not want it");
+    throw notWanted();
   }
   const { state } = trial;
   const error = "error" in state ? state.error : undefined;
@@ -113,10 +126,6 @@ async function requireAnswer(
     `${oneLine(name)} was not added, because it does not answer`,
     { server: name, hint: "to add it without trying it: --no-check" },
   );
-}
-
-function notAdded(why: string): PlugboardError {
-  return new PlugboardError("NOT_APPROVED", `${why}; nothing has changed`);
 }
 
 async function exists(

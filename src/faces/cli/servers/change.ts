@@ -1,6 +1,11 @@
 // `plugboard remove`, `enable` and `disable`: changes one server in its file, and leaves the rest of the file alone.
 
-import { withEnabled, withoutServer, writtenServer } from "../../../config/server-text.ts";
+import {
+  type ServerText,
+  withEnabled,
+  withoutServer,
+  writtenServer,
+} from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
@@ -8,7 +13,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ChangeCommand } from "./command.ts";
-import { findServer, type ServerFile, untrustedLines, writeServerFile } from "./server-file.ts";
+import { changeServerFile, findServer, type ServerFile, untrustedLines } from "./server-file.ts";
 
 export async function runChange(
   { kind, name, scope }: ChangeCommand,
@@ -17,14 +22,16 @@ export async function runChange(
   const { screen, options } = context;
   const { file, server } = await findServer(name, scope, context);
   if (kind === "remove") requireOwn(name, file);
-  const text =
-    kind === "remove" ? withoutServer(file, name) : withEnabled(file, name, kind === "enable");
-  const isChanged = text !== file.text;
+  const change = (servers: ServerText): string =>
+    kind === "remove"
+      ? withoutServer(servers, name)
+      : withEnabled(servers, name, kind === "enable");
+  const isChanged = change(file) !== file.text;
   if (kind === "enable" && isChanged) {
     screen.note("This may start from now on:");
     for (const line of serverLines(name, server)) screen.note(line);
   }
-  const isTrusted = isChanged ? await writeServerFile(file, text, [name], context) : undefined;
+  const isTrusted = isChanged ? await changeServerFile(file, change, [name], context) : undefined;
   if (options.json) {
     screen.json({
       name,

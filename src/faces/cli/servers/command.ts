@@ -1,6 +1,8 @@
 // `plugboard add`, `add-json`, `remove`, `enable`, `disable`, `get`, `list` and `init` on the command line.
 
 import { type Command as Parser, Option } from "commander";
+import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
+import { exceptionsIn, type UrlExceptions } from "../typed-server.ts";
 
 /** Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. */
 export type Scope = "project" | "user";
@@ -22,7 +24,7 @@ interface AddOptions extends Place {
   force: boolean;
 }
 
-export interface AddCommand extends AddOptions {
+export interface AddCommand extends AddOptions, UrlExceptions {
   kind: "add";
   /** The command with its arguments, or the URL. */
   words: string[];
@@ -92,7 +94,7 @@ export function describeServers(program: Parser, choose: (command: ServersComman
     .action(({ scope }: Place) => choose({ kind: "init", scope }));
 }
 
-interface GivenAdd extends Place {
+interface GivenAdd extends Place, UrlExceptions {
   env?: string[];
   header?: string[];
   transport?: Transport;
@@ -113,7 +115,9 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
     .argument("[words...]", "the command with its arguments, or the URL")
     .addOption(option("-e, --env <KEY=value>", "a variable for the command; may be repeated"))
     .addOption(option("-H, --header <header>", "a header for the URL; may be repeated"))
-    .addOption(transport.choices(TRANSPORTS));
+    .addOption(transport.choices(TRANSPORTS))
+    .addOption(ALLOW_INSECURE)
+    .addOption(ALLOW_PRIVATE);
   adding(add)
     .addHelpText("after", ADD_HELP)
     .action((name: string, words: string[], given: GivenAdd) =>
@@ -124,6 +128,7 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
         env: given.env ?? [],
         headers: given.header ?? [],
         transport: given.transport,
+        ...exceptionsIn(given),
       }),
     );
   adding(program.command("add-json"))

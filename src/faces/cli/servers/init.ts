@@ -8,7 +8,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { InitCommand } from "./command.ts";
-import { fileSource, modeOf } from "./server-file.ts";
+import { alone, fileSource, modeOf } from "./server-file.ts";
 
 /** Starts nothing, so it needs no trust. */
 const FIRST_FILE = `// The servers of Plugboard. \`plugboard add\` and \`plugboard remove\` change this file
@@ -34,15 +34,17 @@ export async function runInit({ scope }: InitCommand, context: CliContext): Prom
   const { screen, options, io } = context;
   const isNamed = scope !== undefined || options.config || io.env["PLUGBOARD_CONFIG"];
   const source = fileSource(isNamed ? scope : "project", context);
-  const file = await readTextFile(source.path);
   const path = visible(source.path);
   const next = offeredCommand("add <name> -- <command> [arguments]", options);
-  if (file.text !== undefined) {
-    throw new PlugboardError("CONFIG_INVALID", `there is a ${FILE_NAME} already: ${path}`, {
-      hint: `to add a server to it: ${next}`,
-    });
-  }
-  await writeTextFile(file, FIRST_FILE, modeOf(source));
+  await alone(source, context, async () => {
+    const file = await readTextFile(source.path);
+    if (file.text !== undefined) {
+      throw new PlugboardError("CONFIG_INVALID", `there is a ${FILE_NAME} already: ${path}`, {
+        hint: `to add a server to it: ${next}`,
+      });
+    }
+    await writeTextFile(file, FIRST_FILE, modeOf(source));
+  });
   if (options.json) {
     screen.json({ file: source.path });
     return EXIT.ok;

@@ -3,18 +3,22 @@
 import { join, resolve } from "node:path";
 import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../../config/find.ts";
 import { agentIdsIn } from "../../../config/load.ts";
+import { plugboardHome } from "../../../config/home.ts";
 import {
   readServerText,
   type ServerText,
   writtenServer,
   writtenServers,
 } from "../../../config/server-text.ts";
-import { type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
+import { readTextFile, type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
 import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { shellQuoted } from "../../../util/text.ts";
+import { withLock } from "../../../state/lock.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import { shortHash } from "../../../util/short-hash.ts";
+import { oneLine, shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
@@ -108,21 +112,52 @@ async function trustBefore(
     : { kind: "untrusted" };
 }
 
-/** Writes the new text. True if what these servers start is trusted now, or needs no trust. */
-export async function writeServerFile(
+/**
+ * Makes a change to these servers, in the file as it is by now: another command may have changed other servers since it
+ * was read. True if what these servers start is trusted then, or needs no trust. Rejects with SYSTEM_ERROR if one of
+ * these servers has changed since.
+ */
+export function changeServerFile(
   file: ServerFile,
-  text: string,
+  change: (servers: ServerText) => string,
   names: readonly string[],
-  { io, clock }: CliContext,
+  context: CliContext,
 ): Promise<boolean> {
-  const { path, source, trust, original } = file;
-  await writeTextFile(original, text, modeOf(source));
-  if (trust.kind !== "renewed") return trust.kind === "unneeded";
-  const { store, launches } = await judgeFile(source, io);
-  // Somebody else may have written to it since.
-  if (!isOnlyChange(trust.launches, launches.all, names)) return false;
-  await store.approve(path, launches.all, clock.now());
-  return true;
+  const { io, clock, options } = context;
+  const { path, source } = file;
+  return alone(source, context, async () => {
+    const text = await readServerText(path, options.agent, io);
+    for (const name of names) requireSame(name, file, text);
+    const trust = await trustBefore(source, text, context);
+    await writeTextFile(text.original, change(text), modeOf(source));
+    if (trust.kind !== "renewed") return trust.kind === "unneeded";
+    const { store, launches } = await judgeFile(source, io);
+    // An editor does not wait for the lock.
+    if (!isOnlyChange(trust.launches, launches.all, names)) return false;
+    await store.approve(path, launches.all, clock.now());
+    return true;
+  });
+}
+
+/** No two commands write the same file at a time. */
+export async function alone<Result>(
+  { path }: FileSource,
+  { io, clock }: CliContext,
+  task: () => Promise<Result>,
+): Promise<Result> {
+  const { target } = await readTextFile(path);
+  const lock = join(plugboardHome(io.env, io.homedir), "locks", `${shortHash(target)}.lock`);
+  return withLock(lock, clock, task);
+}
+
+function requireSame(name: string, before: ServerText, now: ServerText): void {
+  const [read, found] = [before, now].map((text) => canonicalJson(writtenServer(text, name)));
+  if (read === found) return;
+  throw new PlugboardError(
+    "SYSTEM_ERROR",
+    `${before.original.file} has another '${oneLine(name, 100)}' by now, so it was not written`,
+    { server: name, hint: "try again" },
+  );
 }
 
 export function modeOf({ from }: FileSource): WriteOptions {

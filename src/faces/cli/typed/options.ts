@@ -1,6 +1,6 @@
 // How a command says in its help that it takes a server, and the options that belong to one.
 
-import type { Command as Parser } from "commander";
+import { type Command as Parser, Option } from "commander";
 
 const HELP = `
 A command after --, or a URL, is used in place of the configured servers, for
@@ -11,6 +11,16 @@ const collect = (value: string, earlier: string[] | undefined): string[] => [
   value,
 ];
 
+/** As in the configuration. */
+export const ALLOW_INSECURE = new Option(
+  "--allow-insecure",
+  "use a URL without TLS that is not on this machine",
+);
+export const ALLOW_PRIVATE = new Option(
+  "--allow-private",
+  "use a URL whose address is in a private network",
+);
+
 /** `usage` is how the command is used without one. */
 export function takesServer(command: Parser, usage: string): Parser {
   const name = `plugboard ${command.name()} [options]`;
@@ -20,5 +30,7 @@ export function takesServer(command: Parser, usage: string): Parser {
     )
     .option("-e, --env <KEY[=value]>", "a variable for a command after --", collect)
     .option("-H, --header <header>", "a header for a URL", collect)
+    .addOption(ALLOW_INSECURE)
+    .addOption(ALLOW_PRIVATE)
     .addHelpText("after", HELP);
 }

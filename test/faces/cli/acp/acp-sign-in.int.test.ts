@@ -1,8 +1,10 @@
 // Signing in through `plugboard acp`: in the browser when the editor asks, and in a terminal with `--sign-in`.
 
 import { chmodSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ModelKeyFile } from "../../../../src/state/model-key-file.ts";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
 import { startOAuth } from "../../../fixtures/oauth/oauth.ts";
 import { fixture } from "../../../support/boards.ts";
@@ -50,6 +52,7 @@ describe("the editor", () => {
     expect(answers[0].result.authMethods).toMatchObject([
       { type: "agent", id: "sign-in" },
       { type: "terminal", id: "sign-in-terminal", args: ["--sign-in"] },
+      { type: "terminal", id: "model-key-terminal", args: ["--sign-in", "model"] },
     ]);
     expect(answers[1].result).toMatchObject({
       _meta: { plugboard: { message: "signed in to docs" } },
@@ -84,7 +87,10 @@ describe("plugboard acp --sign-in", () => {
   it("signs in to every server that asks for it, then to none", async () => {
     const first = await scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } });
     expect([first.code, first.stdout]).toEqual([0, "signed in to docs\n"]);
+    await new ModelKeyFile(join(scratch.directory, "home")).store("openai", "sk-0123456789abcdef");
     const second = await scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } });
     expect([second.code, second.stdout]).toEqual([0, "no server asks for a sign-in\n"]);
+    expect(second.stderr).toContain("a key for openai is stored; to replace or forget it:");
+    expect(second.stderr).toContain("plugboard acp --sign-in model");
   });
 });

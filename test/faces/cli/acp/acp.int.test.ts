@@ -1,10 +1,11 @@
 // `plugboard acp` as an editor starts it: the protocol on stdout and nothing else, and an end that leaves
 // nothing behind.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { ModelKeyFile } from "../../../../src/state/model-key-file.ts";
 import { fixture } from "../../../support/boards.ts";
 import { eventually, processesWith } from "../../../support/processes.ts";
 import { startModel } from "../../../support/model/start.mjs";
@@ -249,7 +250,7 @@ describe("plugboard acp", () => {
     const prompt = [{ type: "text", text: "What is it?" }];
     await agent.request("session/prompt", { sessionId, prompt });
     expect(agent.stdout.text).toMatch(
-      /To get answers, set ANTHROPIC_API_KEY,.* or put .* into \S+plugboard\.json/,
+      /To get answers, run `plugboard acp --sign-in model` .* or put .* into \S+plugboard\.json/,
     );
     agent.stdin.end();
     await agent.done;
@@ -368,6 +369,48 @@ describe("with a model", () => {
       await agent.done;
     }
     expect(model.requests.map((request) => request.model)).toEqual(["claude-sonnet-5", "other"]);
+  });
+
+  it("for which you give a key while the agent runs, until you take it back", async () => {
+    const key = "sk-ant-0123456789abcdef";
+    await using model = await startModel({ turns: () => ({ text: "hello" }), apiKey: key });
+    const anthropic = { type: "anthropic", baseUrl: `${model.url}/v1` };
+    const config = scratch.file("keyed.json", {
+      models: { providers: { anthropic } },
+      agents: { defaults: { mcp: { servers: { echo: fixture("echo") } } } },
+    });
+    const agent = start(["--config", config]);
+    const open = async () => {
+      const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
+      return (result as unknown as { sessionId: string }).sessionId;
+    };
+    const ask = (sessionId: string, text: string) =>
+      agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+    await agent.request("initialize", { protocolVersion: 1 });
+    expect(await ask(await open(), "Hello?")).toHaveProperty("error");
+    expect(await agent.request("authenticate", { methodId: "model-key" })).toHaveProperty("error");
+
+    await new ModelKeyFile(join(scratch.directory, "home")).store("anthropic", key);
+    const sessionId = await open();
+    expect(await ask(sessionId, "Hello?")).toMatchObject({ result: { stopReason: "end_turn" } });
+    expect(agent.stderr.text).toContain("because you gave a key for anthropic");
+    expect(await agent.request("authenticate", { methodId: "model-key" })).toHaveProperty("result");
+    await agent.request("session/set_mode", { sessionId, modeId: "auto" });
+    await ask(sessionId, `/call echo/echo {"text":"the key is ${key}."}`);
+    expect(agent.stdout.text).toContain("the key is [REDACTED].");
+    const sessions = join(scratch.directory, "home", "sessions");
+    const kept = readdirSync(sessions).map((name) => readFileSync(join(sessions, name), "utf8"));
+    expect(kept.join()).toContain("the key is [REDACTED].");
+    expect(kept.join()).not.toContain(key);
+
+    expect(await agent.request("logout", {})).toMatchObject({
+      result: { _meta: { plugboard: { message: "the key for anthropic is deleted" } } },
+    });
+    expect(JSON.stringify(await ask(sessionId, "Still there?"))).toContain("needs an API key");
+    expect(await ask(await open(), "And now?")).toHaveProperty("error");
+    expect(model.requests).toHaveLength(1);
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
   });
 
   it("that cannot be used, commands work, and the answer to a question says why", async () => {

@@ -2,22 +2,13 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/model/json.ts";
-import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+const { configure } = scratch;
 
 const run = (...argv: string[]) => scratch.run(["--config", "board.json", ...argv]);
-
-/** A configuration whose defaults have these servers, and more to say. */
-function configure(
-  servers: Record<string, ServerConfig>,
-  defaults: object = {},
-  root: object = {},
-) {
-  scratch.file("board.json", { agents: { defaults: { mcp: { servers }, ...defaults } }, ...root });
-}
 
 describe("plugboard audit", () => {
   const lines = async (...argv: string[]): Promise<JsonObject[]> =>

@@ -1,22 +1,13 @@
 // Calls that the guard refuses, and secrets that no command prints.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+const { configure } = scratch;
 
 const run = (...argv: string[]) => scratch.run(["--config", "board.json", ...argv]);
-
-/** A configuration whose defaults have these servers, and more to say. */
-function configure(
-  servers: Record<string, ServerConfig>,
-  defaults: object = {},
-  root: object = {},
-) {
-  scratch.file("board.json", { agents: { defaults: { mcp: { servers }, ...defaults } }, ...root });
-}
 
 describe("a tool that a rule refuses", () => {
   beforeEach(() =>

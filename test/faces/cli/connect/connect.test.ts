@@ -321,8 +321,11 @@ describe("plugboard connect", () => {
 });
 
 describe("plugboard connect refuses", () => {
-  it("a board inside a board", async () => {
-    scratch.servers({ me: { command: "npx", args: ["-y", "plugboard", "serve"] } });
+  it.each([
+    ["by its command", { command: "npx", args: ["-y", "plugboard", "serve"] }],
+    ["by the address of its gateway", { url: "http://127.0.0.1:7584/mcp" }],
+  ])("a board inside a board, %s", async (_, me) => {
+    scratch.servers({ me });
     const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
     expect(code).toBe(2);
     expect(stderr).toContain("the server 'me' is Plugboard itself");

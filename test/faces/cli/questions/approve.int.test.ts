@@ -1,21 +1,12 @@
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { fixture } from "../../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
+const { configure } = scratch;
 
 const run = (...argv: string[]) => scratch.run(["--config", "board.json", ...argv]);
-
-/** A configuration whose defaults have these servers, and more to say. */
-function configure(
-  servers: Record<string, ServerConfig>,
-  defaults: object = {},
-  root: object = {},
-) {
-  scratch.file("board.json", { agents: { defaults: { mcp: { servers }, ...defaults } }, ...root });
-}
 
 describe("a call that must be approved", () => {
   beforeEach(() => configure({ echo: fixture("echo") }, { tools: { approval: "ask" } }));

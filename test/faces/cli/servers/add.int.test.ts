@@ -49,6 +49,61 @@ function asked(argv: string[], ...answers: [question: string, answer: string][])
 }
 
 describe("plugboard add", () => {
+  it.each<[string, string[], object]>([
+    ["the command", ["--", "npx", "-y", "plugboard", "serve"], {}],
+    ["the gateway where it listens by default", ["http://localhost:7584/mcp"], {}],
+    ["the gateway of the file", ["http://127.0.0.1:5004/x"], { gateway: { port: 5004 } }],
+  ])("refuses Plugboard itself: %s", async (_, typed, config) => {
+    scratch.file("own.json", config);
+    const { code, stderr } = await scratch.run(["--config", "own.json", "add", "me", ...typed]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("'me' is Plugboard itself");
+    expect(stderr).toMatch(/plugboard .*connect$/m);
+    expect(JSON.parse(scratch.read("own.json"))).toEqual(config);
+  });
+
+  it("loses nothing where several are added at once", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const options = ["--yes", "--no-check", "-s", "project"];
+    const all = await Promise.all(names.map((name) => scratch.run(add(name, echo, ...options))));
+    expect(all.map(({ code, stderr }) => [code, stderr])).toEqual(
+      names.map(() => [0, expect.not.stringContaining("not trusted")]),
+    );
+    const { mcpServers } = parsed() as { mcpServers: object };
+    expect(Object.keys(mcpServers).toSorted()).toEqual(names);
+    expect(await scratch.run(["tools", "--server", "e"])).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ["another server", "other", 0, ["other", "mine"]],
+    ["a server of the same name", "mine", 3, ["mine"]],
+  ])("sees %s that is added while the person is asked", async (_, name, code, left) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 1000 });
+    const first = scratch.start(add("mine", echo, "--no-check", "-s", "user"), { stdin, stderr });
+    await stderr.until("Add it? [y/N] ");
+    await scratch.run(add(name, touch(), "--yes", "--no-check", "-s", "user"));
+    stdin.write("y\n");
+    const ended = await first.done;
+    expect(ended.code).toBe(code);
+    if (code !== 0) expect(ended.stderr).toContain("has another 'mine' by now");
+    const { mcpServers } = parsed(join(scratch.directory, "home", "plugboard.json")) as {
+      mcpServers: object;
+    };
+    expect(Object.keys(mcpServers)).toEqual(left);
+  });
+
+  it("refuses the gateway that runs, wherever it listens", async () => {
+    scratch.servers({});
+    const gateway = scratch.start(["up", "--port", "0"]);
+    await gateway.stderr.until("listens on");
+    const [url = ""] = /http:\/\/127\S*?:\d+/.exec(gateway.stderr.text) ?? [];
+    const { code, stderr } = await scratch.run(["add", "me", `${url}/agents/x/mcp`, "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'me' is Plugboard itself")]);
+    gateway.events.emit("SIGTERM");
+    await gateway.done;
+  });
+
   it("shows what it is, asks, tries it, writes it, and what was added starts", async () => {
     const { code, stdout, stderr } = await asked(
       add(

@@ -1,20 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { serverPage } from "../../../../src/faces/cli/status/server-page.ts";
-import { PlugboardError } from "../../../../src/model/errors.ts";
-import type { ServerState } from "../../../../src/model/server-state.ts";
 import { terminal } from "../harness.ts";
-import { status } from "./status.ts";
-
-const NOW = 1_000_000;
-const error = new PlugboardError("SPAWN_FAILED", "not found", { hint: "install it" });
-const ready: ServerState = {
-  kind: "ready",
-  since: NOW,
-  startMs: 250.4,
-  protocolVersion: "2025-11-25",
-  pid: 42,
-};
-const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
+import { backoff, NOW, ready, status } from "./status.ts";
 
 const plain = terminal(60, { NO_COLOR: "1" });
 

@@ -7,17 +7,7 @@ import {
 import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
 import { terminal } from "../harness.ts";
-
-const NOW = 1_000_000;
-const error = new PlugboardError("SPAWN_FAILED", "not found", { hint: "install it" });
-const ready: ServerState = {
-  kind: "ready",
-  since: NOW,
-  startMs: 250.4,
-  protocolVersion: "2025-11-25",
-  pid: 42,
-};
-const backoff: ServerState = { kind: "backoff", attempt: 2, of: 5, retryAt: NOW + 3000, error };
+import { backoff, error, ready } from "./status.ts";
 
 describe("servers that could not be asked", () => {
   it("are named once each, with the reason and what helps", () => {

@@ -1,5 +1,6 @@
-// A server's status with defaults for what a test does not care about.
+// A server's status with defaults for what a test does not care about, and states that it may have.
 
+import { PlugboardError } from "../../../../src/model/errors.ts";
 import type { ServerState } from "../../../../src/model/server-state.ts";
 import type { ServerStatus } from "../../../../src/model/server-status.ts";
 
@@ -24,3 +25,20 @@ export function status(
     ...more,
   };
 }
+
+export const NOW = 1_000_000;
+export const error = new PlugboardError("SPAWN_FAILED", "not found", { hint: "install it" });
+export const ready: ServerState = {
+  kind: "ready",
+  since: NOW,
+  startMs: 250.4,
+  protocolVersion: "2025-11-25",
+  pid: 42,
+};
+export const backoff: ServerState = {
+  kind: "backoff",
+  attempt: 2,
+  of: 5,
+  retryAt: NOW + 3000,
+  error,
+};

@@ -45,7 +45,7 @@ describe("plugboard tools", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(names);
   });
 
-  it("uses another application's file as it is, and says with --verbose what was passed over", async () => {
+  it("uses another application's file as it is, and says with --verbose what was ignored", async () => {
     const { command, args } = fixture("echo");
     const file = scratch.file("settings.json", {
       theme: "dark",
@@ -65,9 +65,9 @@ describe("plugboard tools", () => {
     expect(refused.code).toBe(4);
     expect(refused.stderr).toContain("mcpServers.echo.tools.allow");
     expect(refused.stderr).toContain(`${file}:1:1 is read as a file of Gemini CLI`);
-    expect(refused.stderr).toContain('has keys without a meaning here, passed over: "theme"');
+    expect(refused.stderr).toContain('has keys without a meaning here, ignored: "theme"');
     expect(refused.stderr).toContain(
-      'mcpServers.echo has keys without a meaning here, passed over: "trust"',
+      'mcpServers.echo has keys without a meaning here, ignored: "trust"',
     );
   });
 

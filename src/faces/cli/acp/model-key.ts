@@ -1,0 +1,87 @@
+// `plugboard acp --sign-in model`: asks for the API key of a model provider, and keeps or forgets it.
+
+import { DEFAULT_MODELS, keyVariablesOf } from "../../../agent/provider.ts";
+import { plugboardHome } from "../../../config/home.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import { checkHome } from "../../../state/state-directory.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { modelKeys } from "../models.ts";
+import { askHidden, askLine, askYesNo, canAsk } from "../terminal/input.ts";
+
+/** Each provider's keys begin with it, as far as it is known. */
+const PREFIXES: Readonly<Record<string, string>> = { anthropic: "sk-ant-", google: "AIza" };
+const SHORTEST_KEY = 16;
+const LONGEST_KEY = 1000;
+
+export async function signInToModel(context: CliContext): Promise<number> {
+  const { io, screen, signal } = context;
+  checkHome(plugboardHome(io.env, io.homedir), io.env);
+  const keys = modelKeys(context);
+  const stored = await keys.read();
+  const providers = Object.keys(DEFAULT_MODELS);
+  for (const [index, provider] of providers.entries()) {
+    screen.note(`  ${index + 1}) ${provider.padEnd(10)} ${stateOf(provider, stored, io.env)}`);
+  }
+  if (!canAsk(context)) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "a key can only be typed in a terminal", {
+      hint: `elsewhere set ${providers.map((each) => keyVariablesOf(each)[0]).join(", ")}`,
+    });
+  }
+  const answer = (await askLine("Which provider, by name or number? ", io, signal)).trim();
+  const provider = providers.find((each, index) => [each, String(index + 1)].includes(answer));
+  if (provider === undefined) {
+    if (answer === "") return left("Nothing has changed.");
+    throw new PlugboardError("INVALID_ARGUMENTS", "there is no such provider", {
+      hint: `there are ${providers.join(", ")}`,
+    });
+  }
+  const question = stored.has(provider)
+    ? `New API key for ${provider} (it is not shown; nothing to forget the stored one): `
+    : `API key for ${provider} (it is not shown): `;
+  const key = (await askHidden(question, io, signal)).trim();
+  if (key !== "") {
+    const problem = keyProblem(provider, key);
+    if (problem !== undefined) throw new PlugboardError("INVALID_ARGUMENTS", problem);
+    await keys.store(provider, key);
+    screen.lines([`the key for ${provider} is stored in ${keys.path}, which only you can read`]);
+    return EXIT.ok;
+  }
+  if (!stored.has(provider)) return left("No key was given.");
+  if (!(await askYesNo(`Forget the stored key for ${provider}?`, context))) {
+    return left("Nothing has changed.");
+  }
+  await keys.forget(provider);
+  screen.lines([`the key for ${provider} is deleted`]);
+  return EXIT.ok;
+
+  /** An editor takes any other code than 0 for a person who is not signed in. */
+  function left(said: string): number {
+    screen.note(said);
+    return stored.size === 0 ? EXIT.unavailable : EXIT.ok;
+  }
+}
+
+function stateOf(
+  provider: string,
+  stored: ReadonlyMap<string, string>,
+  env: CliContext["io"]["env"],
+): string {
+  const variable = keyVariablesOf(provider).find((name) => env[name]);
+  if (variable === undefined) return stored.has(provider) ? "a key is stored" : "no key";
+  return stored.has(provider)
+    ? `a key is stored, but ${variable} is set and comes first`
+    : `${variable} is set`;
+}
+
+/** Says nothing of the key itself. */
+function keyProblem(provider: string, key: string): string | undefined {
+  if (!/^[\x21-\x7e]+$/.test(key)) return "an API key has no spaces, and only ASCII characters";
+  if (key.length < SHORTEST_KEY || key.length > LONGEST_KEY) {
+    return `an API key has ${SHORTEST_KEY} to ${LONGEST_KEY} characters, and this has ${key.length}`;
+  }
+  const owner = Object.keys(PREFIXES).find((each) => key.startsWith(PREFIXES[each] ?? " "));
+  return owner === undefined || owner === provider
+    ? undefined
+    : `this is a key for ${owner}, not for ${provider}`;
+}
