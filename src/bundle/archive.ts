@@ -163,7 +163,7 @@ class ZipArchive implements Archive {
     try {
       const stream: Readable = await this.#zip.openReadStreamPromise(entry);
       for await (const chunk of stream as AsyncIterable<Buffer>) {
-        this.#signal.throwIfAborted();
+        requireRunning(this.#signal);
         size += chunk.length;
         budget.left -= chunk.length;
         if (size > LARGEST_ENTRY || budget.left < 0) throw tooLarge(this.#size);
@@ -195,7 +195,7 @@ async function checkedEntries(
   const places = new Places();
   let [total, headers] = [0, 0];
   for await (const entry of zip.eachEntry()) {
-    signal.throwIfAborted();
+    requireRunning(signal);
     headers += entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
     if (headers > LARGEST_DIRECTORY) {
       throw fault(`its list of files is larger than ${byteSize(LARGEST_DIRECTORY)}`);
@@ -302,12 +302,15 @@ export function fault(message: string, cause?: unknown): PlugboardError {
 
 /** What yauzl and zlib complain about is the file. */
 function asFault(error: unknown, path?: string): unknown {
-  const isOurs = error instanceof PlugboardError || systemProblem(error) !== undefined;
-  const isAbort = error instanceof Error && error.name === "AbortError";
-  if (isOurs || isAbort) return error;
+  if (error instanceof PlugboardError || systemProblem(error) !== undefined) return error;
   const what =
     path === undefined ? "it cannot be read as a zip file" : `${shown(path)} in it is damaged`;
   return fault(`${what}: ${oneLine(errorMessage(error), 200)}`, error);
+}
+
+/** Throws CANCELLED. */
+export function requireRunning({ aborted }: AbortSignal): void {
+  if (aborted) throw new PlugboardError("CANCELLED", "the bundle was cancelled");
 }
 
 export function shown(name: string): string {

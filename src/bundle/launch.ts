@@ -31,8 +31,8 @@ type Part =
   | { kind: "unset" };
 
 /** In the syntax of the configuration, so that no `${` of a manifest is read as a variable of yours. */
-function escaped(text: string): string {
-  return text.replaceAll("${", "$${");
+export function escaped(text: string): string {
+  return text.replaceAll("${", () => "$${");
 }
 
 /**
@@ -90,7 +90,7 @@ const LONGEST_VARIABLE = 200;
 
 function partsOf(text: string, find: (name: string) => Part | undefined): Part[] {
   const parts: Part[] = [];
-  let [at, end] = [0, 0];
+  let [at, end] = [0, -1];
   // By positions: a pattern could be made to read a text of many `${` again and again.
   for (;;) {
     const start = text.indexOf("${", at);
@@ -177,25 +177,27 @@ function absolute(value: string, { cwd, homedir }: Place): string {
 /** Undefined where nothing but an option without a value is in it. */
 function joined(parts: readonly Part[]): string | undefined {
   if (parts.length === 1 && parts[0]?.kind === "unset") return undefined;
+  // Texts side by side are one text; what is given stands between them as it is.
   let [result, text] = ["", ""];
+  const append = (piece: string): void => {
+    // Two halves would mean something that neither of them says.
+    if (result.endsWith("$") && /^[${]/.test(piece)) {
+      throw fault(`its ${MANIFEST} has a "$" and an option side by side, which cannot be written`);
+    }
+    result += piece;
+  };
   for (const part of parts) {
     if (part.kind === "unset") continue;
     if (part.kind === "text") {
       text += part.text;
       continue;
     }
-    const given = part.values.join(",");
-    // Together they would mean something that neither of them says.
-    if (text.endsWith("$") && /^[${]/.test(given)) {
-      throw fault(`its ${MANIFEST} has a "$" directly before an option, which cannot be written`);
-    }
-    result += escaped(text) + given;
+    append(escaped(text));
+    append(part.values.join(","));
     text = "";
   }
-  if (result.endsWith("$") && text.startsWith("{")) {
-    throw fault(`its ${MANIFEST} has a "{" directly after an option, which cannot be written`);
-  }
-  return result + escaped(text);
+  append(escaped(text));
+  return result;
 }
 
 /**

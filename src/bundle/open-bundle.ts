@@ -14,7 +14,14 @@ import { oneLine } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
 import { type Archive, fault, openArchive } from "./archive.ts";
 import { requirePlatform, runtimeNote } from "./compatibility.ts";
-import { buildEntry, defaultValues, executablesIn, launchOf, type Place } from "./launch.ts";
+import {
+  buildEntry,
+  defaultValues,
+  escaped,
+  executablesIn,
+  launchOf,
+  type Place,
+} from "./launch.ts";
 import {
   LARGEST_MANIFEST,
   type Manifest,
@@ -170,7 +177,7 @@ async function findPrograms(
   { node, env, platform }: BundleSurroundings,
 ): Promise<ReadonlyMap<string, string>> {
   const { command } = launchOf(manifest, platform);
-  const own = node.path.replaceAll("${", "$${");
+  const own = escaped(node.path);
   if (command === "node" || command === "node.exe") return new Map([[command, own]]);
   if (command !== "python" || (await onPath("python", env, platform)) !== undefined) {
     return new Map();
