@@ -11,7 +11,10 @@ const LAYERS = [
   ["faces"],
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
-  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard"],
+  [
+    ...["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard"],
+    ...["registry", "bundle"],
+  ],
   ["net", "state"],
   ["model"],
   ["util"],
