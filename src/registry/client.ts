@@ -4,8 +4,9 @@
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
-import { isLocal } from "../net/policy.ts";
+import { plainHost } from "../net/host-list.ts";
 import type { ProxyEnv } from "../net/proxy-env.ts";
+import { secureUrlProblem } from "../net/secure-url.ts";
 import type { Clock } from "../util/clock.ts";
 import { oneLine } from "../util/text.ts";
 import { readEntry, type RegistryEntry } from "./server-json.ts";
@@ -41,17 +42,6 @@ export interface FoundServers {
   broken: number;
 }
 
-/** What is wrong with the address of a registry, to be put after it; undefined if it can be one. */
-export function registryUrlProblem(url: string): string | undefined {
-  if (!URL.canParse(url)) return "is not a URL; expected one such as https://registry.example.com";
-  const { protocol, hostname, username, password, search, hash } = new URL(url);
-  if (protocol !== "https:" && !(protocol === "http:" && isLocal(hostname))) {
-    return "is not an https URL; expected one: what a registry says decides what runs on this machine";
-  }
-  if (username !== "" || password !== "") return "has a user name or password in it";
-  return search === "" && hash === "" ? undefined : "has a query or a fragment; expected none";
-}
-
 export class RegistryClient {
   /** As it is kept in the provenance of a server. */
   readonly url: string;
@@ -61,7 +51,7 @@ export class RegistryClient {
   /** Throws INVALID_ARGUMENTS for an address that cannot be that of a registry. */
   constructor(options: RegistryOptions) {
     const { networkAllow = [], env, clock } = options;
-    const problem = registryUrlProblem(options.url);
+    const problem = secureUrlProblem(options.url);
     if (problem !== undefined) {
       const message = `the registry '${oneLine(options.url, 200)}' ${problem}`;
       throw new PlugboardError("INVALID_ARGUMENTS", message);
@@ -72,7 +62,7 @@ export class RegistryClient {
     const policy = {
       allowInsecure: false,
       allowPrivate: false,
-      allow: [...networkAllow, hostname.replace(/^\[|\]$/g, "")],
+      allow: [...networkAllow, plainHost(hostname)],
     };
     this.#fetch = createFetch({ policy, env, clock });
   }
@@ -109,10 +99,10 @@ export class RegistryClient {
   async get(name: string, version = "latest"): Promise<RegistryEntry> {
     const path = `/v0.1/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
     const isLatest = version === "latest";
-    const answer =
-      (await this.#json(path, isLatest ? {} : { include_deleted: "true" })) ??
-      // All of its versions may have been deleted.
-      (isLatest ? await this.#json(path, { include_deleted: "true" }) : undefined);
+    const withDeleted = { include_deleted: "true" };
+    let answer = await this.#json(path, isLatest ? {} : withDeleted);
+    // All of its versions may have been deleted.
+    if (answer === undefined && isLatest) answer = await this.#json(path, withDeleted);
     if (answer === undefined) throw await this.#unknown(name, isLatest ? undefined : version);
     const entry = readEntry(answer);
     if (typeof entry === "string") throw this.#wrong(entry);

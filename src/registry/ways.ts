@@ -3,6 +3,7 @@
 
 import type { ServerConfig } from "../model/server-config.ts";
 import type { InputValues, ServerOffer } from "../model/server-offer.ts";
+import { plainHost } from "../net/host-list.ts";
 import { isLocal } from "../net/policy.ts";
 import { oneLine } from "../util/text.ts";
 import { argumentWords } from "./arguments.ts";
@@ -124,9 +125,12 @@ function remoteWay(remote: ServerRemote, origin: Origin): Way {
   const inputs = new OfferInputs(suggestedName(entry.server.name));
   const target = remote.url;
   const recipe = remoteRecipe(remote, inputs);
-  const host = URL.canParse(remote.url) ? new URL(remote.url).hostname : "";
-  const isHere = host !== "" && isLocal(host);
-  return { id, target, ...offerOf(recipe, inputs, origin, isHere ? { isLocal: true } : {}) };
+  const needs = isOfThisMachine(remote.url) ? { isLocal: true as const } : {};
+  return { id, target, ...offerOf(recipe, inputs, origin, needs) };
+}
+
+function isOfThisMachine(url: string): boolean {
+  return URL.canParse(url) && isLocal(plainHost(new URL(url).hostname));
 }
 
 function remoteRecipe(
@@ -138,7 +142,7 @@ function remoteRecipe(
     return { problem: `it speaks '${oneLine(type, 40)}', which Plugboard does not` };
   }
   if (!/^(?:https?:\/\/|\{)/i.test(url)) return { problem: "its address is not an https URL" };
-  if (/^http:/i.test(url) && !(URL.canParse(url) && isLocal(new URL(url).hostname))) {
+  if (/^http:/i.test(url) && !isOfThisMachine(url)) {
     return {
       problem: "its address is plain http, where anybody on the way can read and change everything",
     };
