@@ -13,6 +13,8 @@ export interface OfferInput {
   isRequired: boolean;
   /** Never asked for and never written: the entry refers to a variable of the environment instead. */
   isSecret: boolean;
+  /** Of a secret input: that variable, unless a person names another reference. Default: `variableOf(key)`. */
+  variable?: string;
   format: InputFormat;
   default?: string;
   placeholder?: string;
@@ -38,8 +40,9 @@ export interface ServerOffer {
   /** Written into the server's entry. */
   provenance: Provenance;
   /**
-   * The entry with the values filled in. A secret value is never in `values`: where `values` has the key of a secret
-   * input, the entry refers to the variable of the environment that `variableOf` names.
+   * The entry with the values filled in. A secret is never in `values`: what is there for a secret input is a reference,
+   * such as `${API_KEY}`. What a person gave may have references too, and is written as it is; what the publisher
+   * wrote must not, and is escaped.
    */
   build: (values: InputValues) => ServerConfig;
 }
@@ -74,9 +77,9 @@ export type Provenance =
       inputs?: GivenInputs;
     };
 
-/** The variable of the environment that a secret input is read from: `api-key` is `API_KEY`. */
-export function variableOf(key: string): string {
-  const name = key
+/** The variable of the environment that a secret input is read from: `api-key` is `API_KEY`, or `DOCS_API_KEY`. */
+export function variableOf(key: string, server = ""): string {
+  const name = `${server}_${key}`
     .replace(/[^A-Za-z0-9]+/g, "_")
     .replace(/^_+|_+$/g, "")
     .toUpperCase();
