@@ -3,7 +3,7 @@
 
 import { join, resolve } from "node:path";
 import type { ServerConfig } from "../model/server-config.ts";
-import { type InputValues, variableOf } from "../model/server-offer.ts";
+import type { InputValues } from "../model/server-offer.ts";
 import { contains } from "../util/contains.ts";
 import { oneLine } from "../util/text.ts";
 import { fault, shown } from "./archive.ts";
@@ -142,9 +142,6 @@ function fixedVariable(name: string, { directory, homedir, platform }: Place): s
 
 function optionValue(key: string, option: Option, values: InputValues, place: Place): Part {
   const given = values.get(key);
-  if (given !== undefined && option.sensitive === true) {
-    return { kind: "given", values: [`\${${variableOf(key)}}`] };
-  }
   const isPath = option.type === "directory" || option.type === "file";
   const found =
     given === undefined

@@ -5,7 +5,7 @@ import { access, constants } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { PlugboardError } from "../model/errors.ts";
-import type { OfferInput, ServerOffer } from "../model/server-offer.ts";
+import { type OfferInput, type ServerOffer, variableOf } from "../model/server-offer.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { showUrl } from "../net/policy.ts";
 import type { Clock } from "../util/clock.ts";
@@ -110,7 +110,7 @@ async function unpacked(
   const build: ServerOffer["build"] = (values) =>
     buildEntry(manifest, values, where, { files, findProgram });
   const inputs = Object.entries(manifest.user_config ?? {}).map(([key, option]) =>
-    inputOf(key, option, where),
+    inputOf(key, option, serverName(name), where),
   );
   // What is wrong with it is found before anything is unpacked.
   build(new Map());
@@ -152,7 +152,7 @@ function serverName(name: string): string {
   return plain === "" || plain === "native" ? "bundle" : plain;
 }
 
-function inputOf(key: string, option: Option, where: Place): OfferInput {
+function inputOf(key: string, option: Option, server: string, where: Place): OfferInput {
   const { type, title, description, required = false, sensitive = false, multiple } = option;
   const defaults = defaultValues(option, where);
   const about = [title, description].filter((each) => each !== undefined && each !== "").join(": ");
@@ -161,6 +161,8 @@ function inputOf(key: string, option: Option, where: Place): OfferInput {
     ...(about !== "" && { description: about }),
     isRequired: required && defaults.length === 0,
     isSecret: sensitive,
+    // Half of all bundles call theirs "api_key".
+    ...(sensitive && { variable: variableOf(key, server) }),
     format: type,
     ...(defaults.length === 1 && { default: defaults[0] }),
     // Taken where nothing is given, like a default.
@@ -227,17 +229,16 @@ async function notesOn(
     server.type === "python" && wantsPython !== undefined && !isMissing
       ? await versionOf(program, env)
       : undefined;
-  return [
-    ...(author === undefined ? [] : [`its author is ${visible(author.name)}, as it says itself`]),
+  const notes = [
+    author && `its author is ${visible(author.name)}, as it says itself`,
     isSigned ? "it has a signature, which Plugboard does not verify" : "it is not signed",
-    ...(isMissing ? [`warning: it needs ${command}, which is not on your PATH`] : []),
-    ...(server.type === "node" ? (runtimeNote("Node", wantsNode, node.version) ?? []) : []),
-    ...(server.type === "python" ? (runtimeNote("Python", wantsPython, python) ?? []) : []),
-    ...(server.type === "uv"
-      ? ["uv downloads what it needs when it starts for the first time"]
-      : []),
+    isMissing ? `warning: it needs ${command}, which is not on your PATH` : undefined,
+    server.type === "node" ? runtimeNote("Node", wantsNode, node.version) : undefined,
+    server.type === "python" ? runtimeNote("Python", wantsPython, python) : undefined,
+    server.type === "uv" ? "uv downloads what it needs when it first starts" : undefined,
     ...policies.map((url) => `privacy: ${visible(url)}`),
-  ].flat();
+  ];
+  return notes.filter((note) => note !== undefined);
 }
 
 /** `3.12.1`, or undefined where that cannot be found out. */
