@@ -2,7 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { PlugboardError } from "../model/errors.ts";
 import { type OfferInput, type ServerOffer, variableOf } from "../model/server-offer.ts";
@@ -50,19 +50,6 @@ export interface BundleSurroundings {
   fetch: GuardedFetch;
   clock: Clock;
   signal: AbortSignal;
-}
-
-/** Whether a word on the command line names a bundle. */
-export function isBundle(word: string): boolean {
-  const path = URL.canParse(word) ? new URL(word).pathname : word;
-  return /\.(?:mcpb|dxt)$/i.test(path);
-}
-
-/** A URL or a path; `cwd` is where a relative one begins. */
-export function bundleSource(word: string, cwd: string): BundleSource {
-  return /^https?:\/\//i.test(word)
-    ? { kind: "url", url: word }
-    : { kind: "file", path: resolve(cwd, word) };
 }
 
 /**

@@ -13,12 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type BundleSurroundings,
-  bundleSource,
-  isBundle,
-  openBundle,
-} from "../../src/bundle/open-bundle.ts";
+import { type BundleSurroundings, openBundle } from "../../src/bundle/open-bundle.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { PlugboardError } from "../../src/model/errors.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -241,7 +236,7 @@ describe("a bundle that cannot be used leaves nothing behind", () => {
     ],
   ];
   for (const [what, bytes, said] of CASES) {
-    it(what, async () => {
+    it(`for ${what}`, async () => {
       const { code, message } = (await failureOf(open(bytes()))) as PlugboardError;
       expect(code).toBe("INVALID_ARGUMENTS");
       expect(message).toContain("x.mcpb cannot be used: ");
@@ -301,26 +296,4 @@ it("several that come as defaults are taken together, unless others are given", 
   expect(inputs).toMatchObject([{ isRequired: false, placeholder: "/home/me/a, /home/me/b" }]);
   expect(build(new Map()).args).toEqual(["/home/me/a", "/home/me/b"]);
   expect(build(new Map([["dirs", ["c"]]])).args).toEqual(["/work/c"]);
-});
-
-for (const [word, expected] of [
-  ["x.mcpb", true],
-  ["./a b/X.MCPB", true],
-  ["old.dxt", true],
-  ["https://example.com/x.mcpb?download=1", true],
-  ["https://example.com/mcp", false],
-  ["io.github.owner/name", false],
-  ["mcpb", false],
-] as const) {
-  it(`${word} is ${expected ? "" : "not "}taken for a bundle`, () => {
-    expect(isBundle(word)).toBe(expected);
-  });
-}
-
-it("a bundle is a URL or a path from where you are", () => {
-  expect(bundleSource("https://example.com/x.mcpb", "/w")).toEqual({
-    kind: "url",
-    url: "https://example.com/x.mcpb",
-  });
-  expect(bundleSource("a/x.mcpb", "/w")).toEqual({ kind: "file", path: "/w/a/x.mcpb" });
 });
