@@ -1,7 +1,7 @@
 // Reads the zip file that a bundle is, within bounds. A bundle comes from anybody, so everything in it is checked before
 // anything is written, and what is written is counted as it comes, whatever the file says about its own sizes.
 
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { crc32 } from "node:zlib";
@@ -139,9 +139,7 @@ class ZipArchive implements Archive {
       // Fails if anything is there.
       const file = await open(target, "wx", mode);
       try {
-        await this.#write(path, entry, file, budget);
-        // The process's umask may have taken the bits away.
-        await file.chmod(mode);
+        for await (const chunk of this.#content(path, entry, budget)) await file.writeFile(chunk);
       } finally {
         await file.close();
       }
@@ -150,10 +148,6 @@ class ZipArchive implements Archive {
 
   close(): void {
     this.#zip.close();
-  }
-
-  async #write(path: string, entry: Entry, file: FileHandle, budget: Budget): Promise<void> {
-    for await (const chunk of this.#content(path, entry, budget)) await file.writeFile(chunk);
   }
 
   /** What the file holds, checked against its checksum once all of it is read. */
