@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -58,6 +59,18 @@ describe("an archive", () => {
     expect(modeOf(join(target, "bin/run"))).toBe(0o700);
     expect(modeOf(join(target, "data/Ünï.txt"))).toBe(0o600);
     expect(modeOf(join(target, "from-windows.exe"))).toBe(0o700);
+  });
+
+  it("is unpacked whole, however large a file in it is", async () => {
+    const content = randomBytes(3 * MEBIBYTE);
+    const target = await unpack(
+      zip([
+        { name: "deflated", content },
+        { name: "stored", content, method: 0 },
+      ]),
+    );
+    expect(readFileSync(join(target, "deflated")).equals(content)).toBe(true);
+    expect(readFileSync(join(target, "stored")).equals(content)).toBe(true);
   });
 
   it("gives one file without unpacking, and none that is larger than asked for", async () => {
@@ -196,10 +209,22 @@ describe("an archive that is not honest", () => {
     });
   }
 
-  it("a bomb that lies writes no more than it declared", async () => {
-    const raw = deflateRawSync(Buffer.alloc(24 * MEBIBYTE));
-    await expect(unpack(zip([file("a", { raw, declaredSize: 10 })]))).rejects.toThrow();
-    expect(statSync(join(directory, "content/a")).size).toBeLessThan(MEBIBYTE);
+  for (const declaredSize of [10, 2 * MEBIBYTE]) {
+    it(`a bomb that lies writes no more than the ${declaredSize} bytes that it declares`, async () => {
+      const raw = deflateRawSync(Buffer.alloc(24 * MEBIBYTE));
+      await expect(unpack(zip([file("a", { raw, declaredSize })]))).rejects.toThrow(
+        "'a' in it is damaged",
+      );
+      const found = statSync(join(directory, "content/a"), { throwIfNoEntry: false });
+      expect(found?.size ?? 0).toBeLessThanOrEqual(declaredSize);
+    });
+  }
+
+  it("a large file with a wrong checksum is damaged", async () => {
+    const content = randomBytes(2 * MEBIBYTE);
+    await expect(unpack(zip([file("a", { content, declaredSum: 1 })]))).rejects.toThrow(
+      "its checksum is wrong",
+    );
   });
 });
 
