@@ -3,6 +3,7 @@
 import { join, resolve } from "node:path";
 import { type ConfigSource, FILE_NAME } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { loadConfig } from "../../../config/load.ts";
 import {
   readServerText,
   type ServerText,
@@ -11,6 +12,7 @@ import {
 } from "../../../config/server-text.ts";
 import { type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { shellQuoted } from "../../../util/text.ts";
@@ -94,6 +96,19 @@ async function trustBefore(
     : { kind: "untrusted" };
 }
 
+/**
+ * The settings of the file, such as which networks are allowed; undefined where there is no file, or nobody has trusted
+ * it.
+ */
+export async function trustedSettings(
+  { original, path, trust }: ServerFile,
+  { io, options }: CliContext,
+): Promise<AgentConfig | undefined> {
+  if (original.text === undefined || trust.kind === "untrusted") return undefined;
+  const { cwd, homedir } = io;
+  return loadConfig(path, options.agent, { cwd, homedir });
+}
+
 /** Writes the new text. True if what these servers start is trusted now, or needs no trust. */
 export async function writeServerFile(
   file: ServerFile,
@@ -171,20 +186,30 @@ function serverIn(name: string, file: ServerFile): FoundServer | undefined {
 
 async function foundElsewhere(
   name: string,
-  { path, source }: ServerFile,
+  file: ServerFile,
   scope: Scope | undefined,
   context: CliContext,
 ): Promise<FoundServer | undefined> {
+  const others = await otherFiles(file, scope, context);
+  return others.map((each) => serverIn(name, each)).find((found) => found !== undefined);
+}
+
+/** Where nobody has named a file: those of the project and of the user, without the one that is in use. */
+export async function otherFiles(
+  { path, source }: ServerFile,
+  scope: Scope | undefined,
+  context: CliContext,
+): Promise<ServerFile[]> {
   const isNamed = source.from === "flag" || source.from === "environment";
-  if (scope !== undefined || isNamed || context.options.agent !== undefined) return undefined;
-  for (const other of ["project", "user"] as const) {
-    if (fileSource(other, context).path === path) continue;
-    // One that is not valid is not the one that was asked for.
-    const file = await openServerFile(other, context).catch(() => undefined);
-    const found = file && serverIn(name, file);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  if (scope !== undefined || isNamed || context.options.agent !== undefined) return [];
+  const scopes = (["project", "user"] as const).filter(
+    (other) => fileSource(other, context).path !== path,
+  );
+  // One that is not valid is not the one that was asked for.
+  const files = await Promise.all(
+    scopes.map((other) => openServerFile(other, context).catch(() => undefined)),
+  );
+  return files.filter((file) => file !== undefined);
 }
 
 /** A command that is about a server of this file. */
