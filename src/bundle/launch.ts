@@ -13,8 +13,6 @@ export interface Place {
   /** Where the bundle is unpacked. */
   directory: string;
   homedir: string;
-  /** Where a relative path that a person gives begins. */
-  cwd: string;
   platform: string;
 }
 
@@ -141,12 +139,7 @@ function fixedVariable(name: string, { directory, homedir, platform }: Place): s
 }
 
 function optionValue(key: string, option: Option, values: InputValues, place: Place): Part {
-  const given = values.get(key);
-  const isPath = option.type === "directory" || option.type === "file";
-  const found =
-    given === undefined
-      ? defaultValues(option, place)
-      : given.map((value) => (isPath ? absolute(value, place) : value));
+  const found = values.get(key) ?? defaultValues(option, place);
   return found.length === 0 ? { kind: "unset" } : { kind: "given", values: found };
 }
 
@@ -162,13 +155,6 @@ export function defaultValues({ default: value }: Option, place: Place): string[
     });
     return joined(parts) ?? "";
   });
-}
-
-/** The server runs in the bundle's directory, and a person means the one that they are in. */
-function absolute(value: string, { cwd, homedir }: Place): string {
-  if (/^\$\{|^secret:/i.test(value)) return value;
-  if (value === "~" || /^~[/\\]/.test(value)) return join(homedir, value.slice(1));
-  return resolve(cwd, value);
 }
 
 /** Undefined where nothing but an option without a value is in it. */

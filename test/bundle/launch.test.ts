@@ -4,7 +4,7 @@ import { readManifest } from "../../src/bundle/manifest.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import { manifest } from "../fixtures/bundles/zip.ts";
 
-const place = { directory: "/b/tiny", homedir: "/home/me", cwd: "/work", platform: "linux" };
+const place = { directory: "/b/tiny", homedir: "/home/me", platform: "linux" };
 const FILES = new Set(["index.js", "server/run", "server/run.exe", "run"]);
 
 interface Start {
@@ -103,8 +103,6 @@ describe("the entry of a bundle", () => {
     ],
     ["a secret in a text", ["Bearer ${user_config.key}"], { key: ["${KEY}"] }, ["Bearer ${KEY}"]],
     ["a secret that nobody wants to give", ["--key", "${user_config.key}"], {}, []],
-    ["a path from where you are", ["${user_config.file}"], { file: ["a.db"] }, ["/work/a.db"]],
-    ["a path from your home", ["${user_config.file}"], { file: ["~/a.db"] }, ["/home/me/a.db"]],
     [
       "a path that is a variable of yours",
       ["${user_config.file}"],

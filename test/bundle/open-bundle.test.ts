@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type BundleSurroundings, openBundle } from "../../src/bundle/open-bundle.ts";
+import { type BundleSurroundings, bundleSource, openBundle } from "../../src/bundle/open-bundle.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { PlugboardError } from "../../src/model/errors.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -33,7 +33,6 @@ function around(more: Partial<BundleSurroundings> = {}): BundleSurroundings {
   return {
     home: join(directory, "home"),
     homedir: "/home/me",
-    cwd: "/work",
     env: { PATH: join(directory, "bin") },
     platform: "linux",
     node: { path: "/usr/bin/node", version: "20.19.0" },
@@ -293,7 +292,15 @@ it("several that come as defaults are taken together, unless others are given", 
     mcp_config: { command: "node", args: ["${user_config.dirs}"] },
   };
   const { inputs, build } = await open(bundle({ user_config, server }));
-  expect(inputs).toMatchObject([{ isRequired: false, placeholder: "/home/me/a, /home/me/b" }]);
+  expect(inputs).toMatchObject([
+    { isRequired: false, description: "D: by default /home/me/a, /home/me/b" },
+  ]);
   expect(build(new Map()).args).toEqual(["/home/me/a", "/home/me/b"]);
-  expect(build(new Map([["dirs", ["c"]]])).args).toEqual(["/work/c"]);
+  expect(build(new Map([["dirs", ["/c"]]])).args).toEqual(["/c"]);
+});
+
+it("a bundle is a URL or a path from where you are", () => {
+  const url = "https://example.com/x.mcpb";
+  expect(bundleSource(url, "/w")).toEqual({ kind: "url", url });
+  expect(bundleSource("a/x.mcpb", "/w")).toEqual({ kind: "file", path: "/w/a/x.mcpb" });
 });

@@ -7,7 +7,6 @@ import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverLines } from "../trust/view.ts";
-import { removeUnusedBundles } from "./bundles.ts";
 import type { ChangeCommand } from "./command.ts";
 import { findServer, type ServerFile, untrustedLines, writeServerFile } from "./server-file.ts";
 
@@ -26,7 +25,10 @@ export async function runChange(
     for (const line of serverLines(name, server)) screen.note(line);
   }
   const isTrusted = isChanged ? await writeServerFile(file, text, [name], context) : undefined;
-  if (kind === "remove") await removeUnusedBundles(file.path, context);
+  if (kind === "remove") {
+    const { sweep } = await import("./offer.ts");
+    await sweep(file, context);
+  }
   if (options.json) {
     screen.json({
       name,
