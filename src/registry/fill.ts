@@ -21,6 +21,10 @@ export interface InputPlace {
   variable?: string;
 }
 
+/** Many publishers forget to say it. */
+const SECRET_NAME =
+  /(?:^|[^a-z])(?:(?:api|access|auth|secret|private)[_-]?key|token|secret|password|passwd)$/i;
+
 const IN_BRACES = /\{([^{}]{1,200})\}/g;
 
 export class OfferInputs {
@@ -82,9 +86,10 @@ export class OfferInputs {
     spec: ServerInput,
     { key, isRepeated, variable }: InputPlace,
   ): (values: InputValues) => Part[] {
-    const { description, isRequired, isSecret, format, placeholder, choices } = spec;
+    const { description, isRequired, format, placeholder, choices } = spec;
     const earlier = this.#inputs.get(key);
-    const isHidden = isSecret || earlier?.isSecret === true;
+    const isNamedSo = SECRET_NAME.test(key) && !spec.default && choices === undefined;
+    const isHidden = spec.isSecret || isNamedSo || earlier?.isSecret === true;
     this.#inputs.set(key, {
       ...earlier,
       key,

@@ -282,6 +282,23 @@ describe("inputs", () => {
     expect(inputsOf(brave)[0]?.variable).toBe("BRAVE_API_KEY");
   });
 
+  it.each<[name: string, isSecret: boolean]>([
+    ["NCBI_API_KEY", true],
+    ["OAUTH_CLIENT_SECRET", true],
+    ["DT_PLATFORM_TOKEN", true],
+    ["password", true],
+    ["apikey", true],
+    ["MAX_TOKENS", false],
+    ["MONKEY", false],
+    ["SECRET_NAME", false],
+    ["KEY", false],
+  ])("that are called %s are secret, whatever the publisher says: %s", (name, isSecret) => {
+    const [way] = packaged({ environmentVariables: [{ name }] });
+    expect(inputsOf(way)).toMatchObject([{ key: name, isSecret }]);
+    const [preset] = packaged({ environmentVariables: [{ name, default: "none" }] });
+    expect(inputsOf(preset)).toMatchObject([{ key: name, isSecret: false }]);
+  });
+
   it("are asked for where a URL cannot be used without them", () => {
     const [way] = ways(server({ remotes: [{ type: "sse", url: "https://{host}/sse" }] }));
     expect(inputsOf(way)).toMatchObject([{ key: "host", isRequired: true }]);

@@ -140,13 +140,18 @@ function pick(
   }
   const [what, hint] =
     wanted === undefined
-      ? [`${title} cannot be run here:`, "install what is missing, or choose one with --package"]
+      ? [`${title} cannot be run here:`, missingHint(ways)]
       : [`${title} cannot be run as '${oneLine(wanted, 40)}'; its ways are:`, undefined];
   throw new PlugboardError(
     wanted === undefined ? "UNSUPPORTED" : "INVALID_ARGUMENTS",
     [what, ...lines].join("\n"),
     { hint },
   );
+}
+
+function missingHint(ways: readonly Way[]): string | undefined {
+  const isMissing = ways.some((way) => way.kind === "offer" && way.program !== undefined);
+  return isMissing ? "install what is missing, or choose a way with --package" : undefined;
 }
 
 function wayLine(way: Way, isPresent: (program: string) => boolean): string {
