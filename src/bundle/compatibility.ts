@@ -45,9 +45,9 @@ export function isInRange(version: string, range: string): boolean | undefined {
   const [, ...found] = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(version) ?? [];
   if (found[0] === undefined) return undefined;
   const own: Version = [Number(found[0]), Number(found[1] ?? 0), Number(found[2] ?? 0)];
-  const alternatives = range.split("||").map((each) => allOf(own, each));
-  if (alternatives.includes(true)) return true;
-  return alternatives.includes(undefined) ? undefined : false;
+  const alternatives = new Set(range.split("||").map((each) => allOf(own, each)));
+  if (alternatives.has(true)) return true;
+  return alternatives.has(undefined) ? undefined : false;
 }
 
 function allOf(own: Version, alternative: string): boolean | undefined {

@@ -3,7 +3,7 @@
 
 import { join, resolve } from "node:path";
 import type { ServerConfig } from "../model/server-config.ts";
-import { type InputValues, variableOf } from "../model/server-offer.ts";
+import type { InputValues } from "../model/server-offer.ts";
 import { contains } from "../util/contains.ts";
 import { oneLine } from "../util/text.ts";
 import { fault, shown } from "./archive.ts";
@@ -13,8 +13,6 @@ export interface Place {
   /** Where the bundle is unpacked. */
   directory: string;
   homedir: string;
-  /** Where a relative path that a person gives begins. */
-  cwd: string;
   platform: string;
 }
 
@@ -31,8 +29,8 @@ type Part =
   | { kind: "unset" };
 
 /** In the syntax of the configuration, so that no `${` of a manifest is read as a variable of yours. */
-function escaped(text: string): string {
-  return text.replaceAll("${", "$${");
+export function escaped(text: string): string {
+  return text.replaceAll("${", () => "$${");
 }
 
 /**
@@ -90,7 +88,7 @@ const LONGEST_VARIABLE = 200;
 
 function partsOf(text: string, find: (name: string) => Part | undefined): Part[] {
   const parts: Part[] = [];
-  let [at, end] = [0, 0];
+  let [at, end] = [0, -1];
   // By positions: a pattern could be made to read a text of many `${` again and again.
   for (;;) {
     const start = text.indexOf("${", at);
@@ -141,15 +139,7 @@ function fixedVariable(name: string, { directory, homedir, platform }: Place): s
 }
 
 function optionValue(key: string, option: Option, values: InputValues, place: Place): Part {
-  const given = values.get(key);
-  if (given !== undefined && option.sensitive === true) {
-    return { kind: "given", values: [`\${${variableOf(key)}}`] };
-  }
-  const isPath = option.type === "directory" || option.type === "file";
-  const found =
-    given === undefined
-      ? defaultValues(option, place)
-      : given.map((value) => (isPath ? absolute(value, place) : value));
+  const found = values.get(key) ?? defaultValues(option, place);
   return found.length === 0 ? { kind: "unset" } : { kind: "given", values: found };
 }
 
@@ -167,35 +157,30 @@ export function defaultValues({ default: value }: Option, place: Place): string[
   });
 }
 
-/** The server runs in the bundle's directory, and a person means the one that they are in. */
-function absolute(value: string, { cwd, homedir }: Place): string {
-  if (/^\$\{|^secret:/i.test(value)) return value;
-  if (value === "~" || /^~[/\\]/.test(value)) return join(homedir, value.slice(1));
-  return resolve(cwd, value);
-}
-
 /** Undefined where nothing but an option without a value is in it. */
 function joined(parts: readonly Part[]): string | undefined {
   if (parts.length === 1 && parts[0]?.kind === "unset") return undefined;
+  // Texts side by side are one text; what is given stands between them as it is.
   let [result, text] = ["", ""];
+  const append = (piece: string): void => {
+    // Two halves would mean something that neither of them says.
+    if (result.endsWith("$") && /^[${]/.test(piece)) {
+      throw fault(`its ${MANIFEST} has a "$" and an option side by side, which cannot be written`);
+    }
+    result += piece;
+  };
   for (const part of parts) {
     if (part.kind === "unset") continue;
     if (part.kind === "text") {
       text += part.text;
       continue;
     }
-    const given = part.values.join(",");
-    // Together they would mean something that neither of them says.
-    if (text.endsWith("$") && /^[${]/.test(given)) {
-      throw fault(`its ${MANIFEST} has a "$" directly before an option, which cannot be written`);
-    }
-    result += escaped(text) + given;
+    append(escaped(text));
+    append(part.values.join(","));
     text = "";
   }
-  if (result.endsWith("$") && text.startsWith("{")) {
-    throw fault(`its ${MANIFEST} has a "{" directly after an option, which cannot be written`);
-  }
-  return result + escaped(text);
+  append(escaped(text));
+  return result;
 }
 
 /**

@@ -1,20 +1,27 @@
 // Opens a bundle (`.mcpb`, `.dxt`): gets the file, checks and unpacks it, and offers the server in it. Nothing of it runs.
 
 import { execFile } from "node:child_process";
-import { access, constants } from "node:fs/promises";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { PlugboardError } from "../model/errors.ts";
-import type { OfferInput, ServerOffer } from "../model/server-offer.ts";
+import { type OfferInput, type ServerOffer, variableOf } from "../model/server-offer.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { showUrl } from "../net/policy.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Environment } from "../util/environment.ts";
+import { isOnPath } from "../util/on-path.ts";
 import { oneLine } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
 import { type Archive, fault, openArchive } from "./archive.ts";
 import { requirePlatform, runtimeNote } from "./compatibility.ts";
-import { buildEntry, defaultValues, executablesIn, launchOf, type Place } from "./launch.ts";
+import {
+  buildEntry,
+  defaultValues,
+  escaped,
+  executablesIn,
+  launchOf,
+  type Place,
+} from "./launch.ts";
 import {
   LARGEST_MANIFEST,
   type Manifest,
@@ -35,7 +42,6 @@ export interface BundleSurroundings {
   /** Plugboard's. */
   home: string;
   homedir: string;
-  cwd: string;
   env: Environment;
   platform: string;
   /** What runs this process, and so a server for Node. */
@@ -43,12 +49,6 @@ export interface BundleSurroundings {
   fetch: GuardedFetch;
   clock: Clock;
   signal: AbortSignal;
-}
-
-/** Whether a word on the command line names a bundle. */
-export function isBundle(word: string): boolean {
-  const path = URL.canParse(word) ? new URL(word).pathname : word;
-  return /\.(?:mcpb|dxt)$/i.test(path);
 }
 
 /** A URL or a path; `cwd` is where a relative one begins. */
@@ -98,12 +98,12 @@ async function unpacked(
   const { name, version } = manifest;
   const id = { name, version, sha256: received.sha256 };
   const where: Place = { ...around, directory: bundleDirectory(around, id) };
-  const programs = await findPrograms(manifest, around);
+  const programs = findPrograms(manifest, around);
   const findProgram = (command: string): string => programs.get(command) ?? command;
   const build: ServerOffer["build"] = (values) =>
     buildEntry(manifest, values, where, { files, findProgram });
   const inputs = Object.entries(manifest.user_config ?? {}).map(([key, option]) =>
-    inputOf(key, option, where),
+    inputOf(key, option, serverName(name), where),
   );
   // What is wrong with it is found before anything is unpacked.
   build(new Map());
@@ -145,62 +145,37 @@ function serverName(name: string): string {
   return plain === "" || plain === "native" ? "bundle" : plain;
 }
 
-function inputOf(key: string, option: Option, where: Place): OfferInput {
+function inputOf(key: string, option: Option, server: string, where: Place): OfferInput {
   const { type, title, description, required = false, sensitive = false, multiple } = option;
   const defaults = defaultValues(option, where);
-  const about = [title, description].filter((each) => each !== undefined && each !== "").join(": ");
+  // Several are taken where nothing is given, like a single one.
+  const several = defaults.length > 1 ? `by default ${defaults.join(", ")}` : "";
+  const about = [title, description, several].filter(Boolean).join(": ");
   return {
     key,
     ...(about !== "" && { description: about }),
     isRequired: required && defaults.length === 0,
     isSecret: sensitive,
+    // Half of all bundles call theirs "api_key".
+    ...(sensitive && { variable: variableOf(key, server) }),
     format: type,
     ...(defaults.length === 1 && { default: defaults[0] }),
-    // Taken where nothing is given, like a default.
-    ...(defaults.length > 1 && { placeholder: defaults.join(", ") }),
     ...(multiple === true && { isMultiple: true }),
     ...(option.min !== undefined && { min: option.min }),
     ...(option.max !== undefined && { max: option.max }),
   };
 }
 
-/** Which program a command without a path is. What is not on the PATH is missing, or is left to the system. */
-async function findPrograms(
+/** Which program a command without a path is. Many systems have only `python3`. */
+function findPrograms(
   manifest: Manifest,
   { node, env, platform }: BundleSurroundings,
-): Promise<ReadonlyMap<string, string>> {
+): ReadonlyMap<string, string> {
   const { command } = launchOf(manifest, platform);
-  const own = node.path.replaceAll("${", "$${");
-  if (command === "node" || command === "node.exe") return new Map([[command, own]]);
-  if (command !== "python" || (await onPath("python", env, platform)) !== undefined) {
-    return new Map();
-  }
-  // Many systems have no other.
-  return (await onPath("python3", env, platform)) === undefined
-    ? new Map()
-    : new Map([["python", "python3"]]);
-}
-
-async function onPath(
-  program: string,
-  env: Environment,
-  platform: string,
-): Promise<string | undefined> {
-  const ends = platform === "win32" ? [".exe", ".cmd", ".bat"] : [""];
-  for (const directory of (env["PATH"] ?? env["Path"] ?? "").split(delimiter)) {
-    for (const end of ends) {
-      const path = join(directory, `${program}${end}`);
-      if (directory !== "" && (await canRun(path))) return path;
-    }
-  }
-  return undefined;
-}
-
-async function canRun(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+  if (command === "node" || command === "node.exe") return new Map([[command, escaped(node.path)]]);
+  const isThree =
+    command === "python" && !isOnPath(command, env, platform) && isOnPath("python3", env, platform);
+  return isThree ? new Map([[command, "python3"]]) : new Map();
 }
 
 async function notesOn(
@@ -214,23 +189,21 @@ async function notesOn(
   const { command } = launchOf(manifest, platform);
   const program = programs.get(command) ?? command;
   const isBare = program === command && /^[\w.-]+$/.test(command);
-  const isMissing =
-    isBare && server.type !== "binary" && (await onPath(command, env, platform)) === undefined;
+  const isMissing = isBare && server.type !== "binary" && !isOnPath(command, env, platform);
   const python =
     server.type === "python" && wantsPython !== undefined && !isMissing
       ? await versionOf(program, env)
       : undefined;
-  return [
-    ...(author === undefined ? [] : [`its author is ${visible(author.name)}, as it says itself`]),
+  const notes = [
+    author && `its author is ${visible(author.name)}, as it says itself`,
     isSigned ? "it has a signature, which Plugboard does not verify" : "it is not signed",
-    ...(isMissing ? [`warning: it needs ${command}, which is not on your PATH`] : []),
-    ...(server.type === "node" ? (runtimeNote("Node", wantsNode, node.version) ?? []) : []),
-    ...(server.type === "python" ? (runtimeNote("Python", wantsPython, python) ?? []) : []),
-    ...(server.type === "uv"
-      ? ["uv downloads what it needs when it starts for the first time"]
-      : []),
+    isMissing ? `warning: it needs ${command}, which is not on your PATH` : undefined,
+    server.type === "node" ? runtimeNote("Node", wantsNode, node.version) : undefined,
+    server.type === "python" ? runtimeNote("Python", wantsPython, python) : undefined,
+    server.type === "uv" ? "uv downloads what it needs when it first starts" : undefined,
     ...policies.map((url) => `privacy: ${visible(url)}`),
-  ].flat();
+  ];
+  return notes.filter((note) => note !== undefined);
 }
 
 /** `3.12.1`, or undefined where that cannot be found out. */

@@ -9,7 +9,7 @@ import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { openRegularFile } from "../util/regular-file.ts";
 import { byteSize, duration, oneLine } from "../util/text.ts";
-import { fault, shown } from "./archive.ts";
+import { fault, requireRunning, shown } from "./archive.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const LARGEST_FILE = 512 * MEBIBYTE;
@@ -56,7 +56,7 @@ export async function receive(
     let size = 0;
     const chunks = source.kind === "file" ? fromFile(source.path) : fromUrl(source.url, means);
     for await (const chunk of chunks) {
-      means.signal.throwIfAborted();
+      requireRunning(means.signal);
       size += chunk.length;
       if (size > LARGEST_FILE) throw fault(`it is larger than ${byteSize(LARGEST_FILE)}`);
       hash.update(chunk);

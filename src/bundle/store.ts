@@ -82,18 +82,21 @@ export async function place(
   fill: (directory: string) => Promise<void>,
 ): Promise<string> {
   const target = bundleDirectory(store, id);
-  await withStore(store, () => writeFile(`${target}${CLAIM}${ownerName()}`, "", { mode: 0o600 }));
+  const claim = `${target}${CLAIM}${ownerName()}`;
+  await withStore(store, () => writeFile(claim, "", { mode: 0o600 }));
   if (await isDirectory(target)) return target;
-  const directory = join(partialDirectory, "content");
-  await mkdir(directory, { mode: 0o700 });
-  await fill(directory);
   try {
+    const directory = join(partialDirectory, "content");
+    await mkdir(directory, { mode: 0o700 });
+    await fill(directory);
     await rename(directory, target);
   } catch (error) {
     // Another process has been faster with the same file.
-    if (!hasErrorCode(error, "EEXIST", "ENOTEMPTY", "EPERM") || !(await isDirectory(target))) {
-      throw error;
+    if (hasErrorCode(error, "EEXIST", "ENOTEMPTY", "EPERM") && (await isDirectory(target))) {
+      return target;
     }
+    await rm(claim, { force: true });
+    throw error;
   }
   return target;
 }
@@ -108,15 +111,15 @@ export async function sweepBundles(store: BundleStore, file: string): Promise<vo
   await withStore(store, async () => {
     const names = await namesIn(parent);
     const text = (await textOf(file)) ?? "";
+    const claimed = await claimedBundles(parent, names);
     for (const name of names.filter((each) => /^[^.].*@.+-[0-9a-f]{8}$/.test(each))) {
-      const isClaimed = await hasClaim(parent, name, names);
       const uses = join(parent, `${name}${USES}`);
       const before = filesIn(await readJsonFile(uses, LARGEST_USES));
       const others = before.filter((each) => each !== file);
       const isUsed = await Promise.all(others.map((each) => mentions(each, name)));
       const now = others.filter((_, index) => isUsed[index]);
       if (text.includes(name)) now.push(file);
-      if (now.length === 0 && !isClaimed) {
+      if (now.length === 0 && !claimed.has(name)) {
         await remove(parent, name);
         await rm(uses, { force: true });
       } else if (now.join("\n") !== before.join("\n")) {
@@ -131,17 +134,15 @@ function withStore<Result>({ home, clock }: BundleStore, task: () => Promise<Res
 }
 
 /** Removes the claims of this process, which is done, and of those that are gone. */
-async function hasClaim(parent: string, name: string, names: readonly string[]): Promise<boolean> {
-  let isClaimed = false;
-  for (const each of names.filter((other) => other.startsWith(`${name}${CLAIM}`))) {
-    const owner = each.slice(name.length + CLAIM.length);
-    if (owner === ownerName() || ownerState(owner) === "gone") {
-      await rm(join(parent, each), { force: true });
-    } else {
-      isClaimed = true;
-    }
+async function claimedBundles(parent: string, names: readonly string[]): Promise<Set<string>> {
+  const claimed = new Set<string>();
+  for (const claim of names.filter((each) => each.includes(CLAIM))) {
+    const [name = "", owner = ""] = claim.split(CLAIM);
+    const isOver = owner === ownerName() || ownerState(owner) === "gone";
+    if (isOver) await rm(join(parent, claim), { force: true });
+    else claimed.add(name);
   }
-  return isClaimed;
+  return claimed;
 }
 
 /** At once for everybody else: half a bundle must not be found. */

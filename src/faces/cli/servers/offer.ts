@@ -14,6 +14,7 @@ import {
 } from "../../../registry/server-json.ts";
 import { chooseWay, type Way, waysOf } from "../../../registry/ways.ts";
 import { isOnPath } from "../../../util/on-path.ts";
+import { reasonOf } from "../../../util/system-problem.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -254,7 +255,8 @@ async function openBundleFile(
   const settings = await trustedSettings(file, context);
   const allow = settings?.networkAllow ?? [];
   const fetch = createFetch({
-    policy: { allowInsecure: false, allowPrivate: false, allow },
+    // Nothing can be set for this server yet, so that hints name what can be set for all.
+    policy: { allowInsecure: false, allowPrivate: false, allow, isOfSession: true },
     env: withProxy(env, settings?.networkProxy),
     clock,
   });
@@ -264,7 +266,6 @@ async function openBundleFile(
       {
         home: plugboardHome(env, homedir),
         homedir,
-        cwd,
         env,
         platform: process.platform,
         node: { path: process.execPath, version: process.versions.node },
@@ -278,8 +279,17 @@ async function openBundleFile(
   }
 }
 
-/** Removes bundles that no file names, after `file` was written or stayed as it was. */
-export async function sweep({ path }: ServerFile, { io, clock }: CliContext): Promise<void> {
+/**
+ * Removes bundles that no file names, after `file` was written or stayed as it was. What cannot be removed does no harm,
+ * so this never rejects.
+ */
+export async function sweep(
+  { path }: ServerFile,
+  { io, clock, logger }: CliContext,
+): Promise<void> {
   const { sweepBundles } = await import("../../../bundle/store.ts");
-  await sweepBundles({ home: plugboardHome(io.env, io.homedir), clock }, path);
+  await sweepBundles({ home: plugboardHome(io.env, io.homedir), clock }, path).catch(
+    (error: unknown) =>
+      logger.warn(`bundles that nobody uses could not be removed: ${reasonOf(error)}`),
+  );
 }
