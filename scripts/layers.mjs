@@ -11,7 +11,8 @@ const LAYERS = [
   ["faces"],
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
-  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard"],
+  // oxfmt-ignore
+  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle"],
   ["net", "state"],
   ["model"],
   ["util"],

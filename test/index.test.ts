@@ -97,6 +97,7 @@ it("exports exactly these types", async () => {
     "PromptsEvent",
     "ProtocolChoice",
     "ProtocolEra",
+    "Provenance",
     "ReloadReport",
     "RemoteTarget",
     "RemoteTransportKind",

@@ -1,7 +1,7 @@
 // The pins, for a person to review: what is pinned, how it has changed since, and
 // approving or forgetting it.
 
-import { changedParts, diffText, diffTools } from "../guard/pins/diff.ts";
+import { changedParts, diffText, diffTools, legible } from "../guard/pins/diff.ts";
 import { approve } from "../guard/pins/pin.ts";
 import type {
   FieldChange,
@@ -90,6 +90,55 @@ export function definitionOf({ pins, ...entry }: PinEntry): ReturnType<typeof ch
 function asPinned<Value>(pin: Pin<Value>): Pin<Value> {
   if (pin.kind === "pinned") return pin;
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
+}
+
+/** How one tool differs between two versions of a server. */
+export interface ToolChange {
+  tool: string;
+  kind: "new" | "changed" | "removed";
+  /** All of a new tool; nothing of one that is gone. */
+  changes: FieldChange[];
+  isCut: boolean;
+}
+
+/** A description is what a model obeys, so it is shown in full. */
+const LONGEST_DESCRIPTION = 20_000;
+
+/** In the order of `after`, then what is gone. Tools that are the same are left out. */
+export function compareTools(
+  before: readonly PinnedTool[],
+  after: readonly PinnedTool[],
+): ToolChange[] {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
+  const names = new Set(after.map(({ name }) => name));
+  const changed = after.flatMap((tool): ToolChange[] => {
+    const old = known.get(tool.name);
+    const diff = diffInFull(old ?? nothing(tool.name), tool);
+    if (diff.changes.length === 0 && old !== undefined) return [];
+    return [{ tool: tool.name, kind: old === undefined ? "new" : "changed", ...diff }];
+  });
+  const removed = before
+    .filter(({ name }) => !names.has(name))
+    .map(({ name }): ToolChange => ({ tool: name, kind: "removed", changes: [], isCut: false }));
+  return [...changed, ...removed];
+}
+
+function diffInFull(before: PinnedTool, after: PinnedTool): Pick<ToolChange, "changes" | "isCut"> {
+  const { changes, isCut } = diffTools(before, after, { excerpt: LONGEST_DESCRIPTION });
+  const whole = (text: string | undefined): string | undefined =>
+    text === undefined ? undefined : legible(text, LONGEST_DESCRIPTION);
+  return {
+    changes: changes.map((change) =>
+      change.path === "description"
+        ? {
+            path: "description",
+            before: whole(before.description),
+            after: whole(after.description),
+          }
+        : change,
+    ),
+    isCut,
+  };
 }
 
 /** Names the parts of the definition that are pending, without quoting them. */

@@ -206,6 +206,7 @@ function mergeAgent(
     modelProviders: root.models?.providers,
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,
+    ...(root.registry !== undefined && { registry: root.registry }),
     guard: agentGuard(layers),
     audit: auditSettings(root.audit, toPath),
     session: mergeSessionDefaults(

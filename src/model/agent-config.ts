@@ -70,6 +70,8 @@ export interface AgentConfig {
   networkAllow?: string[];
   /** The proxy for every server. Overrides the proxy variables of the environment. */
   networkProxy?: string;
+  /** The address of the MCP registry that servers are added from. Default: the official one. */
+  registry?: string;
   /** Absent if the configuration sets nothing for the guard. */
   guard?: AgentGuard;
   audit?: AuditSettings;

@@ -5,6 +5,7 @@ import type { ApprovalMode, FramingMode, PerTool, PinMode, ToolRules } from "./g
 import type { Include, IncludeMode } from "./include.ts";
 import type { SamplingMode } from "./sampling.ts";
 import type { ProtocolChoice } from "./server-definition.ts";
+import type { Provenance } from "./server-offer.ts";
 
 export type ServerTransport = "stdio" | "http" | "sse";
 
@@ -111,6 +112,8 @@ export interface ServerConfig {
   maxResultBytes?: number;
   /** The largest message that is accepted from the server. Default 64 MiB. */
   maxMessageBytes?: number;
+  /** Where the entry came from, as `plugboard add` writes it. It has no effect on the server. */
+  provenance?: Provenance;
 }
 
 /** Default settings of servers that a session brings. */
@@ -130,4 +133,5 @@ export type SessionDefaults = Omit<
   | "tls"
   | "allowInsecure"
   | "allowPrivate"
+  | "provenance"
 >;

@@ -3,6 +3,7 @@
 
 import type { ServerAuth, ServerConfig } from "../model/server-config.ts";
 import type { ServerTarget } from "../model/server-definition.ts";
+import type { Provenance } from "../model/server-offer.ts";
 import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
@@ -17,7 +18,7 @@ export function describeTarget(target: ServerTarget): string {
 
 /** A server as it is written. References such as `${TOKEN}` stay. */
 export function withoutCredentials(server: ServerConfig): ServerConfig {
-  const { args, env, url, headers, auth, oauth } = server;
+  const { args, env, url, headers, auth, oauth, provenance } = server;
   const { clientSecret, privateKey } = typeof oauth === "object" ? oauth : {};
   const hide = (value: string): string => hidden(value, "password");
   return {
@@ -35,7 +36,17 @@ export function withoutCredentials(server: ServerConfig): ServerConfig {
         ...(privateKey?.includes("-----BEGIN") && { privateKey: MARK }),
       },
     }),
+    ...(provenance?.inputs && { provenance: hideInInputs(provenance) }),
   };
+}
+
+/** A publisher may have forgotten to say that an input is secret. */
+function hideInInputs(provenance: Provenance): Provenance {
+  const inputs = Object.entries(provenance.inputs ?? {}).map(([key, values]) => {
+    const likeness = credentialLikeness(key);
+    return [key, values.map((value) => hidden(value, likeness))] as const;
+  });
+  return { ...provenance, inputs: Object.fromEntries(inputs) };
 }
 
 function mapped(

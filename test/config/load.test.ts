@@ -124,6 +124,11 @@ describe("loading a configuration", () => {
     expect((await loadConfig(file)).servers[0]?.target).toMatchObject({ headers });
   });
 
+  it("keeps the registry", async () => {
+    const file = await writeConfig('{ registry: "https://mcp.example", mcpServers: {} }');
+    expect((await loadConfig(file)).registry).toBe("https://mcp.example");
+  });
+
   it("keeps the network settings", async () => {
     const file =
       await writeConfig(`{ network: { allow: ["10.0.0.0/8"] }, agents: { defaults: { mcp: { servers: {

@@ -70,6 +70,7 @@ const SERVER_KEYS: Record<keyof ServerConfig, true> = {
   concurrency: true,
   maxResultBytes: true,
   maxMessageBytes: true,
+  provenance: true,
 };
 
 /** Complete by its type, too. */

@@ -37,8 +37,23 @@ describe("how a server is started, without credentials", () => {
   });
 });
 
+const ORIGIN = {
+  kind: "registry" as const,
+  registry: "https://registry.example",
+  name: "io.github.someone/docs",
+  version: "1.0.0",
+  hash: `sha256-${"0".repeat(64)}`,
+};
+
 describe("a server as it is written, without credentials", () => {
   it.each<[ServerConfig, ServerConfig]>([
+    [
+      { command: "run", provenance: { ...ORIGIN, inputs: { API_KEY: ["abc"], REGION: ["eu"] } } },
+      {
+        command: "run",
+        provenance: { ...ORIGIN, inputs: { API_KEY: ["[REDACTED]"], REGION: ["eu"] } },
+      },
+    ],
     [
       { command: "run", args: ["--token", "abc"], env: { API_KEY: "abc", REGION: "eu-west-1" } },
       {

@@ -87,6 +87,7 @@ describe("the state directory", () => {
     ["auth/grant-1.json", 0o620, {}, true],
     ["auth/grant-1.json", 0o620, shared, false],
     ["auth/grant-1.json", 0o602, shared, true],
+    ["bundles/docs@1.0-01234567.json", 0o666, {}, true],
     ["audit.jsonl", 0o666, {}, false],
   ])("with %s of mode %o and %j is refused: %s", async (name, mode, env, isRefused) => {
     const file = join(directory, name);

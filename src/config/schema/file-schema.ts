@@ -3,6 +3,7 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
+import { secureUrlProblem } from "../../net/secure-url.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
 import { SECRET_PROVIDERS } from "./references.ts";
 import {
@@ -199,6 +200,7 @@ const root = {
     allow: patterns.optional(),
     proxy: verified(proxyProblem).optional(),
   }).optional(),
+  registry: verified(secureUrlProblem).optional(),
   audit: audit.optional(),
   models: object({
     providers: mapOf(modelProvider, (name) => nameProblem(name)).optional(),

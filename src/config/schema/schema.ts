@@ -236,16 +236,17 @@ export function either<A, B>(
   });
 }
 
-/** Objects told apart by their `type`; `expected` is for a value that is not an object. */
+/** Objects told apart by their `type`, or by another key; `expected` is for a value that is not an object. */
 export function byType<Data>(
   schemas: Readonly<Record<string, Schema<Data>>>,
   expected: string,
+  key = "type",
 ): Schema<Data> {
   const words = Object.keys(schemas);
   return inObject((value, path) => {
-    const type = Object.hasOwn(value, "type") ? value["type"] : undefined;
+    const type = Object.hasOwn(value, key) ? value[key] : undefined;
     const meant = typeof type === "string" && words.includes(type) ? schemas[type] : undefined;
     if (meant !== undefined) return meant.issues(value, path);
-    return [wrong(type, [...path, "type"], { expected: `one of ${words.join(", ")}`, words })];
+    return [wrong(type, [...path, key], { expected: `one of ${words.join(", ")}`, words })];
   }, expected);
 }

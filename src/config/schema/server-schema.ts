@@ -3,6 +3,7 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { ServerAuth, ServerConfig } from "../../model/server-config.ts";
+import type { Provenance } from "../../model/server-offer.ts";
 import {
   byType,
   either,
@@ -15,6 +16,7 @@ import {
   type Schema,
   schema,
   text,
+  textOrEmpty,
   verified,
 } from "./schema.ts";
 import {
@@ -222,7 +224,36 @@ const treatment = {
   maxMessageBytes: bytes(256 * MEBIBYTE).optional(),
 };
 
-const keys = { ...connection, ...treatment } satisfies {
+// Where it came from
+
+const origin = {
+  name: text(),
+  version: text(),
+  hash: verified(hashProblem),
+  inputs: mapOf(listOf(textOrEmpty())).optional(),
+};
+
+const provenance = byType<Provenance>(
+  {
+    registry: object({
+      kind: oneOf(["registry"]),
+      registry: text(),
+      ...origin,
+      way: text().optional(),
+    }),
+    bundle: object({ kind: oneOf(["bundle"]), source: text(), ...origin }),
+  },
+  "an object as plugboard add writes it",
+  "kind",
+);
+
+function hashProblem(hash: string): string | undefined {
+  return /^sha256-[0-9a-f]{64}$/.test(hash)
+    ? undefined
+    : "is not a hash; expected sha256- and 64 hexadecimal digits";
+}
+
+const keys = { ...connection, ...treatment, provenance: provenance.optional() } satisfies {
   [Key in keyof ServerConfig]-?: Schema<ServerConfig[Key]>;
 };
 

@@ -46,7 +46,8 @@ Examples:
 Exit codes:
   0    ok
   1    the tool reported an error, the model stopped before it was done,
-       the output could not be written, or the audit is damaged
+       the output could not be written, the audit is damaged, or a server is
+       outdated
   2    wrong usage or configuration, an unknown tool, an untrusted file
   3    the server or the model is unavailable or did not answer in time
   4    refused: by a rule, without approval, or because the tool has changed

@@ -9,6 +9,8 @@ export const EXIT = {
   toolError: 1,
   /** A part of the output could not be written, or of what it shows could not be read. */
   incomplete: 1,
+  /** A server from the registry has a newer version. */
+  outdated: 1,
   /** Wrong usage or configuration, including an unknown tool. */
   usage: 2,
   /** The server, the model or something of the machine is unavailable, or there was no answer in time. */

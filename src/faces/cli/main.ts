@@ -140,6 +140,12 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./servers/get.ts")).runGet(command, context);
     case "init":
       return (await import("./servers/init.ts")).runInit(command, context);
+    case "registry":
+      return (await import("./servers/registry.ts")).runRegistry(command, context);
+    case "outdated":
+      return (await import("./servers/outdated.ts")).runOutdated(command, context);
+    case "update":
+      return (await import("./servers/update.ts")).runUpdate(command, context);
     case "import":
       return (await import("./import/import.ts")).runImport(command, context);
     case "connect":

@@ -137,7 +137,7 @@ function excerpt(before: string, after: string, max: number): { before: string; 
 }
 
 /** At most `max` characters, and a note that says how many are missing. */
-function legible(text: string, max: number): string {
+export function legible(text: string, max: number): string {
   const spelled = plainText(spell(text.slice(0, max)));
   const shown = spelled.length <= max ? spelled : spelled.slice(0, max);
   const missing = text.length - max;

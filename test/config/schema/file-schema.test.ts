@@ -9,7 +9,11 @@ describe("a wrong file", () => {
     ["{ agent: {} }", 'FILE:1:3  agent  unknown key; did you mean "agents"?'],
     [
       "{ foo: 1 }",
-      "FILE:1:3  foo  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, audit or models",
+      "FILE:1:3  foo  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, registry, audit or models",
+    ],
+    [
+      "{ registry: 'http://mcp.example' }",
+      "FILE:1:13  registry  is not an https URL; expected one, or http on this machine",
     ],
     [
       "{ context_servers: {} }",
@@ -211,7 +215,7 @@ describe("a message", () => {
     const name = `a\\u001b[31m\\u202e${"x".repeat(100)}`;
     const [line = ""] = await messagesOf(`{ "${name}": 1, agents: { list: [{ id: "${name}" }] } }`);
     expect(line).toBe(
-      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, audit or models`,
+      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, registry, audit or models`,
     );
   });
 });

@@ -265,6 +265,18 @@ describe("a wrong server", () => {
       `${RUN}approval: { tools: { x: "no" } }`,
       `7:53  ${DOCS}.approval.tools.x  is "no"; expected one of never, ask, destructive`,
     ],
+    [
+      `${RUN}provenance: "npm"`,
+      `7:41  ${DOCS}.provenance  is a string; expected an object as plugboard add writes it`,
+    ],
+    [
+      `${RUN}provenance: { kind: "regestry" }`,
+      `7:49  ${DOCS}.provenance.kind  is "regestry"; expected one of registry, bundle; did you mean "registry"?`,
+    ],
+    [
+      `${RUN}provenance: { kind: "bundle", source: "a", name: "a", version: "1", hash: "5" }`,
+      `7:103  ${DOCS}.provenance.hash  is not a hash; expected sha256- and 64 hexadecimal digits`,
+    ],
     [`${RUN}args: [], args: ["x"]`, `7:39  ${DOCS}.args  duplicate key; the first one is at 7:29`],
   ])("%s", async (keys, message) => {
     expect(await messagesOf(server(keys))).toEqual([`FILE:${message}`]);

@@ -130,6 +130,20 @@ describe("a configuration", () => {
     ["another spelling of the same", { ...DOCS, cwd: "x" }, { ...DOCS, workingDir: "x" }],
     ["roots that are none", DOCS, { ...DOCS, roots: false }],
     ["keepAlive that is off", DOCS, { ...DOCS, keepAlive: false }],
+    [
+      "provenance",
+      DOCS,
+      {
+        ...DOCS,
+        provenance: {
+          kind: "bundle",
+          source: "docs.mcpb",
+          name: "docs",
+          version: "1.0.0",
+          hash: `sha256-${"0".repeat(64)}`,
+        },
+      },
+    ],
     ["servers that do not start", DOCS, DOCS],
   ])("stays trusted with other %s", async (_, before, after) => {
     const off = { command: "other", enabled: false };

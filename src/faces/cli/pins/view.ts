@@ -90,7 +90,7 @@ function shownChanges({ changes, isCut }: ReturnType<typeof changesOf>): FieldCh
   return isCut ? [...changes, { path: "… and more; --json shows both in full" }] : changes;
 }
 
-function changeLines(
+export function changeLines(
   { path, before, after }: FieldChange,
   kind: Pin<unknown>["kind"],
   paint: OutputView["paint"],

@@ -1,4 +1,5 @@
-// `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it.
+// `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it. What it is
+// may be typed, or looked up in the MCP registry, or in a bundle.
 
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { loadGateway } from "../../../config/gateway.ts";
@@ -6,10 +7,12 @@ import { plugboardHome } from "../../../config/home.ts";
 import { isBoard, portOf } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { formatPath, problemMessage } from "../../../config/issue.ts";
+import { serverNameProblem } from "../../../config/schema/values.ts";
 import { type ServerText, withServer, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import type { ServerOffer } from "../../../model/server-offer.ts";
 import { gatewayUrls } from "../../../state/running-gateway.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -20,6 +23,7 @@ import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
+import { fillOffer, type OfferedWord, readOffer, readOfferedWord, sweep } from "./offer.ts";
 import {
   changeServerFile,
   commandFor,
@@ -32,13 +36,35 @@ import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 type Command = AddCommand | AddJsonCommand;
 
 export async function runAdd(command: Command, context: CliContext): Promise<number> {
+  const offered = command.kind === "add" ? offeredBy(command, context) : undefined;
+  if (offered !== undefined) return addOffered(offered, context);
   const { name, server } =
     command.kind === "add"
       ? readServer(command)
       : { name: command.name, server: readServerJson(command.json) };
-  const { warnings } = parseAgentConfig({ servers: { [name]: server } });
+  // What is wrong with it is told before the file is looked at.
+  parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
+  return addServer({ name, server, notes: [], unset: [] }, file, command, context);
+}
+
+interface NewServer {
+  name: string;
+  server: ServerConfig;
+  /** What else to show before somebody agrees. */
+  notes: string[];
+  /** Variables that it needs, and that are not set here. */
+  unset: string[];
+}
+
+async function addServer(
+  { name, server, ...told }: NewServer,
+  file: ServerFile,
+  command: Command,
+  context: CliContext,
+): Promise<number> {
   await refuseBoard(name, server, file, context);
+  const { warnings } = parseAgentConfig({ servers: { [name]: server } });
   const existing = writtenServer(file, name);
   if (existing !== undefined && canonicalJson(existing) === canonicalJson(server)) {
     return report({ name, server, file, isNew: false }, context);
@@ -51,11 +77,14 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
     ...serverLines(name, server),
     ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
     ...credentialNotes(server),
+    ...told.notes,
   ];
   for (const line of notes) screen.note(line);
   await requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
-  const trial = command.check ? await tryServer(name, server, file, context) : undefined;
+  const isTried = command.check && told.unset.length === 0;
+  const trial = isTried ? await tryServer(name, server, file, context) : undefined;
   if (trial !== undefined) await requireAnswer(name, trial, command, context);
+  else if (command.check) screen.note(untried(name, told.unset));
   const change = (servers: ServerText): string => withServer(servers, name, server);
   const isTrusted = await changeServerFile(file, change, [name], context);
   return report({ name, server, file, isNew: true, trial, isTrusted }, context);
@@ -77,6 +106,88 @@ async function refuseBoard(
     "INVALID_ARGUMENTS",
     `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,
     { server: name, hint: "to use the board in another application: plugboard connect" },
+  );
+}
+
+function untried(name: string, unset: readonly string[]): string {
+  const variables = unset.length === 1 ? `${unset[0]} is` : `${unset.join(" and ")} are`;
+  return `${oneLine(name)} was not tried, because ${variables} not set here`;
+}
+
+// A server that somebody publishes
+
+interface OfferedServer {
+  word: OfferedWord;
+  command: AddCommand;
+  /** What the person calls it. */
+  name?: string;
+}
+
+/** Undefined for a command or a URL. What comes after `--` is a command, whatever it looks like. */
+function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | undefined {
+  const { name, words, env, headers, transport, set, way, registry } = command;
+  const typed = words.length === 0 ? name : words.length === 1 ? words[0] : undefined;
+  const word = typed === undefined || argv.includes("--") ? undefined : readOfferedWord(typed);
+  if (word === undefined) {
+    const isMeant = set.length > 0 || way !== undefined || registry !== undefined;
+    if (!isMeant) return undefined;
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "--set, --package, --remote and --registry are for a server of the MCP registry or a bundle",
+      { hint: "name it, as in: plugboard add io.github.owner/server" },
+    );
+  }
+  if (env.length > 0 || headers.length > 0 || transport !== undefined) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "-e, -H and -t are for a command or a URL, and this one says itself what it needs",
+      { hint: "give its values with --set KEY=value" },
+    );
+  }
+  return { word, command, ...(words.length === 1 && { name }) };
+}
+
+async function addOffered(
+  { word, command, name: given }: OfferedServer,
+  context: CliContext,
+): Promise<number> {
+  if (given !== undefined) requireName(given);
+  const file = await openServerFile(command.scope, context);
+  try {
+    const { offer, lines } = await readOffer(word, command, file, context);
+    const name = given ?? offer.name;
+    requireNew(name, offer, file, command, context);
+    for (const line of lines) context.screen.note(line);
+    const filled = await fillOffer(offer, command, context);
+    return await addServer({ name, ...filled }, file, command, context);
+  } finally {
+    await sweep(file, context);
+  }
+}
+
+function requireName(name: string): void {
+  const problem = serverNameProblem(name);
+  if (problem === undefined) return;
+  throw new PlugboardError("INVALID_ARGUMENTS", `the server '${oneLine(name, 100)}' ${problem}`);
+}
+
+/** One that is there already is updated, and need not be filled in first. */
+function requireNew(
+  name: string,
+  { provenance }: ServerOffer,
+  file: ServerFile,
+  { force }: AddCommand,
+  context: CliContext,
+): void {
+  const existing = writtenServer(file, name);
+  const origin = isJsonObject(existing) ? existing["provenance"] : undefined;
+  if (force || !isJsonObject(origin) || provenance.kind !== "registry") return;
+  if (origin["name"] !== provenance.name) return;
+  const version = oneLine(String(origin["version"]), 100);
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `${visible(file.path)} has ${provenance.name} already, as '${oneLine(name, 100)}' in version ${version}`,
+    { server: name, hint: `to take another version: ${commandFor("update", name, context)}` },
   );
 }
 

@@ -32,6 +32,10 @@ export async function runChange(
     for (const line of serverLines(name, server)) screen.note(line);
   }
   const isTrusted = isChanged ? await changeServerFile(file, change, [name], context) : undefined;
+  if (kind === "remove") {
+    const { sweep } = await import("./offer.ts");
+    await sweep(file, context);
+  }
   if (options.json) {
     screen.json({
       name,

@@ -1,6 +1,7 @@
-// `plugboard add`, `add-json`, `remove`, `enable`, `disable`, `get`, `list` and `init` on the command line.
+// `plugboard add`, `add-json`, `remove`, `enable`, `disable`, `get`, `list`, `init`, `registry`, `outdated` and `update`
+// on the command line.
 
-import { type Command as Parser, Option } from "commander";
+import { type Command as Parser, InvalidArgumentError, Option } from "commander";
 import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
 import { exceptionsIn, type UrlExceptions } from "../typed-server.ts";
 
@@ -24,13 +25,22 @@ interface AddOptions extends Place {
   force: boolean;
 }
 
-export interface AddCommand extends AddOptions, UrlExceptions {
+export interface AddCommand extends AddOptions, OfferChoice, UrlExceptions {
   kind: "add";
-  /** The command with its arguments, or the URL. */
+  /** The command with its arguments, the URL, or what is to be looked up in the registry. */
   words: string[];
   env: string[];
   headers: string[];
   transport?: Transport;
+}
+
+/** What is said about a server that somebody publishes. */
+interface OfferChoice {
+  /** Values for its inputs: `KEY=value`. */
+  set: string[];
+  /** Which way to run it: `remote`, or the type of a package. */
+  way?: string;
+  registry?: string;
 }
 
 export interface AddJsonCommand extends AddOptions {
@@ -52,12 +62,37 @@ export interface InitCommand extends Place {
   kind: "init";
 }
 
+export interface RegistryCommand {
+  kind: "registry";
+  words: string[];
+  limit: number;
+  registry?: string;
+}
+
+export interface OutdatedCommand extends Place {
+  kind: "outdated";
+  registry?: string;
+}
+
+export interface UpdateCommand extends Place, Pick<OfferChoice, "set"> {
+  kind: "update";
+  /** Servers, each with a version behind `@` if it is not the newest. All where it is empty. */
+  names: string[];
+  yes: boolean;
+  /** Start the old and the new version to compare their tools. */
+  check: boolean;
+  registry?: string;
+}
+
 export type ServersCommand =
   | AddCommand
   | AddJsonCommand
   | ChangeCommand
   | GetCommand
   | InitCommand
+  | RegistryCommand
+  | OutdatedCommand
+  | UpdateCommand
   | { kind: "overview" };
 
 const ADD_HELP = `
@@ -66,10 +101,16 @@ Examples:
   plugboard add search -e BRAVE_API_KEY='\${BRAVE_API_KEY}' -- npx -y some-server
   plugboard add docs https://example.com/mcp
   plugboard add docs https://example.com/mcp -H 'Authorization: Bearer \${TOKEN}'
+  plugboard add io.github.owner/server
+  plugboard add search io.github.owner/server@1.2.0 --set REGION=eu
+  plugboard add ./server.mcpb
 
 Shows what would be started or used, asks, connects to it once, and writes it.
 Single quotes keep \${NAME} as it is: the file has the name of the variable, and
 the value is read from your environment whenever the server starts.
+A name with a domain in front is looked up in the MCP registry; what its server
+needs is asked for, or given with --set. A secret is never asked for: the file
+gets the name of a variable that you set yourself.
 What you add is trusted. What else is in the file is not, unless it was before.`;
 
 const collect = (value: string, earlier: string[] | undefined): string[] => [
@@ -80,6 +121,7 @@ const collect = (value: string, earlier: string[] | undefined): string[] => [
 export function describeServers(program: Parser, choose: (command: ServersCommand) => void): void {
   describeAdd(program, choose);
   describeChanges(program, choose);
+  describeRegistry(program, choose);
   within(program.command("get"))
     .description("show how a server is configured, and where, without starting it")
     .argument("<name>", "the server")
@@ -98,6 +140,10 @@ interface GivenAdd extends Place, UrlExceptions {
   env?: string[];
   header?: string[];
   transport?: Transport;
+  set?: string[];
+  package?: string;
+  remote?: true;
+  registry?: string;
   yes?: true;
   check: boolean;
   force?: true;
@@ -107,17 +153,26 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
   const transport = new Option("-t, --transport <transport>", "by default what fits");
   const add = program
     .command("add")
-    .description("add a server: a command after --, or a URL")
+    .description("add a server: a command after --, a URL, one of the MCP registry, or a bundle")
     .usage(
-      "[options] <name> -- <command> [arguments...]\n       plugboard add [options] <name> <url>",
+      [
+        "[options] <name> -- <command> [arguments...]",
+        "[options] <name> <url>",
+        "[options] [name] <io.github.owner/server[@version]>",
+        "[options] [name] <file.mcpb>",
+      ].join("\n       plugboard add "),
     )
     .argument("<name>", "what to call it")
-    .argument("[words...]", "the command with its arguments, or the URL")
+    .argument("[words...]", "the command with its arguments, the URL, or what is looked up")
     .addOption(option("-e, --env <KEY=value>", "a variable for the command; may be repeated"))
     .addOption(option("-H, --header <header>", "a header for the URL; may be repeated"))
     .addOption(transport.choices(TRANSPORTS))
     .addOption(ALLOW_INSECURE)
-    .addOption(ALLOW_PRIVATE);
+    .addOption(ALLOW_PRIVATE)
+    .addOption(setOption())
+    .option("--package <type>", "run it as this package, such as npm or oci; by default what fits")
+    .option("--remote", "use it at its URL")
+    .addOption(registryOption());
   adding(add)
     .addHelpText("after", ADD_HELP)
     .action((name: string, words: string[], given: GivenAdd) =>
@@ -129,6 +184,9 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
         headers: given.header ?? [],
         transport: given.transport,
         ...exceptionsIn(given),
+        set: given.set ?? [],
+        way: given.package ?? (given.remote ? "remote" : undefined),
+        registry: given.registry,
       }),
     );
   adding(program.command("add-json"))
@@ -138,6 +196,81 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
     .action((name: string, json: string, given: GivenAdd) =>
       choose({ kind: "add-json", ...optionsOf(name, given), json }),
     );
+}
+
+const REGISTRY_HELP = `
+Examples:
+  plugboard registry github issues
+  plugboard add io.github.owner/server
+
+The words must all be in a server's name, title or description.`;
+
+const OUTDATED_HELP = `
+Looks at the servers that were added from the MCP registry. The exit code is 0 if
+all are up to date, 1 if something is newer or was taken back, and 3 if a registry
+could not be asked.`;
+
+const UPDATE_HELP = `
+Examples:
+  plugboard update
+  plugboard update search@1.3.0
+
+Shows the new command, and how the tools of the server change: read what is new in
+their descriptions, because a model will. The values that you gave are kept; --set
+changes them. Nothing is written before you agree.`;
+
+const DEFAULT_LIMIT = 30;
+const MOST_FOUND = 500;
+
+function describeRegistry(program: Parser, choose: (command: ServersCommand) => void): void {
+  const limit = new Option("--limit <n>", `show at most so many, by default ${DEFAULT_LIMIT}`);
+  program
+    .command("registry")
+    .description("find servers in the MCP registry")
+    .argument("<words...>", "what to look for")
+    .addOption(limit.argParser(readLimit))
+    .addOption(registryOption())
+    .addHelpText("after", REGISTRY_HELP)
+    .action((words: string[], given: { limit?: number; registry?: string }) =>
+      choose({
+        kind: "registry",
+        words,
+        limit: given.limit ?? DEFAULT_LIMIT,
+        registry: given.registry,
+      }),
+    );
+  within(program.command("outdated"))
+    .description("show which servers of the MCP registry have a newer version")
+    .addOption(registryOption())
+    .addHelpText("after", OUTDATED_HELP)
+    .action(({ scope, registry }: Place & { registry?: string }) =>
+      choose({ kind: "outdated", scope, registry }),
+    );
+  within(program.command("update"))
+    .description("take newer versions of servers from the MCP registry, and show what changes")
+    .argument("[servers...]", "only these; a version may stand behind @")
+    .addOption(setOption())
+    .option("--yes", "do not ask")
+    .option("--no-check", "do not start the servers to compare their tools")
+    .addOption(registryOption())
+    .addHelpText("after", UPDATE_HELP)
+    .action((names: string[], { scope, yes, check, set, registry }: GivenAdd) =>
+      choose({ kind: "update", names, scope, yes: yes === true, check, set: set ?? [], registry }),
+    );
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST_FOUND) return limit;
+  throw new InvalidArgumentError(`expected a whole number from 1 to ${MOST_FOUND}`);
+}
+
+function setOption(): Option {
+  return option("--set <KEY=value>", "a value that the server needs; may be repeated");
+}
+
+function registryOption(): Option {
+  return new Option("--registry <url>", "ask this registry; by default the configured one");
 }
 
 function describeChanges(program: Parser, choose: (command: ServersCommand) => void): void {

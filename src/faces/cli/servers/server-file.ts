@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../../config/find.ts";
 import { agentIdsIn } from "../../../config/load.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { loadConfig } from "../../../config/load.ts";
 import {
   readServerText,
   type ServerText,
@@ -12,7 +13,7 @@ import {
 } from "../../../config/server-text.ts";
 import { readTextFile, type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
-import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import { withLock } from "../../../state/lock.ts";
@@ -110,6 +111,19 @@ async function trustBefore(
   return trust.kind === "trusted"
     ? { kind: "renewed", launches: launches.all }
     : { kind: "untrusted" };
+}
+
+/**
+ * The settings of the file, such as which networks are allowed; undefined where there is no file, or nobody has trusted
+ * it.
+ */
+export async function trustedSettings(
+  { original, path, trust, source }: ServerFile,
+  { io, options }: CliContext,
+): Promise<AgentConfig | undefined> {
+  if (original.text === undefined || trust.kind === "untrusted") return undefined;
+  const { cwd, homedir } = io;
+  return loadConfig(path, options.agent, { cwd, homedir, base: source.base });
 }
 
 /**
@@ -228,7 +242,7 @@ function serverIn(name: string, file: ServerFile): FoundServer | undefined {
 }
 
 /** The file beneath, unless somebody has said which file is meant. */
-async function otherFiles(
+export async function otherFiles(
   { source }: ServerFile,
   scope: Scope | undefined,
   context: CliContext,

@@ -3,33 +3,40 @@
 import { dirname } from "node:path";
 import { openBoard } from "../../../board.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { loadConfig } from "../../../config/load.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import type { PinnedTool } from "../../../model/pin.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { type ServerState, stateToJson } from "../../../model/server-state.ts";
+import type { Tool } from "../../../model/tool.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { stateNotes, wantsSignIn } from "../status/server-state.ts";
 import { untilStarted } from "../status/starting.ts";
-import type { ServerFile } from "./server-file.ts";
+import { type ServerFile, trustedSettings } from "./server-file.ts";
 
 export interface Trial {
   /** Whether the server answered. One that wants you to sign in did. */
   hasAnswered: boolean;
   state: ServerState;
-  /** Their own names. */
-  tools: string[];
+  tools: TriedTool[];
+  /** Its tools are known, from it or from an earlier run. */
+  isListed: boolean;
 }
+
+/** A tool as its server describes it. */
+export type TriedTool = PinnedTool;
 
 /** So many names are shown. */
 const MOST_NAMES = 20;
 
+/** `start`: with `unknown`, a server whose tools are known from an earlier run is not started again. */
 export async function tryServer(
   name: string,
   server: ServerConfig,
   file: ServerFile,
   context: CliContext,
+  start: "eager" | "unknown" = "eager",
 ): Promise<Trial> {
   const { io, clock, logger } = context;
   const { env, cwd, homedir } = io;
@@ -37,7 +44,7 @@ export async function tryServer(
   const board = await openBoard(
     { ...agent, startupWait: 0 },
     {
-      start: "eager",
+      start,
       skipFailed: false,
       env,
       clock,
@@ -50,41 +57,52 @@ export async function tryServer(
     await untilStarted(board, context);
     const [status] = board.status();
     const state: ServerState = status?.state ?? { kind: "stopped" };
-    const tools = board.tools().flatMap(({ source }) => (source.kind === "mcp" ? source.tool : []));
-    return { hasAnswered: state.kind === "ready" || wantsSignIn(state), state, tools };
+    const tools = board.tools({ all: true }).flatMap(triedTool);
+    const isListed = state.kind === "ready" || status?.cached === true;
+    return { hasAnswered: state.kind === "ready" || wantsSignIn(state), state, tools, isListed };
   } finally {
     await board.close();
   }
 }
 
-/**
- * With the settings of the file that it is for, such as which networks are allowed; but not with those of a file that
- * nobody has trusted.
- */
+/** With the settings of the file that it is for; but not with those of a file that nobody has trusted. */
 async function agentFor(
   name: string,
   server: ServerConfig,
-  { original, path, trust, source }: ServerFile,
-  { io, options }: CliContext,
+  file: ServerFile,
+  context: CliContext,
 ): Promise<AgentConfig> {
   const tried: ServerConfig = { ...server, enabled: true, lazy: false, restartOnCrash: false };
-  const alone = parseAgentConfig({ servers: { [name]: tried } }, dirname(path));
-  if (original.text === undefined || trust.kind === "untrusted") return alone;
-  const { cwd, homedir } = io;
-  const { base } = source;
-  const agent = await loadConfig(path, options.agent, { cwd, homedir, base });
-  const { workspace, networkAllow, networkProxy, roots } = agent;
+  const alone = parseAgentConfig({ servers: { [name]: tried } }, dirname(file.path));
+  const settings = await trustedSettings(file, context);
+  if (settings === undefined) return alone;
+  const { workspace, networkAllow, networkProxy, roots } = settings;
   return { ...alone, workspace, networkAllow, networkProxy, roots };
+}
+
+function triedTool({ source, ...tool }: Tool): TriedTool[] {
+  if (source.kind !== "mcp") return [];
+  const { title, ownDescription, parameters, outputSchema, annotations } = tool;
+  return [
+    {
+      name: source.tool,
+      ...(title !== undefined && { title }),
+      ...(ownDescription !== undefined && { description: ownDescription }),
+      inputSchema: parameters,
+      ...(outputSchema !== undefined && { outputSchema }),
+      ...(annotations !== undefined && { annotations }),
+    },
+  ];
 }
 
 export function trialLines(name: string, { state, tools }: Trial, context: CliContext): string[] {
   if (state.kind !== "ready") return stateNotes(state, context.options);
-  const names = tools.slice(0, MOST_NAMES).map((tool) => oneLine(tool, 64));
+  const names = tools.slice(0, MOST_NAMES).map((tool) => oneLine(tool.name, 64));
   const more = tools.length > names.length ? `, and ${tools.length - names.length} more` : "";
   const list = names.length === 0 ? "" : `: ${names.join(", ")}${more}`;
   return [`${oneLine(name)} answers, and has ${plural(tools.length, "tool")}${list}`];
 }
 
 export function trialJson({ state, tools }: Trial): object {
-  return { state: stateToJson(state), tools };
+  return { state: stateToJson(state), tools: tools.map((tool) => tool.name) };
 }

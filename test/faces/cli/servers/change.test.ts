@@ -129,4 +129,18 @@ describe("plugboard get", () => {
     expect(stdout).toContain("plugboard status web");
     expect(stdout).not.toContain("abc");
   });
+
+  it("shows where a server came from", async () => {
+    const provenance = {
+      kind: "registry",
+      registry: "https://registry.example",
+      name: "io.github.someone/docs",
+      version: "1.2.0",
+      hash: `sha256-${"0".repeat(64)}`,
+    };
+    scratch.file("plugboard.json", { mcpServers: { docs: { command: "docs", provenance } } });
+    const { stdout } = await scratch.run(["get", "docs", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ server: { command: "docs", provenance } });
+    expect((await scratch.run(["get", "docs"])).stdout).toContain('"version": "1.2.0"');
+  });
 });

@@ -1,0 +1,295 @@
+// A server that somebody publishes, on its way into the configuration: found in the registry or in a bundle, shown with
+// everything that a person should know, and filled in.
+
+import { plugboardHome } from "../../../config/home.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { ServerConfig } from "../../../model/server-config.ts";
+import type { Provenance, ServerOffer } from "../../../model/server-offer.ts";
+import { withProxy } from "../../../net/proxy-env.ts";
+import type { RegistryClient } from "../../../registry/client.ts";
+import {
+  readRegistryName,
+  type RegistryEntry,
+  type RegistryName,
+} from "../../../registry/server-json.ts";
+import { chooseWay, type Way, waysOf } from "../../../registry/ways.ts";
+import { isOnPath } from "../../../util/on-path.ts";
+import { reasonOf } from "../../../util/system-problem.ts";
+import { oneLine } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { type GivenValues, type ReadInputs, readInputs } from "./inputs.ts";
+import { withRegistry } from "./open-registry.ts";
+import { type ServerFile, trustedSettings } from "./server-file.ts";
+import { suspicions } from "./suspicious.ts";
+
+/** What a person typed about it. */
+export interface OfferOptions extends GivenValues {
+  /** Which way to run it. */
+  way?: string;
+  registry?: string;
+}
+
+export interface FoundOffer {
+  offer: ServerOffer;
+  /** What it is and who publishes it. */
+  lines: string[];
+}
+
+export interface FilledOffer extends Pick<ReadInputs, "unset"> {
+  server: ServerConfig;
+  /** What a person should know before it is started. */
+  notes: string[];
+}
+
+/** What a word names: a server in the registry, or a bundle. Undefined for anything else. */
+export type OfferedWord =
+  | { kind: "registry"; name: RegistryName }
+  | { kind: "bundle"; word: string };
+
+export function readOfferedWord(word: string): OfferedWord | undefined {
+  // The same test as in bundle/, which is loaded only for a bundle.
+  const path = URL.canParse(word) ? new URL(word).pathname : word;
+  if (/\.(?:mcpb|dxt)$/i.test(path)) return { kind: "bundle", word };
+  const name = readRegistryName(word);
+  return name && { kind: "registry", name };
+}
+
+export async function readOffer(
+  word: OfferedWord,
+  options: OfferOptions,
+  file: ServerFile,
+  context: CliContext,
+): Promise<FoundOffer> {
+  if (word.kind === "bundle") {
+    if (options.way !== undefined || options.registry !== undefined) {
+      throw new PlugboardError(
+        "INVALID_ARGUMENTS",
+        "--package, --remote and --registry are for servers of the registry, and this is a bundle",
+      );
+    }
+    const offer = await openBundleFile(word.word, undefined, file, context);
+    return { offer, lines: aboutOffer(offer, visible(word.word)) };
+  }
+  const { name, version } = word.name;
+  return withRegistry(options.registry, file, context, async (registry) =>
+    offerFrom(await registry.get(name, version), registry, options.way, file, context),
+  );
+}
+
+/** Throws REFUSED_BY_POLICY for a version that was deleted, and UNSUPPORTED if it cannot be run here. */
+export async function offerFrom(
+  entry: RegistryEntry,
+  registry: RegistryClient,
+  wanted: string | undefined,
+  file: ServerFile,
+  context: CliContext,
+): Promise<FoundOffer> {
+  refuseDeleted(entry);
+  const ways = waysOf(entry, registry.url);
+  const way = pick(ways, wanted, entry, context);
+  const offer =
+    way.kind === "bundle"
+      ? fromRegistry(await openBundleFile(way.url, way.sha256, file, context), way, entry, registry)
+      : way.offer;
+  return { offer, lines: aboutEntry(entry, registry.url, way, ways, offer.notes, context) };
+}
+
+function refuseDeleted({ server, status, statusMessage }: RegistryEntry): void {
+  if (status !== "deleted") return;
+  const why = statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
+  throw new PlugboardError(
+    "REFUSED_BY_POLICY",
+    `${server.name} ${server.version} was deleted from the registry${why}`,
+  );
+}
+
+/** The entry is about the server in the registry, whatever its bundle calls itself. */
+function fromRegistry(
+  offer: ServerOffer,
+  { id }: Way,
+  { server, hash }: RegistryEntry,
+  { url }: RegistryClient,
+): ServerOffer {
+  const { name, version } = server;
+  const provenance: Provenance = { kind: "registry", registry: url, name, version, hash, way: id };
+  return { ...offer, version, provenance };
+}
+
+function pick(
+  ways: readonly Way[],
+  wanted: string | undefined,
+  { server }: RegistryEntry,
+  { io }: CliContext,
+): Exclude<Way, { kind: "unusable" }> {
+  const isPresent = (program: string): boolean => isOnPath(program, io.env, process.platform);
+  const way =
+    wanted === undefined ? chooseWay(ways, isPresent) : ways.find(({ id }) => id === wanted);
+  if (way !== undefined && way.kind !== "unusable") return way;
+  const title = `${server.name} ${server.version}`;
+  if (ways.length === 0) {
+    const message = `${title} says neither which package it is in nor at which URL it is`;
+    throw new PlugboardError("UNSUPPORTED", message);
+  }
+  const lines = ways.map((each) => `  ${wayLine(each, isPresent)}`);
+  if (way !== undefined) {
+    throw new PlugboardError(
+      "UNSUPPORTED",
+      [`${title} cannot be run as ${way.id}: ${way.why}`, "Its ways:", ...lines].join("\n"),
+    );
+  }
+  const [what, hint] =
+    wanted === undefined
+      ? [`${title} cannot be run here:`, missingHint(ways)]
+      : [`${title} cannot be run as '${oneLine(wanted, 40)}'; its ways are:`, undefined];
+  throw new PlugboardError(
+    wanted === undefined ? "UNSUPPORTED" : "INVALID_ARGUMENTS",
+    [what, ...lines].join("\n"),
+    { hint },
+  );
+}
+
+function missingHint(ways: readonly Way[]): string | undefined {
+  const isMissing = ways.some((way) => way.kind === "offer" && way.program !== undefined);
+  return isMissing ? "install what is missing, or choose a way with --package" : undefined;
+}
+
+function wayLine(way: Way, isPresent: (program: string) => boolean): string {
+  const target = oneLine(visible(way.target), 200);
+  switch (way.kind) {
+    case "unusable":
+      return `${way.id}: ${target}: ${visible(way.why)}`;
+    case "bundle":
+      return `${way.id}: ${target}`;
+    case "offer": {
+      const { program } = way;
+      const isMissing = program !== undefined && !isPresent(program);
+      const how = program === undefined ? "" : ` with ${program}`;
+      return `${way.id}: ${target}${how}${isMissing ? ", which is not installed" : ""}`;
+    }
+  }
+}
+
+// What is shown
+
+function aboutEntry(
+  entry: RegistryEntry,
+  registry: string,
+  way: Way,
+  ways: readonly Way[],
+  notes: readonly string[],
+  { io }: CliContext,
+): string[] {
+  const { server, status, statusMessage } = entry;
+  const { name, title, version, description, repository } = server;
+  const isPresent = (program: string): boolean => isOnPath(program, io.env, process.platform);
+  const others = ways.filter(({ id }) => id !== way.id);
+  const why = statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
+  return [
+    `${name} ${version}${title === undefined ? "" : `  ${oneLine(visible(title), 100)}`}`,
+    ...(description === "" ? [] : [`  ${oneLine(visible(description), 300)}`]),
+    `  published by ${publisher(name)}, in the registry ${registry}`,
+    ...(repository?.url === undefined
+      ? []
+      : [`  source: ${oneLine(visible(repository.url), 200)}`]),
+    ...(status === "deprecated" ? [`warning: it is deprecated${why}`] : []),
+    ...notes.map((note) => `note: ${note}`),
+    ...(others.length === 0 ? [] : ["Other ways to run it, to be chosen with --package:"]),
+    ...others.map((each) => `  ${wayLine(each, isPresent)}`),
+  ];
+}
+
+/** The registry lets only the owner of an account or a domain publish under its name. */
+function publisher(name: string): string {
+  const [namespace = ""] = name.split("/");
+  const [, account] = /^io\.github\.(.+)$/.exec(namespace) ?? [];
+  return account === undefined
+    ? namespace.split(".").toReversed().join(".")
+    : `${account} on GitHub`;
+}
+
+function aboutOffer(
+  { title, name, version, description, notes }: ServerOffer,
+  from: string,
+): string[] {
+  return [
+    `${oneLine(visible(title ?? name), 100)} ${visible(version)}, from ${from}`,
+    ...(description === undefined ? [] : [`  ${oneLine(visible(description), 300)}`]),
+    ...notes.map((note) => (note.startsWith("warning: ") ? note : `note: ${note}`)),
+  ];
+}
+
+// What it becomes
+
+/** Asks for what is missing. The entry says where it came from, and what was given. */
+export async function fillOffer(
+  offer: ServerOffer,
+  given: GivenValues,
+  context: CliContext,
+): Promise<FilledOffer> {
+  const { values, unset, notes } = await readInputs(offer, given, context);
+  const inputs = values.size === 0 ? {} : { inputs: Object.fromEntries(values) };
+  const built = offer.build(values);
+  const server = { ...built, provenance: { ...offer.provenance, ...inputs } };
+  const code = "It runs code of its publisher on this machine, with your rights.";
+  const warnings = suspicions(built, [...values.values()].flat());
+  return {
+    server,
+    unset,
+    notes: [...(built.command === undefined ? [] : [code]), ...warnings, ...notes],
+  };
+}
+
+// Bundles
+
+async function openBundleFile(
+  word: string,
+  sha256: string | undefined,
+  file: ServerFile,
+  context: CliContext,
+): Promise<ServerOffer> {
+  const { io, clock, signal } = context;
+  const { env, cwd, homedir } = io;
+  const { bundleSource, openBundle } = await import("../../../bundle/open-bundle.ts");
+  const { createFetch } = await import("../../../net/fetch.ts");
+  const settings = await trustedSettings(file, context);
+  const allow = settings?.networkAllow ?? [];
+  const fetch = createFetch({
+    // Nothing can be set for this server yet, so that hints name what can be set for all.
+    policy: { allowInsecure: false, allowPrivate: false, allow, isOfSession: true },
+    env: withProxy(env, settings?.networkProxy),
+    clock,
+  });
+  try {
+    return await openBundle(
+      { source: bundleSource(word, cwd), ...(sha256 !== undefined && { sha256 }) },
+      {
+        home: plugboardHome(env, homedir),
+        homedir,
+        env,
+        platform: process.platform,
+        node: { path: process.execPath, version: process.versions.node },
+        fetch,
+        clock,
+        signal,
+      },
+    );
+  } finally {
+    await fetch.close();
+  }
+}
+
+/**
+ * Removes bundles that no file names, after `file` was written or stayed as it was. What cannot be removed does no harm,
+ * so this never rejects.
+ */
+export async function sweep(
+  { path }: ServerFile,
+  { io, clock, logger }: CliContext,
+): Promise<void> {
+  const { sweepBundles } = await import("../../../bundle/store.ts");
+  await sweepBundles({ home: plugboardHome(io.env, io.homedir), clock }, path).catch(
+    (error: unknown) =>
+      logger.warn(`bundles that nobody uses could not be removed: ${reasonOf(error)}`),
+  );
+}
