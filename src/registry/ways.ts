@@ -241,7 +241,9 @@ function packageWay(pack: ServerPackage, origin: Origin): Way {
     );
   }
   if (registryType === "mcpb") {
-    if (!/^https:\/\//i.test(identifier)) return unusable("its file is not at an https URL");
+    if (!/^https:\/\//i.test(identifier) && !isOfThisMachine(identifier)) {
+      return unusable("its file is not at an https URL");
+    }
     if (fileSha256 === undefined)
       return unusable("it has no hash (fileSha256) to check the file by");
     return { id, target, kind: "bundle", url: identifier, sha256: fileSha256 };
