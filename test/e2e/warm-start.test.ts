@@ -67,7 +67,7 @@ it("a call loads the validator only for a tool that has an outputSchema", async 
 });
 
 it.each([
-  ["one file", () => scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } })],
+  ["one file", async () => scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } })],
   [
     "a project's file over your own",
     async () => {

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config/load.ts";
 import {

@@ -378,7 +378,7 @@ describe("a file that came with the directory", () => {
     await eventually(() => applied.length === 1);
     const agent = await live.readAgent();
     expect(agent.servers).toEqual([]);
-    expect(agent.untrusted?.map(({ servers }) => servers.length)).toEqual([2]);
+    expect(agent.untrusted?.map((each) => each.servers.length)).toEqual([2]);
     await trust("repo/plugboard.json");
     await eventually(() => applied.length === 2);
     expect(applied).toEqual([undefined, ["docs", "evil"]]);
@@ -388,9 +388,9 @@ describe("a file that came with the directory", () => {
 describe("a project's file over your own", () => {
   const MINE = servers({ mine: { command: "mine" }, docs: { command: "my-docs" } });
   const THEIRS = servers({ docs: { command: "docs" }, evil: { command: "evil" } });
-  const named = (text: string, settings: object, root: object = {}): string => {
+  const named = (text: string, settings: object, blocks: object = {}): string => {
     const { agents } = JSON.parse(text) as { agents: { defaults: object } };
-    return JSON.stringify({ agents: { defaults: { ...agents.defaults, ...settings } }, ...root });
+    return JSON.stringify({ agents: { defaults: { ...agents.defaults, ...settings } }, ...blocks });
   };
 
   beforeEach(() => write("home/plugboard.json", MINE));
@@ -428,7 +428,8 @@ describe("a project's file over your own", () => {
     const { live } = await follow(undefined);
     const { untrusted, servers: all, ...agent } = await live.readAgent();
     const own = await loadConfig(place("home/plugboard.json"));
-    expect(all.map(({ from: _, ...each }) => each)).toEqual(own.servers);
+    const from = { file: place("home/plugboard.json") };
+    expect(all).toEqual(own.servers.map((each) => ({ ...each, from })));
     expect({ ...agent, servers: own.servers }).toEqual(own);
     expect(untrusted).toMatchObject([
       { file: place("repo/plugboard.json"), servers: [{ name: "evil" }] },

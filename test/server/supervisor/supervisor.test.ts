@@ -3,7 +3,7 @@ import type { Connection, ToolList } from "../../../src/model/connection.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { ServerDefinition } from "../../../src/model/server-definition.ts";
 import type { ServerStateKind } from "../../../src/model/server-state.ts";
-import { Supervisor, type SupervisorOptions } from "../../../src/server/supervisor/supervisor.ts";
+import { Supervisor } from "../../../src/server/supervisor/supervisor.ts";
 import { definition } from "../../support/definition.ts";
 import { FakeConnection } from "../../support/fake-connection.ts";
 import { recordingLogger } from "../../support/logger.ts";
@@ -32,9 +32,7 @@ beforeEach(() => {
   lists = [];
 });
 
-function supervise(
-  overrides: Partial<ServerDefinition> = {},
-): Supervisor {
+function supervise(overrides: Partial<ServerDefinition> = {}): Supervisor {
   return new Supervisor({
     definition: definition(overrides),
     connect: async (signal): Promise<Connection> => {
