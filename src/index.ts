@@ -16,6 +16,7 @@ export type {
   ModelProvider,
   ModelProviderType,
   NativeModule,
+  UntrustedFile,
 } from "./model/agent-config.ts";
 export type { ApprovalAnswer, ApprovalRequest, AskApproval, ToolHints } from "./model/approval.ts";
 export type {
@@ -131,6 +132,7 @@ export type {
   RemoteTarget,
   ResourceSettings,
   ServerDefinition,
+  ServerOrigin,
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";
