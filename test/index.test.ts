@@ -134,6 +134,7 @@ it("exports exactly these types", async () => {
     "ServerInstructions",
     "ServerLogLevel",
     "ServerLogMessage",
+    "ServerOrigin",
     "ServerScope",
     "ServerState",
     "ServerStateKind",
@@ -159,6 +160,7 @@ it("exports exactly these types", async () => {
     "ToolUseContent",
     "ToolsEvent",
     "UnmatchedRule",
+    "UntrustedFile",
     "UpdateListener",
     "UrlElicitation",
   ]);
