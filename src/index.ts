@@ -16,6 +16,7 @@ export type {
   ModelProvider,
   ModelProviderType,
   NativeModule,
+  UntrustedFile,
 } from "./model/agent-config.ts";
 export type { ApprovalAnswer, ApprovalRequest, AskApproval, ToolHints } from "./model/approval.ts";
 export type {
@@ -132,6 +133,7 @@ export type {
   RemoteTarget,
   ResourceSettings,
   ServerDefinition,
+  ServerOrigin,
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";

@@ -135,6 +135,7 @@ it("exports exactly these types", async () => {
     "ServerInstructions",
     "ServerLogLevel",
     "ServerLogMessage",
+    "ServerOrigin",
     "ServerScope",
     "ServerState",
     "ServerStateKind",
@@ -160,6 +161,7 @@ it("exports exactly these types", async () => {
     "ToolUseContent",
     "ToolsEvent",
     "UnmatchedRule",
+    "UntrustedFile",
     "UpdateListener",
     "UrlElicitation",
   ]);
