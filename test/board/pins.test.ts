@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { changesOf, pendingParts, PinReview } from "../../src/board/pins.ts";
+import { changesOf, compareTools, pendingParts, PinReview } from "../../src/board/pins.ts";
 import { observe, toSighting } from "../../src/guard/pins/pin.ts";
 import { PinFiles } from "../../src/state/files/pin-files.ts";
 import type { PinEntry, ServerPins } from "../../src/model/pin.ts";
@@ -89,5 +89,53 @@ describe("a change", () => {
     await review.forget(id);
     expect(await review.list()).toEqual([]);
     expect(await review.approve(looked)).toBe(false);
+  });
+});
+
+describe("two versions of a server", () => {
+  const long = "x".repeat(15_000);
+
+  it.each<[what: string, before: ToolDefinition[], after: ToolDefinition[], expected: object[]]>([
+    ["with the same tools", [read, list], [list, read], []],
+    ["without a tool", [read, list], [read], [{ tool: "list", kind: "removed", changes: [] }]],
+    [
+      "with another one",
+      [list],
+      [list, read],
+      [{ tool: "read", kind: "new", changes: [{ path: "description", after: "Reads." }] }],
+    ],
+    [
+      "with a long description that has changed at its end",
+      [{ ...read, description: `${long} Reads.` }],
+      [{ ...read, description: `${long} Sends.\u200b` }],
+      [
+        {
+          tool: "read",
+          kind: "changed",
+          changes: [
+            {
+              path: "description",
+              before: `${long} Reads.`,
+              after: `${long} Sends.\\u{200b}`,
+            },
+          ],
+        },
+      ],
+    ],
+    [
+      "with other arguments",
+      [{ ...read, inputSchema: { type: "object", properties: {} } }],
+      [{ ...read, inputSchema: { type: "object", properties: { to: { type: "string" } } } }],
+      [
+        {
+          tool: "read",
+          kind: "changed",
+          changes: [{ path: "inputSchema.properties.to", after: '{"type":"string"}' }],
+        },
+      ],
+    ],
+  ])("%s", (_, before, after, expected) => {
+    expect(compareTools(before, after)).toMatchObject(expected);
+    expect(compareTools(before, after)).toHaveLength(expected.length);
   });
 });

@@ -12,7 +12,7 @@ import {
   type RegistryEntry,
   type RegistryName,
 } from "../../../registry/server-json.ts";
-import { chooseWay, type Way, waysOf } from "../../../registry/ways.ts";
+import { chooseWay, suggestedName, type Way, waysOf } from "../../../registry/ways.ts";
 import { isOnPath } from "../../../util/on-path.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -113,7 +113,7 @@ function fromRegistry(
 ): ServerOffer {
   const { name, version } = server;
   const provenance: Provenance = { kind: "registry", registry: url, name, version, hash, way: id };
-  return { ...offer, version, provenance };
+  return { ...offer, name: suggestedName(name), version, provenance };
 }
 
 function pick(
@@ -193,7 +193,7 @@ function aboutEntry(
       ? []
       : [`  source: ${oneLine(visible(repository.url), 200)}`]),
     ...(status === "deprecated" ? [`warning: it is deprecated${why}`] : []),
-    ...notes.map((note) => `note: ${note}`),
+    ...notes.map(noteLine),
     ...(others.length === 0 ? [] : ["Other ways to run it, to be chosen with --package:"]),
     ...others.map((each) => `  ${wayLine(each, isPresent)}`),
   ];
@@ -215,8 +215,12 @@ function aboutOffer(
   return [
     `${oneLine(visible(title ?? name), 100)} ${visible(version)}, from ${from}`,
     ...(description === undefined ? [] : [`  ${oneLine(visible(description), 300)}`]),
-    ...notes.map((note) => (note.startsWith("warning: ") ? note : `note: ${note}`)),
+    ...notes.map(noteLine),
   ];
+}
+
+function noteLine(note: string): string {
+  return note.startsWith("warning: ") ? note : `note: ${note}`;
 }
 
 // What it becomes

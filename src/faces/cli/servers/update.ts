@@ -197,8 +197,12 @@ function merged(
   built: ServerConfig,
   base: ServerConfig | undefined,
 ): ServerConfig {
+  const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
+  // A bundle runs in its own directory.
+  const isBundle = String(origin["way"]).startsWith("mcpb");
+  const replaced: readonly string[] = [...CONNECTION, ...(isBundle ? ["cwd"] : [])];
   const kept = Object.fromEntries(
-    Object.entries(before).filter(([key]) => !CONNECTION.some((each) => each === key)),
+    Object.entries(before).filter(([key]) => !replaced.includes(key)),
   );
   const after: ServerConfig = { ...kept, ...built };
   for (const key of ["env", "headers"] as const) {

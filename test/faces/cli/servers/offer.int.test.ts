@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -236,5 +237,30 @@ describe("the values of a server in the registry", () => {
   it("may be another variable for a secret", async () => {
     await run(["add", NAME, "--yes", "--set", "REGION=eu", "--set", "API_KEY=${MY_KEY}"]);
     expect(written()).toMatchObject({ notes: { env: { API_KEY: "${MY_KEY}" } } });
+  });
+});
+
+it("a bundle that the registry names is checked by its hash, and its server runs", async () => {
+  const bytes = readFileSync(new URL("../../../fixtures/bundles/hello.mcpb", import.meta.url));
+  const files = owned(await startRegistry());
+  files.misbehave = (_, response) => void response.end(bytes);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const bundled = (fileSha256: string) =>
+    notes("1.0.0", { registryType: "mcpb", identifier: `${files.url}/hello.mcpb`, fileSha256 });
+
+  registry.published = [bundled("0".repeat(64))];
+  const wrong = await run(["add", NAME, "--yes"]);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain("cannot be used");
+  expect(existsSync(file())).toBe(false);
+
+  registry.published = [bundled(sha256)];
+  const { code, stderr } = await run(["add", NAME, "--yes", "--set", "greeting=Hello"]);
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("notes answers, and has 1 tool: hello"),
+  });
+  expect(written()).toMatchObject({
+    notes: { provenance: { kind: "registry", name: NAME, version: "1.0.0", way: "mcpb" } },
   });
 });
