@@ -52,6 +52,7 @@ export function buildEntry(
     const content = joined(read(text));
     return content === undefined ? [] : [[name, content] as const];
   });
+  refuseSecrets([program, ...expanded, ...variables.map(([, text]) => text)], values);
   return {
     command: program,
     ...(expanded.length > 0 && { args: expanded }),
@@ -69,19 +70,23 @@ export function launchOf({ server }: Manifest, platform: string): Launch {
   const overrides = config?.platform_overrides ?? {};
   const own = Object.hasOwn(overrides, platform) ? overrides[platform] : undefined;
   const { command, args, env } = own ?? {};
-  const launch = {
+  return {
     command: command ?? base.command,
     args: args ?? base.args ?? [],
     env: env ?? config?.env ?? {},
   };
-  refuseSecrets([launch.command, ...launch.args, ...Object.values(launch.env)]);
-  return launch;
 }
 
-/** A bundle could otherwise have your secret store asked for anything, and pass it to its own program. */
-export function refuseSecrets(texts: readonly string[]): void {
-  if (!texts.some((text) => /secret:\/\//i.test(text))) return;
-  throw fault(`its ${MANIFEST} refers to your secrets (secret://), which a bundle may not`);
+/**
+ * A bundle could otherwise have your secret store asked for anything, and pass it to its own program. It looks at the
+ * finished texts: a reference may be put together from parts.
+ */
+function refuseSecrets(texts: readonly string[], given: InputValues): void {
+  const own = new Set([...given.values()].flat());
+  if (!texts.some((text) => /secret:\/\//i.test(text) && !own.has(text))) return;
+  throw fault(
+    `its ${MANIFEST} makes a reference to your secrets (secret://), which only you may give, as a whole value`,
+  );
 }
 
 const LONGEST_VARIABLE = 200;
@@ -146,15 +151,15 @@ function optionValue(key: string, option: Option, values: InputValues, place: Pl
 /** In the syntax of the configuration. */
 export function defaultValues({ default: value }: Option, place: Place): string[] {
   if (value === undefined || value === "") return [];
-  const texts = Array.isArray(value) ? value : [String(value)];
-  refuseSecrets(texts);
-  return texts.map((text) => {
+  const defaults = (Array.isArray(value) ? value : [String(value)]).map((text) => {
     const parts = partsOf(text, (name) => {
       const fixed = fixedVariable(name, place);
       return fixed === undefined ? undefined : { kind: "text", text: fixed };
     });
     return joined(parts) ?? "";
   });
+  refuseSecrets(defaults, new Map());
+  return defaults;
 }
 
 /** Undefined where nothing but an option without a value is in it. */

@@ -9,7 +9,7 @@ import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { openRegularFile } from "../util/regular-file.ts";
 import { byteSize, duration, oneLine } from "../util/text.ts";
-import { fault, requireRunning, shown } from "./archive.ts";
+import { fault, requireRunning } from "./archive.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const LARGEST_FILE = 512 * MEBIBYTE;
@@ -92,7 +92,7 @@ function requireHash(found: string, expected: string | undefined): void {
 
 async function* fromFile(path: string): AsyncGenerator<Buffer, void> {
   const file = await openRegularFile(path).catch((error: unknown) => {
-    throw unreadable(path, error);
+    throw unreadable(error);
   });
   try {
     yield* file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>;
@@ -101,10 +101,10 @@ async function* fromFile(path: string): AsyncGenerator<Buffer, void> {
   }
 }
 
-function unreadable(path: string, error: unknown): unknown {
-  if (hasErrorCode(error, "ENOENT")) return fault(`there is no file ${shown(path)}`, error);
+function unreadable(error: unknown): unknown {
+  if (hasErrorCode(error, "ENOENT")) return fault("there is no such file", error);
   const isOther = ["ENOTREGULAR", "EISDIR"].some((code) => hasErrorCode(error, code));
-  return isOther ? fault(`${shown(path)} is not a file`, error) : error;
+  return isOther ? fault("it is not a file", error) : error;
 }
 
 async function* fromUrl(

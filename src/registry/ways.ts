@@ -230,6 +230,14 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
 const RANGE = /^[\^~<>=*]|[*|\s]|^latest$|\.x$|^x$/i;
 const EXACT = /^[\w][\w.+-]*$/;
 
+/** A registry elsewhere does not have this machine asked for files. */
+function fileProblem(url: string, registry: string): string | undefined {
+  if (isOfThisMachine(url)) {
+    return isOfThisMachine(registry) ? undefined : "its file is on this machine";
+  }
+  return /^https:\/\//i.test(url) ? undefined : "its file is not at an https URL";
+}
+
 function packageWay(pack: ServerPackage, origin: Origin): Way {
   const { id, entry } = origin;
   const { registryType, identifier, fileSha256, transport } = pack;
@@ -241,9 +249,8 @@ function packageWay(pack: ServerPackage, origin: Origin): Way {
     );
   }
   if (registryType === "mcpb") {
-    if (!/^https:\/\//i.test(identifier) && !isOfThisMachine(identifier)) {
-      return unusable("its file is not at an https URL");
-    }
+    const problem = fileProblem(identifier, origin.registry);
+    if (problem !== undefined) return unusable(problem);
     if (fileSha256 === undefined)
       return unusable("it has no hash (fileSha256) to check the file by");
     return { id, target, kind: "bundle", url: identifier, sha256: fileSha256 };

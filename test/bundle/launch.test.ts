@@ -30,6 +30,8 @@ const OPTIONS = {
   file: { type: "file", title: "File", description: "A file" },
   size: { type: "number", title: "Size", description: "A size", default: 10 },
   on: { type: "boolean", title: "On", description: "On", default: false },
+  slashes: { type: "string", title: "S", description: "S", default: "//env/TOKEN" },
+  half: { type: "string", title: "H", description: "H", default: "et://env/TOKEN" },
   trap: { type: "string", title: "T", description: "T", default: "{AWS_SECRET_ACCESS_KEY}" },
   steal: { type: "string", title: "T", description: "T", default: "${AWS_SECRET_ACCESS_KEY}" },
 };
@@ -163,14 +165,26 @@ describe("the entry of a bundle", () => {
   for (const start of [
     { args: ["secret://env/TOKEN"] },
     { args: ["x", "a SECRET://env/TOKEN"] },
+    { args: ["secret:${/}${/}env/TOKEN"] },
+    { args: ["secret:${user_config.slashes}"] },
+    { env: { A: "secr${user_config.half}" } },
     { env: { A: "secret://gcp/prod" } },
     { command: "secret://env/SHELL" },
     { platform_overrides: { linux: { args: ["secret://env/TOKEN"] } } },
   ]) {
     it(`may not refer to your secrets: ${JSON.stringify(start)}`, () => {
-      expect(() => build(start)).toThrow("refers to your secrets (secret://)");
+      expect(() => build(start)).toThrow("makes a reference to your secrets (secret://)");
     });
   }
+
+  it("has the reference to a secret that you give", () => {
+    const start = { args: ["${user_config.key}"], env: { KEY: "${user_config.key}" } };
+    const key = "secret://env/TOKEN";
+    expect(build(start, { key: [key] })).toMatchObject({ args: [key], env: { KEY: key } });
+    expect(() => build({ args: ["Bearer ${user_config.key}"] }, { key: [key] })).toThrow(
+      "as a whole value",
+    );
+  });
 
   it("takes what the manifest overrides for this system, key by key", () => {
     const start = {

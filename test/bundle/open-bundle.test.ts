@@ -221,7 +221,7 @@ describe("a bundle that cannot be used leaves nothing behind", () => {
             mcp_config: { command: "node", args: ["secret://env/A"] },
           },
         }),
-      "refers to your secrets",
+      "makes a reference to your secrets",
     ],
     [
       "a default that refers to a secret",
@@ -231,7 +231,7 @@ describe("a bundle that cannot be used leaves nothing behind", () => {
             a: { type: "string", title: "", description: "", default: "secret://env/A" },
           },
         }),
-      "refers to your secrets",
+      "makes a reference to your secrets",
     ],
   ];
   for (const [what, bytes, said] of CASES) {

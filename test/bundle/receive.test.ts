@@ -77,9 +77,9 @@ describe("a bundle on this machine", () => {
 
   it("that is not there, or is no file, is said to be so", async () => {
     const path = join(directory, "none.mcpb");
-    await expect(get({ kind: "file", path })).rejects.toThrow("there is no file");
+    await expect(get({ kind: "file", path })).rejects.toThrow("there is no such file");
     rmSync(target());
-    await expect(get({ kind: "file", path: directory })).rejects.toThrow("is not a file");
+    await expect(get({ kind: "file", path: directory })).rejects.toThrow("it is not a file");
   });
 });
 

@@ -386,6 +386,16 @@ describe("what a publisher wrote", () => {
       { registryType: "mcpb", identifier: "http://a.example/x", fileSha256: "0".repeat(64) },
       "is not at an https URL",
     ],
+    [
+      "a bundle on this machine, of a registry that is not",
+      { registryType: "mcpb", identifier: "https://127.0.0.1/x", fileSha256: "0".repeat(64) },
+      "its file is on this machine",
+    ],
+    [
+      "a bundle at no address",
+      { registryType: "mcpb", identifier: "x.mcpb", fileSha256: "0".repeat(64) },
+      "is not at an https URL",
+    ],
   ])("cannot be a package that is %s", (_, parts, why) => {
     expect(packaged(parts)).toMatchObject([
       { kind: "unusable", why: expect.stringContaining(why) },
