@@ -3,7 +3,7 @@
 
 import type { ServerConfig } from "./server-config.ts";
 
-export type InputFormat = "string" | "number" | "boolean" | "file" | "directory";
+type InputFormat = "string" | "number" | "boolean" | "file" | "directory";
 
 /** A value that a person gives before a server can be added. */
 export interface OfferInput {

@@ -232,10 +232,10 @@ const EXACT = /^[\w][\w.+-]*$/;
 
 /** A registry elsewhere does not have this machine asked for files. */
 function fileProblem(url: string, registry: string): string | undefined {
-  const isHere = (each: string): boolean => isLocal(plainHost(new URL(each).hostname));
-  if (!URL.canParse(url)) return "its file is not at an https URL";
-  if (isHere(url)) return isHere(registry) ? undefined : "its file is on this machine";
-  return /^https:/i.test(url) ? undefined : "its file is not at an https URL";
+  if (isOfThisMachine(url)) {
+    return isOfThisMachine(registry) ? undefined : "its file is on this machine";
+  }
+  return /^https:\/\//i.test(url) ? undefined : "its file is not at an https URL";
 }
 
 function packageWay(pack: ServerPackage, origin: Origin): Way {

@@ -25,7 +25,7 @@ export interface Trial {
 }
 
 /** A tool as its server describes it. */
-export type TriedTool = PinnedTool;
+type TriedTool = PinnedTool;
 
 /** So many names are shown. */
 const MOST_NAMES = 20;

@@ -200,10 +200,8 @@ function merged(
   const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
   // A bundle runs in its own directory.
   const isBundle = String(origin["way"]).startsWith("mcpb");
-  const replaced: readonly string[] = [...CONNECTION, ...(isBundle ? ["cwd"] : [])];
-  const kept = Object.fromEntries(
-    Object.entries(before).filter(([key]) => !replaced.includes(key)),
-  );
+  const replaced = new Set<string>([...CONNECTION, ...(isBundle ? ["cwd"] : [])]);
+  const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !replaced.has(key)));
   const after: ServerConfig = { ...kept, ...built };
   for (const key of ["env", "headers"] as const) {
     const written = before[key];
@@ -289,8 +287,11 @@ async function compared(
 }
 
 /** Rules hide tools, and what is hidden changes too. */
-function withoutRules({ tools: _, include: _include, ...server }: ServerConfig): ServerConfig {
-  return server;
+function withoutRules(server: ServerConfig): ServerConfig {
+  const plain = { ...server };
+  delete plain.tools;
+  delete plain.include;
+  return plain;
 }
 
 async function requireAnswer(

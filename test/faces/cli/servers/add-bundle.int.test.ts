@@ -156,7 +156,7 @@ describe("plugboard add, with a bundle of the registry", () => {
 
   it("takes the file with the published hash", async () => {
     const { code, stderr } = await add(await published(sha256));
-    expect(stderr).toContain("hello-bundle answers, and has 1 tool: hello");
+    expect(stderr).toContain("\nhello answers, and has 1 tool: hello");
     expect(code).toBe(0);
     expect(Object.values(written())).toMatchObject([
       {

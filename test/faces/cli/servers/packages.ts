@@ -10,8 +10,8 @@ import { type Scratch, Sink } from "../harness.ts";
 
 export interface Packages {
   /** What a command needs to find `npx`, and nothing else. */
-  env(more?: Record<string, string>): Record<string, string>;
-  publish(version: string, tools: readonly object[]): void;
+  env: (more?: Record<string, string>) => Record<string, string>;
+  publish: (version: string, tools: readonly object[]) => void;
 }
 
 export const NAME = "io.github.someone/notes";
