@@ -147,6 +147,7 @@ it("exports exactly these types", async () => {
     "SessionOptions",
     "SessionRules",
     "SignInRequest",
+    "SignOutOutcome",
     "StdioTarget",
     "SupportedContent",
     "TextContent",

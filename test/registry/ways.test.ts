@@ -65,14 +65,14 @@ describe("a server.json becomes", () => {
       "oci",
       { source_path: ["/a", "/b"], target_path: ["/project/a", "/project/b"] },
       "LOG_LEVEL=info docker run -i --rm --mount type=bind,src=/a,dst=/project/a " +
-        "--mount type=bind,src=/b,dst=/project/b -e LOG_LEVEL docker.io/mcp/filesystem:1.0.2 /project",
+        "--mount type=bind,src=/b,dst=/project/b -e LOG_LEVEL images.example/mcp/filesystem:1.0.2 /project",
     ],
     [
       "filesystem",
       "oci",
       { source_path: ["/a"] },
       "LOG_LEVEL=info docker run -i --rm --mount type=bind,src=/a,dst=/project " +
-        "-e LOG_LEVEL docker.io/mcp/filesystem:1.0.2 /project",
+        "-e LOG_LEVEL images.example/mcp/filesystem:1.0.2 /project",
     ],
     ["weather", "pypi", {}, "WEATHER_UNITS=celsius uvx weather-mcp-server==0.5.0 --stdio"],
     [
@@ -204,9 +204,13 @@ describe("arguments", () => {
     ],
     [
       "of an image that is elsewhere",
-      { registryType: "oci", identifier: "someone/thing", registryBaseUrl: "https://ghcr.io" },
+      {
+        registryType: "oci",
+        identifier: "someone/thing",
+        registryBaseUrl: "https://images.example",
+      },
       {},
-      "docker run -i --rm ghcr.io/someone/thing:1.0.0",
+      "docker run -i --rm images.example/someone/thing:1.0.0",
     ],
     [
       "with braces that mean nothing",
