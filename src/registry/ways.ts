@@ -171,8 +171,6 @@ interface Runner {
   after?: readonly string[];
   /** Between the package and its arguments, if it has any. */
   separator?: string;
-  /** Where such packages are, if the publisher says it at all. */
-  home: RegExp;
 }
 
 const behind =
@@ -189,7 +187,6 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
       // It would ask whether to install the package, and nobody could answer.
       before: ["-y"],
       name: behind("@"),
-      home: /(?:^|\.)npmjs\.(?:org|com)$/,
     },
   ],
   [
@@ -199,7 +196,6 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
       identifier: /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:\[[\w.,-]+\])?$/,
       before: [],
       name: behind("=="),
-      home: /(?:^|\.)pypi\.org$/,
     },
   ],
   [
@@ -211,7 +207,6 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
       name: behind("@"),
       after: ["--yes"],
       separator: "--",
-      home: /(?:^|\.)nuget\.org$/,
     },
   ],
   [
@@ -222,7 +217,6 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
         /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)*(?::[\w][\w.-]*)?(?:@sha256:[a-f0-9]{64})?$/i,
       before: ["run", "-i", "--rm"],
       name: image,
-      home: /(?:)/,
     },
   ],
 ]);
@@ -273,19 +267,15 @@ function packageWay(pack: ServerPackage, origin: Origin): Way {
 
 /** The package's name is a word of a command line: it must not be an option, a URL or a path. */
 function identityProblem(
-  { identifier, version, registryType, registryBaseUrl }: ServerPackage,
-  { identifier: pattern, home }: Runner,
+  { identifier, version }: ServerPackage,
+  { identifier: pattern }: Runner,
 ): string | undefined {
   if (!pattern.test(identifier))
     return `'${oneLine(identifier, 100)}' is not the name of a package`;
   if (version && (RANGE.test(version) || !EXACT.test(version))) {
     return `'${oneLine(version, 100)}' is not an exact version`;
   }
-  if (!registryBaseUrl || registryType === "oci") return undefined;
-  const host = URL.canParse(registryBaseUrl) ? new URL(registryBaseUrl).hostname : "";
-  return home.test(host)
-    ? undefined
-    : `its package is at ${oneLine(registryBaseUrl, 100)}, where ${registryType} packages are not looked for`;
+  return undefined;
 }
 
 function packageRecipe(
@@ -301,9 +291,12 @@ function packageRecipe(
   const own = argumentWords(pack.packageArguments, inputs);
   const name = runner.name(pack);
   const isNamed = namesPackage(pack.runtimeArguments, pack.identifier);
-  const hint = pack.runtimeHint;
+  const { runtimeHint: hint, registryBaseUrl: home } = pack;
   return {
     notes: [
+      ...(home && pack.registryType !== "oci"
+        ? [`the publisher has it at ${oneLine(home, 100)}; ${program} takes it from where it looks`]
+        : []),
       ...(hasVersion(pack, name)
         ? []
         : ["the package has no version: what runs may change at any time"]),

@@ -373,11 +373,6 @@ describe("what a publisher wrote", () => {
       { runtimeHint: "bash", runtimeArguments: [{ type: "positional", value: "-c" }] },
       "it has to be run with bash",
     ],
-    [
-      "elsewhere",
-      { registryBaseUrl: "https://evil.example" },
-      "its package is at https://evil.example",
-    ],
     ["unknown", { registryType: "cargo" }, "Plugboard cannot run packages of this type"],
     ["at a URL", { transport: { type: "sse", url: "http://localhost:1" } }, "start it yourself"],
     [
@@ -427,6 +422,11 @@ describe("notes", () => {
       "the newest image",
       { registryType: "oci", identifier: "a/b:latest", version: undefined },
       ["the package has no version: what runs may change at any time"],
+    ],
+    [
+      "a place of its own",
+      { registryBaseUrl: "https://packages.example" },
+      ["the publisher has it at https://packages.example; npx takes it from where it looks"],
     ],
     [
       "another runner",

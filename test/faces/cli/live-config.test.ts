@@ -299,7 +299,7 @@ describe("an edit", () => {
     // Somebody puts another command there after the approval; what was approved may have been applied by then.
     write("other.json", OTHER);
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
-    expect((await commands(live))[0]).toBe("docs");
+    expect(await commands(live)).toContain("docs");
   });
 
   it("that is wrong is told once, with its place, and the next right one applies", async () => {
