@@ -17,7 +17,7 @@ const helper = object({
 
 export const secretsSchema: Schema<SecretSettings> = object({
   env: object({}).optional(),
-  file: object({ directory: text().optional() }).optional(),
+  file: object({ path: text().optional() }).optional(),
   exec: mapOf(helper, helperNameProblem).optional(),
   gcp: anyObject().optional(),
   aws: anyObject().optional(),
