@@ -90,7 +90,7 @@ function toAgentConfig(
     ...layers.issues,
     ...mergeIssues(layers),
     ...unknownProviders(
-      layers,
+      value,
       secretProviders.map(({ name }) => name),
     ),
     ...(isKnown ? [] : [unknownAgent(agentId, layers)]),

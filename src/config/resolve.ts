@@ -188,7 +188,14 @@ export function expandValue(
         return secretOf(part.reference, key);
     }
   });
-  if (isReference !== true) return expanded.join("");
+  if (isReference !== true) {
+    const given = expanded.filter((_, index) => parts[index]?.kind !== "secret").join("");
+    if (!mentionsSecret(given)) return expanded.join("");
+    // Never sent as it is: the server would get the reference in place of the secret.
+    const message = `${key} becomes a reference to a secret only with the values of its variables`;
+    const hint = "write the reference itself into the configuration";
+    throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
+  }
   const reference = parseReference(expanded.join(""));
   if (reference !== undefined) return secretOf(reference, key);
   throw new PlugboardError("CONFIG_INVALID", `${key} is a malformed secret reference`, details);
@@ -208,18 +215,10 @@ function valueOfVariable(
   const found = Object.hasOwn(env, name) ? env[name] : undefined;
   // As in a shell, `:-` also stands in for an empty value.
   const result = fallback === undefined ? found : found || fallback;
-  if (result === undefined) {
-    const message = `${key} needs the variable ${name}, which is not set`;
-    const hint = `export ${name}, or give a default with \${${name}:-…}`;
-    throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
-  }
-  // Never sent as it is: the server would get the reference in place of the secret.
-  if (mentionsSecret(result)) {
-    const message = `${key} needs the variable ${name}, which holds a reference to a secret`;
-    const hint = "write the reference into the configuration in place of the variable";
-    throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
-  }
-  return result;
+  if (result !== undefined) return result;
+  const message = `${key} needs the variable ${name}, which is not set`;
+  const hint = `export ${name}, or give a default with \${${name}:-…}`;
+  throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
 }
 
 /** Where nobody can get secrets. */

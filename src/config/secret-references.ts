@@ -3,7 +3,6 @@
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { SecretReference } from "../model/secret-provider.ts";
 import { atValue, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
-import type { AgentLayers } from "./schema/agents.ts";
 import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
 
 /** A reference and where it is written. */
@@ -18,16 +17,22 @@ export interface PlacedReference {
   baseDir?: string | undefined;
 }
 
-/** Issues for the providers that there are not. `given` are the names of providers of a program's own. */
-export function unknownProviders(
-  { defaults, list, root }: AgentLayers,
-  given: readonly string[],
-): Issue[] {
-  const servers = [defaults, ...list].flatMap((layer) => [...layer.servers.servers.values()]);
-  return [
-    ...servers.flatMap(({ config, path }) => providerIssues(config, path, given)),
-    ...providerIssues(root.models?.providers, ["models", "providers"], given),
+/**
+ * Issues for the providers that there are not, anywhere in the content of a file, which may be wrong in other ways too.
+ * `given` are the names of providers of a program's own.
+ */
+export function unknownProviders(content: unknown, given: readonly string[]): Issue[] {
+  const agents = valueAt(content, ["agents"]);
+  const list = valueAt(agents, ["list"]);
+  const layers: KeyPath[] = [
+    ["agents", "defaults"],
+    ...(Array.isArray(list) ? [...list.keys()].map((at) => ["agents", "list", at]) : []),
   ];
+  const blocks: KeyPath[] = [
+    ...layers.map((layer) => [...layer, "mcp", "servers"]),
+    ["models", "providers"],
+  ];
+  return blocks.flatMap((block) => providerIssues(valueAt(content, block), block, given));
 }
 
 /** Throws CONFIG_INVALID if a board would need a provider that it does not have. */
@@ -89,4 +94,11 @@ function stringsIn(value: unknown, path: KeyPath): { text: string; path: KeyPath
   return keys.flatMap((key) =>
     stringsIn((value as Record<string | number, unknown>)[key], [...path, key]),
   );
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((found, key) => {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    return (found as Record<string | number, unknown>)[key];
+  }, value);
 }

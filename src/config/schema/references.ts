@@ -107,6 +107,10 @@ export function referenceProblem(value: string): string | undefined {
       ? `is a malformed secret reference; ${EXPECTED_REFERENCE}`
       : undefined;
   }
+  const isDefault = template.parts.some(
+    (part) => part.kind === "variable" && mentionsSecret(part.fallback ?? ""),
+  );
+  if (isDefault) return "has a secret reference as the default of a variable; expected one of them";
   const isBare = template.parts.some(
     (part) => part.kind === "text" && /secret:\//i.test(part.text),
   );
