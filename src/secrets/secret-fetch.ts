@@ -28,8 +28,9 @@ export function openSecretNetwork(env: Environment, clock: Clock): SecretNetwork
       const host = URL.canParse(url) ? new URL(url).hostname : "";
       const guarded = await fetchFor(host);
       const bounds = { headersTimeout: HEADERS_TIMEOUT_MS, maxBodyBytes: MAX_BYTES };
-      const { status, headers, text } = await guarded(url, { ...request, ...bounds });
-      return { status, headers, text };
+      const response = await guarded(url, { ...request, ...bounds });
+      const { status, headers } = response;
+      return { status, headers, text: () => response.text() };
     },
     async close() {
       const all = [...open.values()];
