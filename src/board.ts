@@ -7,6 +7,7 @@ import { SessionBoards } from "./board/session/session-boards.ts";
 import { statusOffBoard, untrustedStatus } from "./board/untrusted-servers.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
+import { requireProviders } from "./config/secret-references.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
 import type { SignInRequest, SignOutOutcome } from "./model/authorization.ts";
 import {
@@ -40,9 +41,14 @@ export async function openBoard(
   options: BoardOptions = {},
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+  requireProviders(agent, namesOf(options.secretProviders));
   const board = new LiveBoard(agent, await withModules(agent, options), options);
   await board.open();
   return board;
+}
+
+function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
+  return providers.map(({ name }) => name);
 }
 
 async function withModules(
@@ -191,6 +197,7 @@ class LiveBoard implements Board {
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    requireProviders(agent, namesOf(this.#given.secretProviders));
     // One after another: each is compared with what the one before has left.
     const reloaded = this.#reloading.then(() => this.#reload(agent));
     this.#reloading = reloaded.then(

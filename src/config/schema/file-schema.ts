@@ -5,7 +5,6 @@
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
 import { secureUrlProblem } from "../../net/secure-url.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
-import { SECRET_PROVIDERS } from "./references.ts";
 import {
   anyObject,
   byType,
@@ -21,6 +20,7 @@ import {
   textOrEmpty,
   verified,
 } from "./schema.ts";
+import { secretsSchema } from "./secrets-schema.ts";
 import {
   approval,
   framing,
@@ -173,10 +173,6 @@ function providerKeys<const Type extends ModelProviderType>(type: Type) {
   };
 }
 
-const secretProviders = Object.fromEntries(
-  SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
-);
-
 /** Where other programs keep their servers. */
 const rootAdvice = Object.fromEntries(
   ["mcp", "mcp_servers", "context_servers"].map((key) => [
@@ -195,7 +191,7 @@ const root = {
     list: listOf(anyObject()).optional(),
   }).optional(),
   gateway: gatewaySchema.optional(),
-  secrets: object(secretProviders).optional(),
+  secrets: secretsSchema.optional(),
   network: object({
     allow: patterns.optional(),
     proxy: verified(proxyProblem).optional(),
@@ -227,6 +223,7 @@ export const boardSchema = object({
   servers: anyObject(),
   ...board,
   networkAllow: patterns.optional(),
+  secrets: secretsSchema.optional(),
   workspace: text().optional(),
   tools: object(toolRules).optional(),
   approval: approval.optional(),
