@@ -4,7 +4,6 @@
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
-import { SECRET_PROVIDERS } from "./references.ts";
 import {
   anyObject,
   byType,
@@ -20,6 +19,7 @@ import {
   textOrEmpty,
   verified,
 } from "./schema.ts";
+import { secretsSchema } from "./secrets-schema.ts";
 import {
   approval,
   framing,
@@ -172,10 +172,6 @@ function providerKeys<const Type extends ModelProviderType>(type: Type) {
   };
 }
 
-const secretProviders = Object.fromEntries(
-  SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
-);
-
 /** Where other programs keep their servers. */
 const rootAdvice = Object.fromEntries(
   ["mcp", "mcp_servers", "context_servers"].map((key) => [
@@ -194,7 +190,7 @@ const root = {
     list: listOf(anyObject()).optional(),
   }).optional(),
   gateway: gatewaySchema.optional(),
-  secrets: object(secretProviders).optional(),
+  secrets: secretsSchema.optional(),
   network: object({
     allow: patterns.optional(),
     proxy: verified(proxyProblem).optional(),

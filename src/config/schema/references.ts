@@ -2,6 +2,7 @@
 // literal `${`, and secrets as `secret://<provider>/<path>`. This file reads such references; resolve.ts
 // replaces them.
 
+import { SECRET_PROVIDERS } from "../../model/secret-provider.ts";
 import { closest } from "../../util/closest.ts";
 import { alternatives, quote } from "../issue.ts";
 
@@ -15,17 +16,6 @@ export type Template =
   | { kind: "malformed"; offset: number; reason: string };
 
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
-
-export const SECRET_PROVIDERS = [
-  "env",
-  "file",
-  "exec",
-  "gcp",
-  "aws",
-  "vault",
-  "azure",
-  "keyring",
-] as const;
 
 /** An escaped `${`, a reference that may lack its `}`, or text. */
 const TOKENS = /(\$\$\{)|\$\{([^}]*)(\})?|\$|[^$]+/g;

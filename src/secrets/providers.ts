@@ -1,0 +1,18 @@
+// The table of secret providers. Each is one file, which is loaded with the first reference to it.
+
+import type {
+  ProviderSurroundings,
+  SecretProvider,
+  SecretProviderName,
+  SecretSettings,
+} from "../model/secret-provider.ts";
+
+type OpenProvider = (
+  settings: SecretSettings,
+  surroundings: ProviderSurroundings,
+) => Promise<SecretProvider>;
+
+export const PROVIDERS: Readonly<Partial<Record<SecretProviderName, OpenProvider>>> = {
+  env: async ({ env = {} }, around) =>
+    (await import("./providers/env.ts")).createEnvProvider(env, around),
+};
