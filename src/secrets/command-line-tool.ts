@@ -1,0 +1,80 @@
+// The command-line tools of the clouds, where their packages are not installed: what they answer, why they failed, and
+// what to install where neither is there.
+
+import type { ErrorDetails, PlugboardError } from "../model/errors.ts";
+import {
+  type ProgramOptions,
+  type ProviderSurroundings,
+  type RunProgram,
+  secretUnavailable,
+} from "../model/secret-provider.ts";
+import { hasErrorCode } from "../util/error-code.ts";
+import { duration, oneLine } from "../util/text.ts";
+
+const LONGEST_WORDS = 300;
+
+/** A package that is loaded if it is installed. `install` is what npm is told. */
+export interface OptionalPackage {
+  name: string;
+  install: string;
+}
+
+/** Undefined if the package is not installed. A package written in CommonJS has its exports in `default`. */
+export async function loadOptional(
+  { name }: OptionalPackage,
+  importOptional: ProviderSurroundings["importOptional"],
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  try {
+    const loaded = (await importOptional(name)) as Readonly<Record<string, unknown>>;
+    const inner = loaded["default"];
+    return typeof inner === "object" && inner !== null ? { ...inner, ...loaded } : loaded;
+  } catch (error) {
+    if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+export interface ToolOptions extends ProgramOptions {
+  /** The words on stderr by which a failure is known that does not pass. The exit codes do not tell them apart. */
+  permanent: RegExp;
+}
+
+/** What the tool wrote to stdout. Undefined if there is no such program. */
+export async function outputOf(
+  run: RunProgram,
+  [program = "", ...args]: readonly string[],
+  { permanent, ...options }: ToolOptions,
+): Promise<string | undefined> {
+  const result = await run(program, args, options);
+  switch (result.kind) {
+    case "not-found":
+      return undefined;
+    case "too-late":
+      throw passing(`${program} did not answer within ${duration(result.ms)}`);
+    case "too-large":
+      throw secretUnavailable(`${program} wrote more than a secret can be`);
+    case "failed":
+      throw secretUnavailable(`${program} cannot be started: ${result.reason}`);
+    case "exited":
+      if (result.code === 0) return result.stdout.toString("utf8");
+      throw said(`${program} failed`, result.stderr, { permanent: permanent.test(result.stderr) });
+  }
+}
+
+export function notInstalled({ name, install }: OptionalPackage, tool: string): PlugboardError {
+  return secretUnavailable(
+    `the package ${name} is not installed, and there is no ${tool} on the PATH`,
+    { hint: `install it (with -g if Plugboard was installed with -g): npm install ${install}` },
+  );
+}
+
+/** A cause that may pass by itself. */
+export function passing(message: string, details: ErrorDetails = {}): PlugboardError {
+  return secretUnavailable(message, { ...details, permanent: false });
+}
+
+/** A failure in the words of the service or the program, which never repeat a value. */
+export function said(message: string, words: string, details: ErrorDetails = {}): PlugboardError {
+  const quote = oneLine(words, LONGEST_WORDS);
+  return secretUnavailable(quote === "" ? message : `${message}: ${quote}`, { quote, ...details });
+}
