@@ -36,6 +36,7 @@ export default defineConfig({
       GOOGLE_APPLICATION_CREDENTIALS: "",
       CLOUDSDK_CONFIG: "/nonexistent",
       AWS_EC2_METADATA_DISABLED: "true",
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
       AWS_SHARED_CREDENTIALS_FILE: "/nonexistent",
       AWS_CONFIG_FILE: "/nonexistent",
     },
