@@ -89,6 +89,8 @@ export interface SecretRequest {
   /** Headers with credentials: sent only to the host of the URL, not to one that it redirects to. */
   privateHeaders?: Record<string, string>;
   body?: string;
+  /** PEM text: the authority of its certificate, where this machine does not know it. */
+  ca?: string;
   signal: AbortSignal;
 }
 

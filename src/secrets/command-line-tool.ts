@@ -9,7 +9,8 @@ import {
   secretUnavailable,
 } from "../model/secret-provider.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { duration, oneLine } from "../util/text.ts";
+import { oneLine } from "../util/text.ts";
+import { requireOutput } from "./program-output.ts";
 
 const LONGEST_WORDS = 300;
 
@@ -46,19 +47,14 @@ export async function outputOf(
   { permanent, ...options }: ToolOptions,
 ): Promise<string | undefined> {
   const result = await run(program, args, options);
-  switch (result.kind) {
-    case "not-found":
-      return undefined;
-    case "too-late":
-      throw passing(`${program} did not answer within ${duration(result.ms)}`);
-    case "too-large":
-      throw secretUnavailable(`${program} wrote more than a secret can be`);
-    case "failed":
-      throw secretUnavailable(`${program} cannot be started: ${result.reason}`);
-    case "exited":
-      if (result.code === 0) return result.stdout.toString("utf8");
-      throw said(`${program} failed`, result.stderr, { permanent: permanent.test(result.stderr) });
-  }
+  if (result.kind === "not-found") return undefined;
+  const output = requireOutput(result, {
+    program,
+    notFound: "",
+    failed: ({ stderr }) =>
+      said(`${program} failed`, stderr, { permanent: permanent.test(stderr) }),
+  });
+  return output.toString("utf8");
 }
 
 export function notInstalled({ name, install }: OptionalPackage, tool: string): PlugboardError {

@@ -1,72 +1,57 @@
-// Makes a secret's value of what a service or a file holds: bytes that must be text, or an object with keys.
+// Makes a value of what a provider gave: text without the newline at its end, or one key of a JSON object.
 
 import { isJsonObject } from "../model/json.ts";
 import { secretUnavailable } from "../model/secret-provider.ts";
+import type { PlugboardError } from "../model/errors.ts";
 import { parseJson } from "../util/parse-json.ts";
 import { oneLine } from "../util/text.ts";
 
+/** More keys than this are not listed. */
 const MOST_KEYS = 20;
-const LONGEST_KEY = 60;
 
-/**
- * The text of a whole secret, without the line break that `echo` and editors put at its end. Throws for what is no
- * text: a variable, a header and an argument can hold nothing else.
- */
-export function secretText(content: Uint8Array | string): string {
-  const text = typeof content === "string" ? content : decoded(content);
-  if (text.includes("\0")) throw isBinary();
+/** Throws SECRET_UNAVAILABLE for bytes that are not text. One newline at the end is cut off: files and programs add it. */
+export function secretText(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw secretUnavailable("the value is binary data, not text");
+  }
+  return withoutNewline(text);
+}
+
+export function withoutNewline(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-function decoded(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw isBinary();
-  }
-}
-
-/** The value of one key of a JSON object that is written in a text. */
-export function keyOfText(text: string, key: string): string {
+/** One key of a JSON object. Throws SECRET_UNAVAILABLE, naming the keys that there are. Never quotes a value. */
+export function keyOfJson(text: string, key: string): string {
   const parsed = parseJson(text);
-  if (isJsonObject(parsed)) return keyOf(parsed, key);
-  throw secretUnavailable(`it is not a JSON object, so it has no key ${quoted(key)}`, {
-    hint: 'leave out the "#" and its key',
-  });
+  if (!isJsonObject(parsed)) {
+    throw secretUnavailable(`the value is not a JSON object, so it has no key ${quoted(key)}`);
+  }
+  return valueOfKey(parsed, key);
 }
 
-/** Without a key: the only one, or `value`. Errors list the keys and never a value. */
-export function keyOf(values: Readonly<Record<string, unknown>>, key?: string): string {
-  const keys = Object.keys(values);
-  const chosen = key ?? (keys.length === 1 ? keys[0] : keys.find((each) => each === "value"));
-  if (chosen === undefined) {
-    throw secretUnavailable(
-      keys.length === 0 ? "it has no keys" : `it has several keys: ${listed(keys)}`,
-      { hint: keys.length === 0 ? undefined : 'name one of them behind a "#"' },
-    );
-  }
-  if (!Object.hasOwn(values, chosen)) {
-    throw secretUnavailable(
-      `it has no key ${quoted(chosen)}; ${keys.length === 0 ? "it has none" : `it has ${listed(keys)}`}`,
-    );
-  }
-  const value = values[chosen];
+/** The same for an object. Numbers and switches become text; anything deeper stays JSON. */
+export function valueOfKey(values: Readonly<Record<string, unknown>>, key: string): string {
+  const value = Object.hasOwn(values, key) ? values[key] : undefined;
   if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw secretUnavailable(`the value of its key ${quoted(chosen)} is not a text`);
+  if (value === undefined || value === null) throw noSuchKey(key, Object.keys(values));
+  return JSON.stringify(value);
 }
 
-function isBinary(): Error {
-  return secretUnavailable("it is binary, and only text can be used", {
-    hint: "store it as text, such as base64",
-  });
+export function noSuchKey(key: string, keys: readonly string[]): PlugboardError {
+  return secretUnavailable(`there is no key ${quoted(key)}; ${keysThere(keys)}`);
 }
 
-function listed(keys: readonly string[]): string {
-  const shown = keys.slice(0, MOST_KEYS).map(quoted).join(", ");
-  return keys.length > MOST_KEYS ? `${shown} and ${keys.length - MOST_KEYS} more` : shown;
+/** "the keys are a, b": the names of keys are no secrets. */
+export function keysThere(keys: readonly string[]): string {
+  if (keys.length === 0) return "there are no keys";
+  const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : "";
+  return `the keys are ${keys.slice(0, MOST_KEYS).map(quoted).join(", ")}${more}`;
 }
 
 function quoted(key: string): string {
-  return `"${oneLine(key, LONGEST_KEY)}"`;
+  return JSON.stringify(oneLine(key, 60));
 }

@@ -14,7 +14,7 @@ import { errorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { loadOptional, notInstalled, outputOf, passing, said } from "../command-line-tool.ts";
-import { keyOfText, secretText } from "../secret-text.ts";
+import { keyOfJson, secretText, withoutNewline } from "../secret-text.ts";
 
 const PACKAGE = {
   name: "@aws-sdk/client-secrets-manager",
@@ -156,10 +156,10 @@ export function createAwsProvider(
         throw secretUnavailable("it names no secret", { hint: "write secret://aws/NAME" });
       }
       const { SecretString, SecretBinary } = await read(path, signal);
-      const content = SecretString ?? SecretBinary;
-      const isContent = typeof content === "string" || content instanceof Uint8Array;
-      const text = secretText(isContent ? content : "");
-      return key === undefined ? text : keyOfText(text, key);
+      const bytes = SecretBinary instanceof Uint8Array ? SecretBinary : new Uint8Array();
+      const text =
+        typeof SecretString === "string" ? withoutNewline(SecretString) : secretText(bytes);
+      return key === undefined ? text : keyOfJson(text, key);
     },
     async store(name, value, { signal }) {
       const path = name.replace(/[^A-Za-z0-9/_+=.@-]/g, "-");
