@@ -98,10 +98,10 @@ export function createVaultProvider(
     body?: object,
   ): Promise<Answer> {
     const request = { signal, ...(body !== undefined && { body }) };
-    const used = await token(signal);
+    const used = await currentToken(signal);
     const answer = await askWith(used);
     if (answer.status !== 403 || !used.hasWorked) return answer;
-    const renewed = await token(signal, used);
+    const renewed = await currentToken(signal, used);
     return renewed.value === used.value ? answer : askWith(renewed);
 
     async function askWith(by: Token): Promise<Answer> {
@@ -112,7 +112,7 @@ export function createVaultProvider(
   }
 
   /** One sign-in at a time, for all who need it. `refused` is a token that is of no use any more. */
-  async function token(signal: AbortSignal, refused?: Token): Promise<Token> {
+  async function currentToken(signal: AbortSignal, refused?: Token): Promise<Token> {
     const current = signedIn;
     const known = current && (await untilAborted(current, signal, cancelled));
     const isUsable = known !== undefined && (known.expiresAt ?? Infinity) > clock.monotonic();
