@@ -6,6 +6,7 @@ import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
+import { requireProviders } from "./config/secret-references.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
 import type { SignInRequest } from "./model/authorization.ts";
 import {
@@ -40,9 +41,14 @@ export async function openBoard(
   options: BoardOptions = {},
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+  requireProviders(agent, namesOf(options.secretProviders));
   const board = new LiveBoard(agent, await withModules(agent, options), options);
   await board.open();
   return board;
+}
+
+function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
+  return providers.map(({ name }) => name);
 }
 
 /** What nobody has trusted is not run. */
@@ -201,6 +207,7 @@ class LiveBoard implements Board {
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    requireProviders(agent, namesOf(this.#given.secretProviders));
     // One after another: each is compared with what the one before has left.
     const reloaded = this.#reloading.then(() => this.#reload(agent));
     this.#reloading = reloaded.then(

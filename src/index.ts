@@ -120,6 +120,17 @@ export type {
   ToolUseContent,
 } from "./model/sampling.ts";
 export type {
+  AwsSettings,
+  AzureSettings,
+  ExecHelper,
+  GcpSettings,
+  SecretContext,
+  SecretProvider,
+  SecretReference,
+  SecretSettings,
+  VaultSettings,
+} from "./model/secret-provider.ts";
+export type {
   ServerAuth,
   ServerConfig,
   ServerTransport,

@@ -25,6 +25,7 @@ const PATIENCE_MS = 5 * 60_000;
 export interface SignInOptions {
   server: string;
   settings: OAuthSettings;
+  latestSettings?: (() => Promise<OAuthSettings>) | undefined;
   discovery: Discovery;
   scope: string | undefined;
   store: AuthStore;

@@ -26,6 +26,7 @@ import { openFileState } from "../state/files/open.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { QuestionQueue } from "../util/question-queue.ts";
+import { AgentSecrets } from "./agent-secrets.ts";
 import { Calls } from "./calls.ts";
 import { ContentCaches } from "./content/content-caches.ts";
 import { ContentRequests } from "./content/content-requests.ts";
@@ -98,6 +99,8 @@ export class BoardCore {
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
   readonly #secrets: ServerSecrets;
+  /** Those of the agent's board serve its sessions too. */
+  readonly #agentSecrets: AgentSecrets;
   readonly #events: Emitter<BoardEvents>;
   readonly #guard: BoardGuard;
   readonly #calls: Calls;
@@ -124,7 +127,26 @@ export class BoardCore {
     this.logger = redactingLogger(given.logger ?? silentLogger, this.#redactor);
     const options = withFileState(given, this.clock, this.logger);
     this.options = options;
-    this.#secrets = new ServerSecrets(options.env ?? process.env, this.#redactor, this.logger);
+    const { env = process.env } = options;
+    this.#agentSecrets =
+      base === undefined
+        ? new AgentSecrets({
+            settings: agent.secrets,
+            proxy: agent.networkProxy,
+            env,
+            clock: this.clock,
+            logger: this.logger,
+            path: options.programPath,
+            providers: options.secretProviders,
+            onValue: (value) => this.#redactor.addCertain(value),
+          })
+        : base.#agentSecrets;
+    this.#secrets = new ServerSecrets({
+      env,
+      redactor: this.#redactor,
+      logger: this.logger,
+      secrets: this.#agentSecrets,
+    });
     this.#redactor.addNames(agent.servers.map(({ name }) => name));
     this.#events = new Emitter((error) =>
       this.logger.error("a listener threw", { reason: String(error) }),
@@ -261,6 +283,7 @@ export class BoardCore {
     let replaced: ReplacedServers | undefined;
     const change = this.tools.renew(tools, () => {
       this.#agent = agent;
+      if (this.#over === undefined) this.#agentSecrets.reconfigure(agent.secrets);
       this.#native = native;
       this.#ownTools = tools;
       this.#guard.reconfigure({ agent, known, session: this.#sessionGuard(guards) });
@@ -397,6 +420,7 @@ export class BoardCore {
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
+    if (this.#over === undefined) await this.#agentSecrets.close();
     this.#events.clear();
   }
 

@@ -62,9 +62,9 @@ export function createServer(
   const connect = lazyConnector(
     {
       definition,
-      resolve: () => {
+      resolve: (signal) => {
         roots.resolve();
-        return secrets.resolve(definition);
+        return secrets.resolve(definition, signal);
       },
       cwd,
       env,
@@ -181,7 +181,7 @@ function signInFor(
     server: owner.name,
     signInAs: owner.signInAs,
     // Resolving a target does not change its kind.
-    resolve: () => secrets.resolve(owner) as RemoteTarget,
+    resolve: async () => (await secrets.resolve(owner)).target as RemoteTarget,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     grants: state?.grants ?? memoryGrants(),

@@ -37,6 +37,7 @@ export async function openAuthorizer(
     signInAs,
     serverUrl: url,
     settings: oauth || {},
+    latestSettings: async () => (await options.resolve()).oauth || {},
     store: authStore(grants, onSecret),
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (page) => rules.checkUrl(page, from),

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { type AgentConfig, templateFor } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
-import { parseTemplate } from "./schema/references.ts";
+import { parseTemplate, referencesIn } from "./schema/references.ts";
 
 export interface Fingerprint {
   /** The hash of the configuration file. */
@@ -348,25 +348,29 @@ function isRelative(word: string): boolean {
   return /^\.{1,2}(?:[/\\:]|$)/.test(word);
 }
 
-/** With the variables filled in that are set. */
+/** With the variables filled in that are set, and without secrets: those are the gateway's to get. */
 function expanded(value: string, env: Environment): string {
   const template = parseTemplate(value);
   if (template.kind === "malformed") return value;
   return template.parts
-    .map((part) =>
-      part.kind === "text"
-        ? part.text
-        : (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? ""),
-    )
+    .map((part) => {
+      if (part.kind === "text") return part.text;
+      if (part.kind === "secret") return "";
+      return (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? "");
+    })
     .join("");
 }
 
-/** The variables that any text in a value refers to. */
+/** The variables that any text in a value refers to, as `${NAME}` or `secret://env/NAME`. */
 function namesIn(value: unknown): string[] {
   if (typeof value === "string") {
     const template = parseTemplate(value);
     if (template.kind === "malformed") return [];
-    return template.parts.flatMap((part) => (part.kind === "variable" ? [part.name] : []));
+    const variables = template.parts.flatMap((part) =>
+      part.kind === "variable" ? [part.name] : [],
+    );
+    const secrets = referencesIn(value).filter(({ provider }) => provider === "env");
+    return [...variables, ...secrets.map(({ path }) => path)];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(namesIn);

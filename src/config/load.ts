@@ -7,10 +7,11 @@ import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { type AgentConfig, DEFAULT_AGENT } from "../model/agent-config.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
+import type { SecretSettings } from "../model/secret-provider.ts";
 import type { SessionDefaults } from "../model/server-config.ts";
 import { closest } from "../util/closest.ts";
 import { type ConfigFile, readConfigContent, readConfigFile } from "./config-file.ts";
-import { expandHome } from "./home.ts";
+import { expandHome } from "../util/home-path.ts";
 import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
@@ -25,6 +26,7 @@ import {
 } from "./layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "./schema/agents.ts";
 import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { hasFileReference } from "./schema/references.ts";
 import { kindOf } from "./schema/servers.ts";
 import {
   agentWarnings,
@@ -32,6 +34,7 @@ import {
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
+import { unknownProviders } from "./secret-references.ts";
 
 export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */
@@ -41,6 +44,8 @@ export interface LoadConfigOptions {
   text?: string;
   /** Settings of every server that has none of its own. */
   serverDefaults?: SessionDefaults;
+  /** The providers that you will give to `openBoard`: references may name them. */
+  secretProviders?: readonly { readonly name: string }[];
 }
 
 /**
@@ -75,6 +80,7 @@ function toAgentConfig(
     cwd,
     homedir = systemHome(),
     serverDefaults,
+    secretProviders = [],
   }: LoadConfigOptions & { baseDir?: string },
 ): AgentConfig {
   const layers = readAgents(value);
@@ -83,6 +89,10 @@ function toAgentConfig(
   const found = [
     ...layers.issues,
     ...mergeIssues(layers),
+    ...unknownProviders(
+      value,
+      secretProviders.map(({ name }) => name),
+    ),
     ...(isKnown ? [] : [unknownAgent(agentId, layers)]),
   ];
   throwIfAny([...issues, ...found.map(asWritten)], source);
@@ -170,7 +180,8 @@ function mergeAgent(
     maxSteps: settings.maxSteps,
     modelNotice: settings.modelNotice,
     modelTimeout: settings.modelTimeout,
-    modelProviders: root.models?.providers,
+    modelProviders: modelProviders(root.models?.providers, baseDir),
+    ...(root.secrets && { secrets: secretSettings(root.secrets, toPath) }),
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,
     guard: agentGuard(layers),
@@ -182,6 +193,28 @@ function mergeAgent(
       })),
     ),
   };
+}
+
+/** With the directory that the path of a key's file is relative to. */
+function modelProviders(
+  providers: AgentConfig["modelProviders"],
+  baseDir: string,
+): AgentConfig["modelProviders"] {
+  if (providers === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, provider]) => [
+      name,
+      hasFileReference(provider) ? { ...provider, baseDir } : provider,
+    ]),
+  );
+}
+
+function secretSettings(
+  settings: SecretSettings,
+  toPath: (path: string) => string,
+): SecretSettings {
+  const { file } = settings;
+  return file?.path === undefined ? settings : { ...settings, file: { path: toPath(file.path) } };
 }
 
 /** Those of the defaults come first; an agent adds its own. */

@@ -35,6 +35,7 @@ export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentCon
     roots: rootsSetting(roots, baseDir),
     workspace,
     networkAllow,
+    ...(input.secrets && { secrets: input.secrets }),
     guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),
     audit: auditSettings(input.audit, (file) => file),
     session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),

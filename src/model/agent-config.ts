@@ -12,6 +12,7 @@ import type {
   ToolRules,
 } from "./guard-settings.ts";
 import type { RootsSetting } from "./roots.ts";
+import type { SecretSettings } from "./secret-provider.ts";
 import type { ServerConfig, SessionDefaults } from "./server-config.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 
@@ -58,6 +59,8 @@ export interface AgentConfig {
   modelTimeout?: number;
   /** Model providers by name, in addition to the built-in ones. */
   modelProviders?: Record<string, ModelProvider>;
+  /** What the providers of secrets are told. */
+  secrets?: SecretSettings;
   /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
   /** Modules with native tools. The board runs them when it opens. */
@@ -111,6 +114,8 @@ export interface BoardConfig {
   roots?: boolean | string[];
   /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
   networkAllow?: string[];
+  /** What the providers of secrets are told, as `secrets` in a file. */
+  secrets?: SecretSettings;
   /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
   tools?: ToolRules;
   /** Ask before a call. Default "never". */
@@ -138,10 +143,12 @@ export interface ModelProvider {
   type: ModelProviderType;
   /** Includes the version, as in `http://localhost:11434/v1`. May contain `${VAR}`. */
   baseUrl?: string;
-  /** May contain `${VAR}`. Default: the variable that the provider's own tools read. */
+  /** May contain `${VAR}` and `secret://`. Default: the variable that the provider's own tools read. */
   apiKey?: string;
   /** How many tokens fit into one request. */
   contextWindow?: number;
   /** With `openai-compatible`: false for models that do not take images. Default: it is tried. */
   images?: boolean;
+  /** The directory of the configuration file, where a secret of the provider is in a file. */
+  baseDir?: string;
 }

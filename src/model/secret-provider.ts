@@ -34,6 +34,8 @@ export interface SecretReference {
 export interface SecretContext {
   /** Aborts when nobody needs the value any more, or when its time is up. */
   signal: AbortSignal;
+  /** The directory of the configuration that the reference is written in. Absent if it is written in code. */
+  baseDir?: string | undefined;
 }
 
 export interface SecretProvider {
@@ -113,8 +115,6 @@ export type SecretFetch = (url: string, request: SecretRequest) => Promise<Secre
 export interface ProviderSurroundings {
   env: Environment;
   homedir: string;
-  /** The directory of the configuration file: relative paths are relative to it. */
-  baseDir?: string;
   platform: NodeJS.Platform;
   clock: Clock;
   run: RunProgram;
@@ -139,8 +139,8 @@ export interface ExecHelper {
 /** The `secrets` block of a configuration: what each provider is told. */
 export interface SecretSettings {
   env?: Record<string, never>;
-  /** `directory` is where paths start, and where new values are put. */
-  file?: { directory?: string };
+  /** `path` is the file that new values are put into, `secrets.json` in Plugboard's home unless it is set. */
+  file?: { path?: string };
   /** By name. */
   exec?: Record<string, ExecHelper>;
   gcp?: GcpSettings;

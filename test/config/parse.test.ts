@@ -94,7 +94,7 @@ describe("a configuration in code", () => {
       "a file's structure",
       { agents: {}, servers: {} },
       [
-        "agents  unknown key; expected servers, toolNames, toolNameLength, startupWait, resourceTools, roots, networkAllow, workspace, tools, approval, framing, pins, limits, session or audit",
+        "agents  unknown key; expected servers, toolNames, toolNameLength, startupWait, resourceTools, roots, networkAllow, secrets, workspace, tools, approval, framing, pins, limits, session or audit",
       ],
     ],
   ])("is refused when it is or has %s", async (_, input, lines) => {

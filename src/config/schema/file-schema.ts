@@ -221,6 +221,7 @@ export const boardSchema = object({
   servers: anyObject(),
   ...board,
   networkAllow: patterns.optional(),
+  secrets: secretsSchema.optional(),
   workspace: text().optional(),
   tools: object(toolRules).optional(),
   approval: approval.optional(),

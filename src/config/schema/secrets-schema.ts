@@ -64,7 +64,7 @@ const azureAuth = byType<AzureAuth>(
 
 export const secretsSchema: Schema<SecretSettings> = object({
   env: object({}).optional(),
-  file: object({ directory: text().optional() }).optional(),
+  file: object({ path: text().optional() }).optional(),
   exec: mapOf(helper, helperNameProblem).optional(),
   gcp: object({
     project: text().optional(),

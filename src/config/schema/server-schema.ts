@@ -25,6 +25,7 @@ import {
   resolvable,
   resolvableDirectory,
   resolvableOrEmpty,
+  resolvablePath,
   resolvableUrl,
 } from "./values.ts";
 
@@ -80,19 +81,19 @@ const oauth = either(
 );
 
 const tls = object({
-  ca: resolvable().optional(),
-  cert: resolvable().optional(),
-  key: resolvable().optional(),
+  ca: resolvablePath().optional(),
+  cert: resolvablePath().optional(),
+  key: resolvablePath().optional(),
 });
 
 const connection = {
   transport: transport.optional(),
   type: transport.optional(),
-  command: resolvable().optional(),
+  command: resolvablePath().optional(),
   args: listOf(resolvableOrEmpty()).optional(),
   env: mapOf(resolvableOrEmpty(), variableNameProblem).optional(),
-  cwd: resolvable().optional(),
-  workingDir: resolvable().optional(),
+  cwd: resolvablePath().optional(),
+  workingDir: resolvablePath().optional(),
   url: resolvableUrl().optional(),
   headers: mapOf(resolvableOrEmpty(headerValueProblem), headerNameProblem).optional(),
   auth: auth.optional(),

@@ -62,7 +62,7 @@ export function urlProblem(url: string): string | undefined {
   return undefined;
 }
 
-/** A value that may hold `${VAR}` or be a `secret://` reference. */
+/** A value that may hold `${VAR}` and `${secret://…}`, or be a `secret://` reference. */
 export function resolvable(): Schema<string> {
   return verified(resolvableProblem);
 }
@@ -82,16 +82,23 @@ export function resolvableUrl(): Schema<string> {
   });
 }
 
+/** A program or a path: it may hold `${VAR}`, and is no secret. */
+export function resolvablePath(): Schema<string> {
+  return verified((path) => resolvableProblem(path) ?? secretPathProblem(path));
+}
+
+function secretPathProblem(path: string): string | undefined {
+  return mentionsSecret(path) ? "is a secret; expected a path" : undefined;
+}
+
 /** A directory on this machine, as a path or a `file:` URL. One with references is checked when they are resolved. */
 export function resolvableDirectory(): Schema<string> {
   return verified((directory) => {
     const isOther = /^[a-z][a-z\d+.-]+:\/\//i.test(directory) && !/^file:/i.test(directory);
-    const isLiteral = !mentionsSecret(directory);
     return (
       resolvableProblem(directory) ??
-      (isOther && isLiteral
-        ? "is not a directory on this machine; expected a path or a file: URL"
-        : undefined)
+      secretPathProblem(directory) ??
+      (isOther ? "is not a directory on this machine; expected a path or a file: URL" : undefined)
     );
   });
 }

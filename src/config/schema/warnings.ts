@@ -4,11 +4,15 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
+import { referencesIn } from "./references.ts";
 import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
 
 const NO_EFFECT = "is accepted, but has no effect in this version";
 
 const NO_SESSION_EFFECT = "has no effect on the servers of a session";
+
+const ARGUMENT_SECRET =
+  'puts a secret where every user of this machine can read it, in the list of processes; put it in "env" if the server can take it from there';
 
 const AGENT_MODE = 'says "agent", which is "always" in this version';
 
@@ -42,10 +46,21 @@ export function serverWarnings(
   return [
     ...issues,
     ...npxWarnings(used, path),
+    ...argumentWarnings(used, path),
     ...includeWarnings(used["include"], path),
     ...keepAliveWarnings(used, path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
+}
+
+/** What a process is started with can be read by every user of the machine. */
+function argumentWarnings({ args }: JsonObject, path: KeyPath): Issue[] {
+  if (!Array.isArray(args)) return [];
+  return args.flatMap((arg, index) =>
+    typeof arg === "string" && referencesIn(arg).length > 0
+      ? [atKey([...path, "args", index], ARGUMENT_SECRET)]
+      : [],
+  );
 }
 
 const NPX_ANSWERS = /^(-y|--(no-)?yes(=.*)?|--no|--no-install)$/;
@@ -99,7 +114,6 @@ export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath)
 export function rootWarnings(root: JsonObject): Issue[] {
   const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
   return [
-    ...keyWarnings(root, ["secrets"], NO_EFFECT, []),
     ...durationWarnings(gateway, ["sessionTimeout", "idleTimeout", "approvalWait"], ["gateway"]),
   ];
 }

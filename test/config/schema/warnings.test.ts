@@ -41,6 +41,24 @@ describe("include", () => {
   });
 });
 
+describe("a secret in the arguments", () => {
+  const message =
+    'puts a secret where every user of this machine can read it, in the list of processes; put it in "env" if the server can take it from there';
+
+  it.each([
+    ["secret://gcp/x", true],
+    ["--token=${secret://gcp/x}", true],
+    ["op://a/b/c", true],
+    ["${TOKEN}", false],
+    ["$${secret", false],
+  ])("%s: %s", async (arg, warns) => {
+    const expected = warns ? [`FILE:1:76  ${X}.args[1]  ${message}`] : [];
+    expect(await server(`command: 'xy', args: [ '-', '${arg}' ], env: { A: '${arg}' }`)).toEqual(
+      expected,
+    );
+  });
+});
+
 describe("scope", () => {
   it.each(["scope: 'shared'", "scope: 'session'"])("does not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
@@ -187,13 +205,6 @@ describe("settings without a feature", () => {
     const path = `agents.defaults.mcp.session.${key}`;
     expect(await warningsOf(text)).toEqual([`FILE:1:43  ${path}  ${message}`]);
   });
-
-  it.each([["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT]])(
-    "of the file warn: %s",
-    async (keys, key, message) => {
-      expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
-    },
-  );
 
   it("include a timeout of the gateway that looks like seconds", async () => {
     expect(

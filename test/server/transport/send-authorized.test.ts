@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Authorizer, Challenge } from "../../../src/model/authorization.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
 import type { GuardedResponse } from "../../../src/net/fetch.ts";
+import { ConfiguredHeaders } from "../../../src/server/transport/configured-headers.ts";
 import { type Hold, sendAuthorized } from "../../../src/server/transport/send-authorized.ts";
 
 interface Answer {
@@ -42,6 +43,8 @@ function wallet(...tokens: (string | undefined)[]) {
   return { authorizer, renewals };
 }
 
+const NONE = new ConfiguredHeaders({});
+
 const REFUSED = { status: 401, headers: { "www-authenticate": "Bearer scope=a" } };
 const NARROW = {
   status: 403,
@@ -51,14 +54,14 @@ const NARROW = {
 describe("a request", () => {
   it("is sent as it is without an authorizer", async () => {
     const { send, credentials } = server(REFUSED);
-    expect((await sendAuthorized(undefined, send)).status).toBe(401);
+    expect((await sendAuthorized({ headers: NONE }, send)).status).toBe(401);
     expect(credentials).toEqual([undefined]);
   });
 
   it("is sent with the current token", async () => {
     const { send, credentials, cancelled } = server({ status: 200 });
     const { authorizer, renewals } = wallet("t1");
-    expect((await sendAuthorized(authorizer, send)).status).toBe(200);
+    expect((await sendAuthorized({ headers: NONE, authorizer }, send)).status).toBe(200);
     expect(credentials).toEqual(["Bearer t1"]);
     expect([renewals, cancelled]).toEqual([[], []]);
   });
@@ -66,7 +69,7 @@ describe("a request", () => {
   it("is sent again with a new token if the server asks for one", async () => {
     const { send, credentials, cancelled } = server(REFUSED, NARROW, { status: 200 });
     const { authorizer, renewals } = wallet(undefined, "t1", "t2");
-    expect((await sendAuthorized(authorizer, send)).status).toBe(200);
+    expect((await sendAuthorized({ headers: NONE, authorizer }, send)).status).toBe(200);
     expect(credentials).toEqual([undefined, "Bearer t1", "Bearer t2"]);
     expect(renewals).toEqual([
       [{ status: 401, header: "Bearer scope=a" }, undefined],
@@ -79,7 +82,9 @@ describe("a request", () => {
     "that is refused for another reason is not: %j",
     async (answer) => {
       const { send, credentials } = server(answer);
-      expect((await sendAuthorized(wallet("t").authorizer, send)).status).toBe(answer.status);
+      expect((await sendAuthorized({ headers: NONE, ...wallet("t") }, send)).status).toBe(
+        answer.status,
+      );
       expect(credentials).toHaveLength(1);
     },
   );
@@ -87,7 +92,7 @@ describe("a request", () => {
   it("fails if the server refuses every token", async () => {
     const { send, credentials } = server(REFUSED);
     const { authorizer, renewals } = wallet("t1", "t2", "t3", "t4", "t5");
-    await expect(sendAuthorized(authorizer, send)).rejects.toMatchObject({
+    await expect(sendAuthorized({ headers: NONE, authorizer }, send)).rejects.toMatchObject({
       code: "NEEDS_AUTH",
       message: "the server refuses every token it is given (HTTP 401)",
       permanent: true,
@@ -102,7 +107,9 @@ describe("a request", () => {
       token: async () => undefined,
       renew: () => Promise.reject(reason),
     };
-    await expect(sendAuthorized(authorizer, server(REFUSED).send)).rejects.toBe(reason);
+    await expect(sendAuthorized({ headers: NONE, authorizer }, server(REFUSED).send)).rejects.toBe(
+      reason,
+    );
   });
 
   it("holds its clock while tokens are found and renewed, and only then", async () => {
@@ -119,7 +126,7 @@ describe("a request", () => {
       }
     };
     await sendAuthorized(
-      wallet("t1", "t2").authorizer,
+      { headers: NONE, ...wallet("t1", "t2") },
       (credentials) => {
         expect(holding).toBe(false);
         return send(credentials);
