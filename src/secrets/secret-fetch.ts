@@ -54,5 +54,7 @@ async function openFetch(
     allowPrivate: false,
     allow: host ? [`http://${host}`] : [],
   };
-  return createFetch({ policy, env, clock, ...(ca !== undefined && { tls: { ca } }) });
+  // The services of the machine itself are behind no proxy, and a proxy would get the credentials.
+  const proxies = host.startsWith("169.254.") ? {} : env;
+  return createFetch({ policy, env: proxies, clock, ...(ca !== undefined && { tls: { ca } }) });
 }

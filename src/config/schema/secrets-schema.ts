@@ -3,6 +3,8 @@
 
 import { isAbsolute } from "node:path";
 import type { AzureAuth, SecretSettings, VaultAuth } from "../../model/secret-provider.ts";
+import { plainHost } from "../../net/host-list.ts";
+import { isLocal } from "../../net/policy.ts";
 import { mentionsSecret } from "./references.ts";
 import { byType, listOf, mapOf, object, oneOf, type Schema, text, verified } from "./schema.ts";
 import { resolvable, urlProblem } from "./values.ts";
@@ -16,6 +18,12 @@ const helper = object({
   args: listOf(text()).optional(),
   protocol: oneOf(["argument", "json"]).optional(),
 });
+
+const file = verified((path) =>
+  isAbsolute(path) || path.startsWith("~/")
+    ? undefined
+    : "is a relative path; expected an absolute one, or one that begins with ~/",
+);
 
 /** A credential that opens another provider. It is never written out, and comes from a provider that needs none of these. */
 const credential = verified(credentialProblem, resolvable());
@@ -32,7 +40,7 @@ const vaultAuth = byType<VaultAuth>(
     kubernetes: object({
       type: oneOf(["kubernetes"]),
       role: text(),
-      tokenFile: text().optional(),
+      tokenFile: file.optional(),
       mount: text().optional(),
     }),
   },
@@ -51,7 +59,7 @@ const azureAuth = byType<AzureAuth>(
     "workload-identity": object({
       type: oneOf(["workload-identity"]),
       ...azureClient,
-      tokenFile: text().optional(),
+      tokenFile: file.optional(),
     }),
     "managed-identity": object({
       type: oneOf(["managed-identity"]),
@@ -78,15 +86,15 @@ export const secretsSchema: Schema<SecretSettings> = object({
   vault: object({
     address: verified(urlProblem).optional(),
     namespace: text().optional(),
-    ca: text().optional(),
+    ca: file.optional(),
     directory: verified(directoryProblem).optional(),
     auth: vaultAuth.optional(),
   }).optional(),
   azure: object({
     vault: verified(vaultNameProblem).optional(),
     suffix: verified(domainProblem).optional(),
-    endpoint: verified(urlProblem).optional(),
-    authority: verified(urlProblem).optional(),
+    endpoint: verified(secureUrlProblem).optional(),
+    authority: verified(secureUrlProblem).optional(),
     auth: azureAuth.optional(),
   }).optional(),
   op: object({ account: text().optional() }).optional(),
@@ -104,6 +112,15 @@ function hostProblem(host: string): string | undefined {
   return /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)
     ? undefined
     : 'is not a host; expected one such as secretmanager.europe-west3.rep.googleapis.com or localhost:8085, without "https://"';
+}
+
+function secureUrlProblem(url: string): string | undefined {
+  const problem = urlProblem(url);
+  if (problem !== undefined) return problem;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || isLocal(plainHost(hostname))
+    ? undefined
+    : "is plain http; expected https, since credentials are sent there";
 }
 
 function domainProblem(domain: string): string | undefined {

@@ -1,8 +1,7 @@
 // `secret://vault/mount/path#key`: the KV secrets of HashiCorp Vault and OpenBao, in both versions, over their HTTP API.
 
 import { readFile } from "node:fs/promises";
-import { join, resolve as resolvePath } from "node:path";
-import { cancelled } from "../../model/errors.ts";
+import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import {
   type ProviderSurroundings,
@@ -13,10 +12,11 @@ import {
   type VaultAuth,
   type VaultSettings,
 } from "../../model/secret-provider.ts";
-import { untilAborted } from "../../util/abort.ts";
+import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { passing, said } from "../command-line-tool.ts";
 import { keysThere, valueOfKey } from "../secret-text.ts";
+import { SharedSignIn } from "../shared-sign-in.ts";
 
 /** Where Kubernetes puts the token of a pod. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
@@ -54,9 +54,8 @@ export function createVaultProvider(
   const namespace = settings.namespace || env["VAULT_NAMESPACE"] || undefined;
   const caFile = settings.ca || env["VAULT_CACERT"] || undefined;
   const { auth = { type: "token" } } = settings;
-  const closing = new AbortController();
   let authority: Promise<string> | undefined;
-  let signedIn: Promise<Token> | undefined;
+  const signedIn = new SharedSignIn<Token>(clock, (signal) => signIn(auth, signal));
   /** Which version of KV a mount has. */
   const mounts = new Map<string, Place["version"]>();
 
@@ -98,10 +97,10 @@ export function createVaultProvider(
     body?: object,
   ): Promise<Answer> {
     const request = { signal, ...(body !== undefined && { body }) };
-    const used = await currentToken(signal);
+    const used = await signedIn.token(signal);
     const answer = await askWith(used);
     if (answer.status !== 403 || !used.hasWorked) return answer;
-    const renewed = await currentToken(signal, used);
+    const renewed = await signedIn.token(signal, used);
     return renewed.value === used.value ? answer : askWith(renewed);
 
     async function askWith(by: Token): Promise<Answer> {
@@ -111,33 +110,12 @@ export function createVaultProvider(
     }
   }
 
-  /** One sign-in at a time, for all who need it. `refused` is a token that is of no use any more. */
-  async function currentToken(signal: AbortSignal, refused?: Token): Promise<Token> {
-    const current = signedIn;
-    const known = current && (await untilAborted(current, signal, cancelled));
-    const isUsable = known !== undefined && (known.expiresAt ?? Infinity) > clock.monotonic();
-    if (isUsable && known !== refused) return known;
-    if (signedIn === current || signedIn === undefined) {
-      // Not with the signal of one of those who wait for it.
-      const signingIn = signIn(auth, closing.signal);
-      signingIn.catch(() => forgetToken(signingIn));
-      signedIn = signingIn;
-    }
-    return untilAborted(signedIn, signal, cancelled);
-  }
-
-  function forgetToken(of: Promise<Token> | undefined): void {
-    if (signedIn === of) signedIn = undefined;
-  }
-
   /** After a failure with a token that has never worked, the next attempt signs in anew. */
   async function attempt<Result>(task: () => Promise<Result>): Promise<Result> {
     try {
       return await task();
     } catch (error) {
-      const current = signedIn;
-      const known = await current?.catch(() => undefined);
-      if (known?.hasWorked !== true) forgetToken(current);
+      await signedIn.forgetIf(({ hasWorked }) => !hasWorked);
       throw error;
     }
   }
@@ -194,7 +172,7 @@ export function createVaultProvider(
   }
 
   async function readSetting(file: string, setting: string): Promise<string> {
-    const path = file.startsWith("~/") ? join(homedir, file.slice(2)) : resolvePath(file);
+    const path = expandHome(file, homedir);
     try {
       return await readFile(path, "utf8");
     } catch (cause) {
@@ -273,7 +251,7 @@ export function createVaultProvider(
       return { provider: "vault", path, key: "value", text: `secret://vault/${path}#value` };
     },
     async close() {
-      closing.abort();
+      signedIn.close();
     },
   };
 }
