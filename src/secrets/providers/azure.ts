@@ -176,7 +176,7 @@ export function createAzureProvider(
       const query = new URLSearchParams({ "api-version": "2019-08-01", resource, ...identity });
       const privateHeaders = { "x-identity-header": header };
       return {
-        url: `${endpoint}?${query}`,
+        url: `${endpoint}?${query.toString()}`,
         request: { method: "GET", privateHeaders },
         credential,
       };
@@ -184,7 +184,7 @@ export function createAzureProvider(
     const base = (env["AZURE_POD_IDENTITY_AUTHORITY_HOST"] || METADATA).replace(/\/+$/, "");
     const query = new URLSearchParams({ "api-version": "2018-02-01", resource, ...identity });
     return {
-      url: `${base}/metadata/identity/oauth2/token?${query}`,
+      url: `${base}/metadata/identity/oauth2/token?${query.toString()}`,
       request: { method: "GET", headers: { metadata: "true" } },
       credential,
     };
