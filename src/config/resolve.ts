@@ -201,6 +201,26 @@ export function expandValue(
   throw new PlugboardError("CONFIG_INVALID", `${key} is a malformed secret reference`, details);
 }
 
+/** A value with its references filled in, as `expandValue` gives it, with the secrets that `valueOf` gives. */
+export async function resolveValue(
+  value: string,
+  key: string,
+  env: Environment,
+  valueOf: (needed: NeededSecret) => Promise<string>,
+): Promise<string> {
+  const needed: NeededSecret[] = [];
+  expandValue(value, key, env, undefined, (reference, place) => {
+    needed.push({ key: place, reference });
+    return "";
+  });
+  const values = new Map(
+    await Promise.all(
+      needed.map(async (each) => [each.reference.text, await valueOf(each)] as const),
+    ),
+  );
+  return expandValue(value, key, env, undefined, ({ text }) => values.get(text) ?? "");
+}
+
 type Variable = Extract<
   Extract<Template, { kind: "parts" }>["parts"][number],
   { kind: "variable" }

@@ -32,8 +32,9 @@ export async function chooseModels(
 export function modelOptions(
   agent: AgentConfig,
   { io, clock }: Pick<CliContext, "io" | "clock">,
+  programPath?: Promise<string | undefined>,
 ): ModelOptions {
-  const { modelProviders: providers, networkProxy: proxy } = agent;
+  const { modelProviders: providers, networkProxy: proxy, secrets } = agent;
   const { modelNotice: notice, modelTimeout: timeout } = agent;
-  return { env: io.env, clock, providers, proxy, notice, timeout };
+  return { env: io.env, clock, providers, proxy, notice, timeout, secrets, programPath };
 }

@@ -92,7 +92,8 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     context.onHangup(() => config.reload());
     const chosen = await choosing;
     if (chosen?.notice !== undefined) screen.note(`plugboard: ${chosen.notice}`);
-    await using models = chosen && new Models(chosen.ids, modelOptions(agent, context));
+    await using models =
+      chosen && new Models(chosen.ids, modelOptions(agent, context, programPath));
     const { systemPrompt, maxSteps } = agent;
     const notice = chosen?.notice;
     await serveAcp({
