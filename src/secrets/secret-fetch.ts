@@ -54,7 +54,15 @@ async function openFetch(
     allowPrivate: false,
     allow: host ? [`http://${host}`] : [],
   };
-  // The services of the machine itself are behind no proxy, and a proxy would get the credentials.
-  const proxies = host.startsWith("169.254.") ? {} : env;
-  return createFetch({ policy, env: proxies, clock, ...(ca !== undefined && { tls: { ca } }) });
+  return createFetch({
+    policy,
+    env: proxiesFor(host, env),
+    clock,
+    ...(ca !== undefined && { tls: { ca } }),
+  });
+}
+
+/** The services of the machine itself are behind no proxy, and a proxy would get the credentials that they give. */
+export function proxiesFor(host: string, env: Environment): Environment {
+  return host.startsWith("169.254.") ? {} : env;
 }

@@ -152,9 +152,6 @@ export function createAwsProvider(
   return {
     name: "aws",
     async resolve({ path, key }, { signal }) {
-      if (path.trim() === "") {
-        throw secretUnavailable("it names no secret", { hint: "write secret://aws/NAME" });
-      }
       const { SecretString, SecretBinary } = await read(path, signal);
       const bytes = SecretBinary instanceof Uint8Array ? SecretBinary : new Uint8Array();
       const text =

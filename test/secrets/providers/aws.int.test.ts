@@ -9,11 +9,11 @@ import { eventually } from "../../support/processes.ts";
 import {
   failureOf,
   openSurroundings,
-  reference,
   type SurroundingsOptions,
   type TestSurroundings,
   valueOf,
-} from "../../support/secret-surroundings.ts";
+} from "../surroundings.ts";
+import { reference } from "../programs.ts";
 
 let around: TestSurroundings;
 let provider: SecretProvider | undefined;
@@ -109,7 +109,6 @@ describe("with the SDK", () => {
       'the value is not a JSON object, so it has no key "key"',
     ],
     ["bytes that are no text", "secret://aws/binary", "the value is binary data, not text"],
-    ["no name", "secret://aws/", "it names no secret"],
   ])("%s does not pass", async (_, text, message) => {
     const failure = await failureOf(await openHere(), text);
     expect(failure.message).toBe(message);

@@ -10,13 +10,8 @@ import {
 } from "../../fixtures/secrets/azure-service.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/processes.ts";
-import {
-  failureOf,
-  openSurroundings,
-  reference,
-  type TestSurroundings,
-  valueOf,
-} from "../../support/secret-surroundings.ts";
+import { failureOf, openSurroundings, type TestSurroundings, valueOf } from "../surroundings.ts";
+import { reference } from "../programs.ts";
 
 let service: AzureService;
 let around: TestSurroundings;

@@ -9,11 +9,11 @@ import { eventually } from "../../support/processes.ts";
 import {
   failureOf,
   openSurroundings,
-  reference,
   type SurroundingsOptions,
   type TestSurroundings,
   valueOf,
-} from "../../support/secret-surroundings.ts";
+} from "../surroundings.ts";
+import { reference } from "../programs.ts";
 
 let around: TestSurroundings;
 let provider: SecretProvider | undefined;

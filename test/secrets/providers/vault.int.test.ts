@@ -1,18 +1,16 @@
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SecretProvider, VaultSettings } from "../../../src/model/secret-provider.ts";
 import { createVaultProvider } from "../../../src/secrets/providers/vault.ts";
 import { startVaultService, type VaultService } from "../../fixtures/secrets/vault-service.ts";
+import { makeCertificates } from "../../net/certificates.ts";
+import { listen } from "../../net/servers.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/processes.ts";
-import {
-  failureOf,
-  openSurroundings,
-  reference,
-  type TestSurroundings,
-  valueOf,
-} from "../../support/secret-surroundings.ts";
+import { failureOf, openSurroundings, type TestSurroundings, valueOf } from "../surroundings.ts";
+import { reference } from "../programs.ts";
 
 let service: VaultService;
 let around: TestSurroundings;
@@ -114,6 +112,35 @@ describe("a secret", () => {
     });
     provider = createVaultProvider({}, around);
     expect(await valueOf(provider, "secret://vault/kv/app")).toBe("of version 1");
+  });
+});
+
+describe("a certificate of one's own authority", () => {
+  const open200 = (_: unknown, response: { end: (text: string) => void }): void =>
+    response.end(JSON.stringify({ data: { data: { token: "over TLS" }, metadata: {} } }));
+
+  it("is accepted with secrets.vault.ca or VAULT_CACERT, and with nothing else", async () => {
+    const { ca, server } = await makeCertificates();
+    const address = `https://127.0.0.1:${await listen(createServer(server, open200))}`;
+    const vault = await open({ address });
+    expect(await failureOf(vault, "secret://vault/secret/app")).toMatchObject({ code: "NETWORK" });
+    const file = join(around.homedir, "ca.pem");
+    await writeFile(file, ca);
+    const settings = [{ address, ca: file }, { address, ca: "~/ca.pem" }, { address }];
+    for (const each of settings) {
+      const env = { ...around.env, ...(!("ca" in each) && { VAULT_CACERT: file }) };
+      const other = createVaultProvider(each, { ...around, env });
+      expect(await valueOf(other, "secret://vault/secret/app")).toBe("over TLS");
+      await other.close?.();
+    }
+  });
+
+  it("a file that is not there is named", async () => {
+    const vault = await open({ ca: "/nonexistent/ca.pem" });
+    expect(await failureOf(vault, "secret://vault/secret/app")).toMatchObject({
+      message: "the file /nonexistent/ca.pem (secrets.vault.ca) cannot be read",
+      permanent: true,
+    });
   });
 });
 

@@ -1,18 +1,15 @@
-// What a provider of secrets works with in tests: the real runner of programs and the real network, an environment and a
+// What a provider for a cloud works with in tests: the real runner of programs and the real network, an environment and a
 // home of its own, and packages that can be missing.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type {
-  ProviderSurroundings,
-  SecretProvider,
-  SecretReference,
-} from "../../src/model/secret-provider.ts";
+import type { ProviderSurroundings, SecretProvider } from "../../src/model/secret-provider.ts";
 import { programRunner } from "../../src/secrets/run-program.ts";
 import { openSecretNetwork } from "../../src/secrets/secret-fetch.ts";
 import { systemClock } from "../../src/util/clock.ts";
+import { reference } from "./programs.ts";
 
 /** The fake `gcloud`, `aws` and `az`. */
 const TOOLS = fileURLToPath(new URL("../fixtures/secrets/bin", import.meta.url));
@@ -60,13 +57,6 @@ export async function openSurroundings({
       await rm(homedir, { recursive: true });
     },
   };
-}
-
-/** `secret://provider/path#key`, taken apart. */
-export function reference(text: string): SecretReference {
-  const [, provider = "", path = "", key] =
-    /^secret:\/\/([^/]+)\/([^#]*)(?:#(.*))?$/.exec(text) ?? [];
-  return { provider, path, ...(key !== undefined && { key }), text };
 }
 
 /** What a person is told if a value cannot be had: the message, the hint, and whether it may pass. */
