@@ -77,3 +77,8 @@ export async function failureOf(
 export async function valueOf(provider: SecretProvider, text: string): Promise<string> {
   return provider.resolve(reference(text), { signal: new AbortController().signal });
 }
+
+/** How many sockets this process has, those of the services included. */
+export function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+}

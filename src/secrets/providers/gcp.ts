@@ -56,26 +56,37 @@ interface SecretName {
 }
 
 export function createGcpProvider(
-  settings: GcpSettings,
+  given: GcpSettings,
   { env, run, importOptional }: Pick<ProviderSurroundings, "env" | "run" | "importOptional">,
 ): SecretProvider {
   const project =
-    settings.project || env["GOOGLE_CLOUD_PROJECT"] || env["GCLOUD_PROJECT"] || undefined;
-  let opened: Promise<Client | undefined> | undefined;
+    given.project || env["GOOGLE_CLOUD_PROJECT"] || env["GCLOUD_PROJECT"] || undefined;
+  const endpoint = given.endpoint || env["SECRET_MANAGER_EMULATOR_HOST"] || undefined;
+  let opening: Promise<Client | undefined> | undefined;
+  let opened: Client | undefined;
+  let isClosed = false;
 
   /** Undefined if the package is not installed. */
   function client(): Promise<Client | undefined> {
-    const opening = opened ?? openClient(settings, importOptional);
-    opened = opening;
-    // Somebody may sign in, or install the package, before the next attempt.
+    if (opening !== undefined) return opening;
+    opening = openClient(endpoint, importOptional);
     opening.then(
-      (found) => found === undefined && forget(),
-      () => forget(),
+      (found) => {
+        opened = found;
+        // Somebody may install the package before the next attempt.
+        if (found === undefined) opening = undefined;
+        else if (isClosed) void found.close();
+      },
+      // Or sign in.
+      () => (opening = undefined),
     );
     return opening;
   }
 
+  /** Other credentials may be there at the next attempt. */
   function forget(): void {
+    opening = undefined;
+    void opened?.close();
     opened = undefined;
   }
 
@@ -141,7 +152,7 @@ export function createGcpProvider(
       "--format=get(payload.data)",
       "--quiet",
     ];
-    const output = await outputOf(run, command, toolOptions(settings, signal));
+    const output = await outputOf(run, command, toolOptions(endpoint, signal));
     if (output === undefined) throw notInstalled(PACKAGE, "gcloud");
     return secretText(Buffer.from(output.trim(), "base64url"));
   }
@@ -182,7 +193,7 @@ export function createGcpProvider(
     input: string,
     signal: AbortSignal,
   ): Promise<SecretName> {
-    const options = toolOptions(settings, signal);
+    const options = toolOptions(endpoint, signal);
     const of = project === undefined ? [] : [`--project=${project}`];
     const has = ["gcloud", "secrets", "describe", wanted.name, ...of, "--format=get(name)"];
     const known = await run("gcloud", has.slice(1), options);
@@ -204,7 +215,6 @@ export function createGcpProvider(
       return found === undefined
         ? accessByTool(wanted, signal)
         : access(found, wanted, signal).catch((error: unknown) => {
-            // Other credentials may be there at the next attempt.
             if (statusOf(error) === STATUS.unauthenticated) forget();
             throw error;
           });
@@ -215,15 +225,14 @@ export function createGcpProvider(
       return { provider: "gcp", path, text: `secret://gcp/${path}` };
     },
     async close() {
-      const found = await opened?.catch(() => undefined);
-      forget();
-      await found?.close();
+      isClosed = true;
+      await opened?.close();
     },
   };
 }
 
 async function openClient(
-  { endpoint }: GcpSettings,
+  endpoint: string | undefined,
   importOptional: ProviderSurroundings["importOptional"],
 ): Promise<Client | undefined> {
   const loaded = await loadOptional(PACKAGE, importOptional);
@@ -271,7 +280,7 @@ async function makeClient(
 const PERMANENT =
   /\b(?:NOT_FOUND|PERMISSION_DENIED|UNAUTHENTICATED|FAILED_PRECONDITION|INVALID_ARGUMENT)\b|gcloud auth login|gcloud config set/;
 
-function toolOptions({ endpoint }: GcpSettings, signal: AbortSignal): ToolOptions {
+function toolOptions(endpoint: string | undefined, signal: AbortSignal): ToolOptions {
   // gcloud's own name for the setting.
   const override = { CLOUDSDK_API_ENDPOINT_OVERRIDES_SECRETMANAGER: `https://${endpoint}/` };
   return { signal, permanent: PERMANENT, env: endpoint === undefined ? {} : override };

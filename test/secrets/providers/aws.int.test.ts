@@ -8,6 +8,7 @@ import { type AwsService, startAwsService } from "../../fixtures/secrets/aws-ser
 import { eventually } from "../../support/processes.ts";
 import {
   failureOf,
+  openSockets,
   openSurroundings,
   type SurroundingsOptions,
   type TestSurroundings,
@@ -16,6 +17,7 @@ import {
 import { reference } from "../programs.ts";
 
 let around: TestSurroundings;
+let sockets = 0;
 let provider: SecretProvider | undefined;
 
 async function open(
@@ -27,10 +29,15 @@ async function open(
   return provider;
 }
 
+beforeEach(() => {
+  sockets = openSockets();
+});
+
 afterEach(async () => {
   await provider?.close?.();
   provider = undefined;
   await around.close();
+  await eventually(() => openSockets() <= sockets);
 });
 
 const never = new AbortController().signal;

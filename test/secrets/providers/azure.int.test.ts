@@ -10,11 +10,18 @@ import {
 } from "../../fixtures/secrets/azure-service.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/processes.ts";
-import { failureOf, openSurroundings, type TestSurroundings, valueOf } from "../surroundings.ts";
+import {
+  failureOf,
+  openSockets,
+  openSurroundings,
+  type TestSurroundings,
+  valueOf,
+} from "../surroundings.ts";
 import { reference } from "../programs.ts";
 
 let service: AzureService;
 let around: TestSurroundings;
+let sockets = 0;
 let provider: SecretProvider;
 
 const never = new AbortController().signal;
@@ -25,6 +32,7 @@ const client: Record<string, string> = {
 };
 
 beforeEach(async () => {
+  sockets = openSockets();
   service = await startAzureService();
   service.applications.set("tenant/board", { secret: "s3cret~value", assertion: "eyJ.federated" });
   service.secrets.set("db-password", [
@@ -37,6 +45,7 @@ afterEach(async () => {
   await provider.close?.();
   await around.close();
   await service.close();
+  await eventually(() => openSockets() <= sockets);
 });
 
 async function open(

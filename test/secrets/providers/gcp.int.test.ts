@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { GcpSettings, SecretProvider } from "../../../src/model/secret-provider.ts";
 import { createGcpProvider } from "../../../src/secrets/providers/gcp.ts";
 import { Listener } from "../../fixtures/http/listener.ts";
@@ -8,6 +8,7 @@ import { type GcpService, startGcpService, STATUS } from "../../fixtures/secrets
 import { eventually } from "../../support/processes.ts";
 import {
   failureOf,
+  openSockets,
   openSurroundings,
   type SurroundingsOptions,
   type TestSurroundings,
@@ -15,7 +16,7 @@ import {
 } from "../surroundings.ts";
 import { reference } from "../programs.ts";
 
-let around: TestSurroundings;
+let around: TestSurroundings | undefined;
 let provider: SecretProvider | undefined;
 
 async function open(
@@ -29,25 +30,45 @@ async function open(
 
 afterEach(async () => {
   await provider?.close?.();
+  await around?.close();
   provider = undefined;
-  await around.close();
+  around = undefined;
 });
 
 const never = new AbortController().signal;
 
 describe("with the client library", () => {
   let service: GcpService;
+  let own: TestSurroundings;
+  /** Shared by most tests: the library takes a while to make a client. */
+  let gcp: SecretProvider;
+  let sockets = 0;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
+    sockets = openSockets();
     service = await startGcpService();
     service.secrets.set("projects/home/secrets/linkedin-password", ["first", "second"]);
-    service.secrets.set("projects/other/secrets/token", ["elsewhere"]);
-    service.secrets.set("projects/other/locations/europe-west3/secrets/token", ["regional"]);
     service.secrets.set("projects/home/secrets/with-newline", ["typed with echo\n"]);
     service.secrets.set("projects/home/secrets/umlaut", ["grün\nzwei"]);
+    service.secrets.set("projects/home/secrets/disabled", ["(disabled)"]);
+    service.secrets.set("projects/home/secrets/binary", [Uint8Array.of(0xff, 0xfe, 0x80)]);
+    service.secrets.set("projects/other/secrets/token", ["elsewhere"]);
+    service.secrets.set("projects/other/locations/europe-west3/secrets/token", ["regional"]);
+    own = await openSurroundings();
+    gcp = createGcpProvider({ project: "home", endpoint: service.endpoint }, own);
   });
 
-  afterEach(() => service.close());
+  beforeEach(() => {
+    Object.assign(service, { requests: [], failure: undefined, silent: false, cancelled: 0 });
+  });
+
+  afterAll(async () => {
+    await gcp.close?.();
+    await own.close();
+    // The service's own sockets end with those of its clients.
+    await eventually(() => openSockets() <= sockets);
+    await service.close();
+  });
 
   it.each([
     ["secret://gcp/linkedin-password", "second"],
@@ -60,7 +81,6 @@ describe("with the client library", () => {
     ["secret://gcp/with-newline", "typed with echo"],
     ["secret://gcp/umlaut", "grün\nzwei"],
   ])("%s is %j", async (text, value) => {
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
     expect(await valueOf(gcp, text)).toBe(value);
     // No credentials go over plain text.
     expect(service.requests).toMatchObject([{ method: "AccessSecretVersion", authorization: [] }]);
@@ -70,8 +90,8 @@ describe("with the client library", () => {
   });
 
   it.each(["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"])("%s names the project", async (variable) => {
-    const gcp = await open({ endpoint: service.endpoint }, { env: { [variable]: "other" } });
-    expect(await valueOf(gcp, "secret://gcp/token")).toBe("elsewhere");
+    const other = await open({ endpoint: service.endpoint }, { env: { [variable]: "other" } });
+    expect(await valueOf(other, "secret://gcp/token")).toBe("elsewhere");
   });
 
   describe("where nothing names the project", () => {
@@ -95,14 +115,14 @@ describe("with the client library", () => {
 
     it("the library finds it, as on a machine of Google's", async () => {
       knowsProject = true;
-      const gcp = await open({ endpoint: service.endpoint });
-      expect(await valueOf(gcp, "secret://gcp/token")).toBe("elsewhere");
+      const other = await open({ endpoint: service.endpoint });
+      expect(await valueOf(other, "secret://gcp/token")).toBe("elsewhere");
     });
 
     it("the error says how to name it", async () => {
       knowsProject = false;
-      const gcp = await open({ endpoint: service.endpoint });
-      expect(await failureOf(gcp, "secret://gcp/token")).toEqual({
+      const other = await open({ endpoint: service.endpoint });
+      expect(await failureOf(other, "secret://gcp/token")).toEqual({
         code: "SECRET_UNAVAILABLE",
         message: "it does not say which project the secret is in",
         hint: expect.stringContaining("secrets.gcp.project or GOOGLE_CLOUD_PROJECT"),
@@ -140,9 +160,6 @@ describe("with the client library", () => {
       "it is not the name of a Google Cloud secret",
     ],
   ])("%s does not pass", async (_, text, message) => {
-    service.secrets.set("projects/home/secrets/disabled", ["(disabled)"]);
-    service.secrets.set("projects/home/secrets/binary", [Uint8Array.of(0xff, 0xfe, 0x80)]);
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
     const failure = await failureOf(gcp, text);
     expect(failure.message).toContain(message);
     expect(failure).toMatchObject({ code: "SECRET_UNAVAILABLE", permanent: true });
@@ -154,7 +171,6 @@ describe("with the client library", () => {
     [STATUS.RESOURCE_EXHAUSTED, false, "Google Cloud cannot answer now"],
     [STATUS.UNAVAILABLE, false, "Google Cloud cannot answer now"],
   ])("status %i: permanent %s, %s", async (code, permanent, message) => {
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
     service.failure = { code, details: "what the service says" };
     const failure = await failureOf(gcp, "secret://gcp/linkedin-password");
     expect(failure.message).toContain(message);
@@ -166,16 +182,14 @@ describe("with the client library", () => {
   });
 
   it("a service that cannot be reached may come back", async () => {
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
-    await service.close();
-    expect(await failureOf(gcp, "secret://gcp/linkedin-password")).toMatchObject({
+    const away = await open({ project: "home", endpoint: "127.0.0.1:9" });
+    expect(await failureOf(away, "secret://gcp/linkedin-password")).toMatchObject({
       message: expect.stringContaining("Google Cloud cannot answer now"),
       permanent: false,
     });
   });
 
   it("a call that nobody waits for is cancelled at the service", async () => {
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
     service.silent = true;
     const controller = new AbortController();
     const failure = failureOf(gcp, "secret://gcp/linkedin-password", controller.signal);
@@ -186,7 +200,6 @@ describe("with the client library", () => {
   });
 
   it("stores a value as a new secret, and then as a new version of it", async () => {
-    const gcp = await open({ project: "home", endpoint: service.endpoint });
     const stored = await gcp.store?.("github.GITHUB_TOKEN", "one", { signal: never });
     expect(stored).toEqual(reference("secret://gcp/github-GITHUB_TOKEN"));
     await gcp.store?.("github.GITHUB_TOKEN", "two", { signal: never });
@@ -199,8 +212,8 @@ describe("with the client library", () => {
     const onRejection = (reason: unknown): number => rejections.push(reason);
     process.on("unhandledRejection", onRejection);
     // Not this machine, so that it needs credentials. Nothing is sent before it has some.
-    const gcp = await open({ project: "home", endpoint: "secretmanager.invalid:1" });
-    const failure = await failureOf(gcp, "secret://gcp/linkedin-password");
+    const away = await open({ project: "home", endpoint: "secretmanager.invalid:1" });
+    const failure = await failureOf(away, "secret://gcp/linkedin-password");
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", onRejection);
     expect(failure).toMatchObject({
@@ -214,20 +227,21 @@ describe("with the client library", () => {
 
 describe("without the client library", () => {
   const settings: GcpSettings = { project: "home" };
+  const home = (): string => around?.homedir ?? "";
 
   async function openWithTool(
     state: object,
     given: GcpSettings = settings,
   ): Promise<SecretProvider> {
     const gcp = await open(given, { withoutPackages: true, withTools: true });
-    const file = join(around.homedir, "gcloud.json");
+    const file = join(home(), "gcloud.json");
     await writeFile(file, JSON.stringify({ secrets: {}, ...state }));
-    (around.env as Record<string, string>)["FAKE_GCLOUD"] = file;
+    (around?.env as Record<string, string>)["FAKE_GCLOUD"] = file;
     return gcp;
   }
 
   async function calls(): Promise<string[][]> {
-    return JSON.parse(await readFile(join(around.homedir, "gcloud.json"), "utf8")).calls;
+    return JSON.parse(await readFile(join(home(), "gcloud.json"), "utf8")).calls;
   }
 
   function encoded(...values: (string | Uint8Array)[]): string[] {

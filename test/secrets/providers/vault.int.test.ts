@@ -9,14 +9,22 @@ import { makeCertificates } from "../../net/certificates.ts";
 import { listen } from "../../net/servers.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/processes.ts";
-import { failureOf, openSurroundings, type TestSurroundings, valueOf } from "../surroundings.ts";
+import {
+  failureOf,
+  openSockets,
+  openSurroundings,
+  type TestSurroundings,
+  valueOf,
+} from "../surroundings.ts";
 import { reference } from "../programs.ts";
 
 let service: VaultService;
 let around: TestSurroundings;
+let sockets = 0;
 let provider: SecretProvider;
 
 beforeEach(async () => {
+  sockets = openSockets();
   service = await startVaultService();
   service.tokens.set("root", {});
   service.mounts.set("secret", {
@@ -47,6 +55,7 @@ afterEach(async () => {
   await provider.close?.();
   await around.close();
   await service.close();
+  await eventually(() => openSockets() <= sockets);
 });
 
 async function open(
