@@ -20,20 +20,26 @@ export interface OAuthClient {
   authenticate?: OAuthClientProvider["addClientAuthentication"];
 }
 
+/** `isRefused`: the authorization server refuses the secrets, so they are got again. */
+export type LatestSettings = (isRefused: boolean) => Promise<OAuthSettings>;
+
 export interface ClientOptions {
   server: string;
   settings: OAuthSettings;
-  /** The settings with their secrets as they are now, since a secret may be rotated. Default: `settings`. */
-  latestSettings?: (() => Promise<OAuthSettings>) | undefined;
+  /** The settings with their secrets as they are now. Default: `settings`. */
+  latestSettings?: LatestSettings | undefined;
   discovery: Discovery;
   store: AuthStore;
   fetch: FetchLike;
 }
 
 /** The client that exists already. Undefined if a sign-in has to register one first. */
-export async function knownClient(options: ClientOptions): Promise<OAuthClient | undefined> {
+export async function knownClient(
+  options: ClientOptions,
+  isRefused = false,
+): Promise<OAuthClient | undefined> {
   const { discovery, store } = options;
-  const configured = await configuredClient(options);
+  const configured = await configuredClient(options, isRefused);
   if (configured !== undefined) return configured;
   const known = await store.read("client", keyOf(discovery.issuer));
   return known && { information: known.client };
@@ -104,12 +110,15 @@ export async function lastRedirectUri(
 }
 
 /** The operator's own client, or the document that describes one if the authorization server reads such documents. */
-async function configuredClient({
-  settings,
-  latestSettings = () => Promise.resolve(settings),
-  discovery: { metadata },
-}: ClientOptions): Promise<OAuthClient | undefined> {
-  const latest = await latestSettings();
+async function configuredClient(
+  {
+    settings,
+    latestSettings = () => Promise.resolve(settings),
+    discovery: { metadata },
+  }: ClientOptions,
+  isRefused = false,
+): Promise<OAuthClient | undefined> {
+  const latest = await latestSettings(isRefused);
   const { clientId, clientSecret, clientMetadataUrl, privateKey, algorithm = "ES256" } = latest;
   if (clientId === undefined) {
     const readsDocuments = metadata?.client_id_metadata_document_supported === true;

@@ -3,7 +3,7 @@
 import type { Authorizer, OnAuthorization, SignInRequest } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import type { RemoteTarget } from "../model/server-definition.ts";
+import type { RemoteTarget, ResolvedTarget } from "../model/server-definition.ts";
 import type { GrantStore } from "../model/shared-state.ts";
 import type { Clock } from "../util/clock.ts";
 import { loadAuthorizer } from "./lazy.ts";
@@ -15,7 +15,7 @@ export interface ServerSignInOptions {
   /** What `plugboard login` takes. Absent: the name of the server. */
   signInAs?: string | undefined;
   /** The target with its values filled in. Rejects where one cannot be had. */
-  resolve: () => Promise<RemoteTarget>;
+  resolve: () => Promise<ResolvedTarget<RemoteTarget>>;
   /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
   /** Where its tokens are kept. */
@@ -44,7 +44,7 @@ export class ServerSignIn {
   async authorizer(target: RemoteTarget): Promise<Authorizer | undefined> {
     if (target.oauth === false || hasOwnCredentials(target)) return undefined;
     if (!this.#options.isOfMatchingServer) return (await this.#make(target)).authorizer;
-    const configured = await this.#options.resolve();
+    const { target: configured } = await this.#options.resolve();
     // The configured URL may contain a variable whose value has changed.
     if (!isSameAddress(target.url, configured.url)) return undefined;
     return (await this.#make(configured)).authorizer;
@@ -77,7 +77,7 @@ export class ServerSignIn {
   }
 
   async #signInTarget(): Promise<RemoteTarget> {
-    const target = await this.#options.resolve();
+    const { target } = await this.#options.resolve();
     if (target.oauth !== false && !hasOwnCredentials(target)) return target;
     const { server } = this.#options;
     const why = target.oauth === false ? '"oauth" is false' : "its headers have credentials";

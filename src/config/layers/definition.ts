@@ -10,7 +10,7 @@ import {
   type ServerTarget,
 } from "../../model/server-definition.ts";
 import { kindOf, type PlainServer } from "../schema/servers.ts";
-import { hasFileReference } from "../schema/references.ts";
+import { hasFileReference, inText } from "../schema/references.ts";
 import { serverGuard, toPerTool } from "./guard.ts";
 import type { MergedServer } from "./merge.ts";
 
@@ -118,7 +118,7 @@ function hasKeyFile(oauth: PlainServer["oauth"]): boolean {
 function authHeaders(auth: ServerAuth | undefined): Record<string, string> {
   switch (auth?.type) {
     case "bearer":
-      return { Authorization: `Bearer ${auth.token}` };
+      return { Authorization: `Bearer ${inText(auth.token)}` };
     case "api-key":
       return { [auth.header ?? "X-API-Key"]: auth.key };
     default:

@@ -62,6 +62,11 @@ export function parseTemplate(value: string): Template {
   return { kind: "parts", parts, ...(isReference && { isReference }) };
 }
 
+/** A value as it is written inside another text: a reference to a secret stands in braces there. */
+export function inText(value: string): string {
+  return REFERENCE.test(value) ? `\${${value}}` : value;
+}
+
 /** Reads `secret://provider/path#key` and `op://…`. Undefined for anything else. */
 export function parseReference(text: string): SecretReference | undefined {
   const [, scheme = "", rest = ""] = /^(secret|op):\/\/([^]*)$/.exec(text) ?? [];

@@ -25,6 +25,7 @@ import {
   resolvable,
   resolvableDirectory,
   resolvableOrEmpty,
+  resolvablePart,
   resolvablePath,
   resolvableUrl,
 } from "./values.ts";
@@ -51,7 +52,7 @@ const transport = oneOf(["stdio", "http", "sse", "streamable-http"]);
 
 const auth = byType<ServerAuth>(
   {
-    bearer: object({ type: oneOf(["bearer"]), token: resolvable() }),
+    bearer: object({ type: oneOf(["bearer"]), token: resolvablePart() }),
     "api-key": object({
       type: oneOf(["api-key"]),
       key: resolvable(),

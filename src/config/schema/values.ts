@@ -1,7 +1,7 @@
 // The single values of a configuration that have rules of their own: names, durations, headers, URLs, and
 // values that may hold references. A function named `…Problem` says what is wrong and what was expected.
 
-import { mentionsSecret, referenceProblem } from "./references.ts";
+import { inText, mentionsSecret, referenceProblem } from "./references.ts";
 import { integer, type Schema, textOrEmpty, verified } from "./schema.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -65,6 +65,17 @@ export function urlProblem(url: string): string | undefined {
 /** A value that may hold `${VAR}` and `${secret://…}`, or be a `secret://` reference. */
 export function resolvable(): Schema<string> {
   return verified(resolvableProblem);
+}
+
+/** The same for a value that becomes a part of a text, where a reference cannot hold variables. */
+export function resolvablePart(): Schema<string> {
+  return verified(
+    (value) =>
+      resolvableProblem(value) ??
+      (inText(value) !== value && value.includes("${")
+        ? "has a variable inside a secret reference; expected a reference without"
+        : undefined),
+  );
 }
 
 /** `alsoWrong` is a further check for values of one kind. */

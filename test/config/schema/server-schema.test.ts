@@ -120,6 +120,10 @@ describe("a wrong server", () => {
       `${RUN}${key}: "secret://gcp/x"`,
       `7:${31 + key.length}  ${DOCS}.${key}  is a secret; expected a path`,
     ]),
+    [
+      `url: "https://example.com", auth: { type: "bearer", token: "secret://gcp/\${X}" }`,
+      `7:72  ${DOCS}.auth.token  has a variable inside a secret reference; expected a reference without`,
+    ],
     [`command: "\${secret://gcp/x}"`, `7:22  ${DOCS}.command  is a secret; expected a path`],
     [
       `url: "https://example.com", tls: { key: "secret://gcp/x" }`,

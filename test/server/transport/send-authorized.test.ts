@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Authorizer, Challenge } from "../../../src/model/authorization.ts";
 import { PlugboardError } from "../../../src/model/errors.ts";
+import type { RemoteTarget, ResolvedTarget } from "../../../src/model/server-definition.ts";
 import type { GuardedResponse } from "../../../src/net/fetch.ts";
 import { ConfiguredHeaders } from "../../../src/server/transport/configured-headers.ts";
 import { type Hold, sendAuthorized } from "../../../src/server/transport/send-authorized.ts";
@@ -28,6 +29,23 @@ function server(...answers: Answer[]) {
     };
   };
   return { send, credentials, cancelled };
+}
+
+/** The same, with all headers that it was sent. */
+function recording(...answers: Answer[]) {
+  const sent: Record<string, string>[] = [];
+  const { send } = server(...answers);
+  return {
+    sent,
+    send: (given: Record<string, string>): Promise<GuardedResponse> => {
+      sent.push(given);
+      return send(given);
+    },
+  };
+}
+
+function remote(headers: Record<string, string>): RemoteTarget {
+  return { kind: "http", url: "", headers, allowInsecure: false, allowPrivate: false };
 }
 
 /** Gives these tokens in turn, the next one with each renewal. */
@@ -134,5 +152,54 @@ describe("a request", () => {
       hold,
     );
     expect(held).toHaveLength(3);
+  });
+
+  it("is sent again once, with headers whose secrets were got again", async () => {
+    const { send, sent } = recording(REFUSED, REFUSED, { status: 200 });
+    let count = 0;
+    const renew = async (): Promise<ResolvedTarget> => {
+      count += 1;
+      return { target: remote({ "X-Key": `key ${count}` }), renew };
+    };
+    const headers = new ConfiguredHeaders({ "X-Key": "key 0" }, renew);
+    expect((await sendAuthorized({ headers }, send)).status).toBe(401);
+    expect(sent).toEqual([{ "X-Key": "key 0" }, { "X-Key": "key 1" }]);
+    expect((await sendAuthorized({ headers }, send)).status).toBe(200);
+    expect(count).toBe(1);
+  });
+
+  it("is not, if the secrets are still the same", async () => {
+    const { send, sent } = recording(REFUSED);
+    const renew = async (): Promise<ResolvedTarget> => ({ target: remote({ a: "b" }), renew });
+    const headers = new ConfiguredHeaders({ a: "b" }, renew);
+    expect((await sendAuthorized({ headers }, send)).status).toBe(401);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("tries other headers before it asks for another token", async () => {
+    const { send, sent } = recording(REFUSED, REFUSED, { status: 200 });
+    const renew = async (): Promise<ResolvedTarget> => ({ target: remote({ a: "2" }), renew });
+    const headers = new ConfiguredHeaders({ a: "1" }, renew);
+    const { authorizer, renewals } = wallet("t1", "t2");
+    expect((await sendAuthorized({ headers, authorizer }, send)).status).toBe(200);
+    expect(sent).toEqual([
+      { a: "1", authorization: "Bearer t1" },
+      { a: "2", authorization: "Bearer t1" },
+      { a: "2", authorization: "Bearer t2" },
+    ]);
+    expect(renewals).toHaveLength(1);
+  });
+
+  it("gets the secrets once for all requests that were refused", async () => {
+    const { send, sent } = recording(REFUSED, REFUSED, { status: 200 });
+    let count = 0;
+    const renew = async (): Promise<ResolvedTarget> => {
+      count += 1;
+      return { target: remote({ a: "2" }), renew };
+    };
+    const headers = new ConfiguredHeaders({ a: "1" }, renew);
+    await Promise.all([sendAuthorized({ headers }, send), sendAuthorized({ headers }, send)]);
+    expect(sent).toEqual([{ a: "1" }, { a: "1" }, { a: "2" }, { a: "2" }]);
+    expect(count).toBe(1);
   });
 });
