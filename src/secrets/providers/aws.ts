@@ -21,6 +21,9 @@ const PACKAGE = {
   install: "@aws-sdk/client-secrets-manager@3",
 };
 
+/** All secrets of a board are asked for at once. The SDK's own limit is 50, and the rest would wait for the first. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 1000 };
+
 /** The parts of the SDK that are used. */
 interface Sdk {
   SecretsManagerClient: new (options: object) => Client;
@@ -56,6 +59,7 @@ export function createAwsProvider(
     const known = clients.get(region);
     if (known !== undefined) return known;
     const created = new sdk.SecretsManagerClient({
+      requestHandler: { httpAgent: CONNECTIONS, httpsAgent: CONNECTIONS },
       ...(region !== undefined && { region }),
       ...(endpoint !== undefined && { endpoint }),
       ...(profile === undefined ? credentialsIn(env) : { profile }),

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config/load.ts";
 import { messagesOf, writeConfig } from "../files.ts";
@@ -84,4 +85,13 @@ it("the block of every provider", async () => {
     },
   } }`);
   expect((await loadConfig(file)).warnings).toEqual([]);
+});
+
+it("the examples of docs/secrets.md", async () => {
+  const page = await readFile(new URL("../../../docs/secrets.md", import.meta.url), "utf8");
+  const examples = [...page.matchAll(/```jsonc\n([^]*?)```/g)].map(([, text = ""]) => text);
+  expect(examples.length).toBeGreaterThanOrEqual(4);
+  for (const example of examples) {
+    expect((await loadConfig(await writeConfig(example))).warnings).toEqual([]);
+  }
 });

@@ -195,6 +195,16 @@ describe("with the SDK", () => {
     expect(failure).not.toContain("hunter2");
   });
 
+  it("a hundred secrets are asked for at once", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    for (const name of names) service.secrets.set(name, { SecretString: name });
+    service.together.count = names.length;
+    const aws = await openHere();
+    const values = await Promise.all(names.map((name) => valueOf(aws, `secret://aws/${name}`)));
+    expect(values).toEqual(names);
+    expect(service.requests).toHaveLength(names.length);
+  });
+
   it("a service that cannot be reached may come back", async () => {
     const aws = await openHere();
     await service.close();

@@ -132,6 +132,19 @@ describe("a secret", () => {
     expect(await valueOf(azure, "secret://azure/prod-vault/db-password")).toBe("new");
   });
 
+  it("a hundred are asked for at once", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    for (const name of names) service.secrets.set(name, [{ value: name, id: "v1" }]);
+    service.together.count = names.length;
+    const azure = await open();
+    const values = await Promise.all(
+      names.map((name) => valueOf(azure, `secret://azure/prod-vault/${name}`)),
+    );
+    expect(values).toEqual(names);
+    // And one for the token.
+    expect(service.requests).toHaveLength(names.length + 1);
+  });
+
   it("a vault that cannot be reached may come back", async () => {
     const azure = await open();
     await service.close();

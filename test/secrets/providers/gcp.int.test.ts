@@ -181,6 +181,16 @@ describe("with the client library", () => {
     expect(await valueOf(gcp, "secret://gcp/linkedin-password")).toBe("second");
   });
 
+  it("a hundred secrets are asked for at once", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    for (const name of names) service.secrets.set(`projects/home/secrets/${name}`, [name]);
+    service.together.count = names.length;
+    const values = await Promise.all(names.map((name) => valueOf(gcp, `secret://gcp/${name}`)));
+    service.together.count = 0;
+    expect(values).toEqual(names);
+    expect(service.requests).toHaveLength(names.length);
+  });
+
   it("a service that cannot be reached may come back", async () => {
     const away = await open({ project: "home", endpoint: "127.0.0.1:9" });
     expect(await failureOf(away, "secret://gcp/linkedin-password")).toMatchObject({

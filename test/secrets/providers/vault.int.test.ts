@@ -97,6 +97,18 @@ describe("a secret", () => {
     expect(service.requests).toEqual(["GET kv/app"]);
   });
 
+  it("a hundred are asked for at once", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    for (const name of names) service.mounts.get("secret")?.secrets.set(name, { value: name });
+    service.together.count = names.length;
+    const vault = await open();
+    const values = await Promise.all(
+      names.map((name) => valueOf(vault, `secret://vault/secret/${name}`)),
+    );
+    expect(values).toEqual(names);
+    expect(service.requests).toHaveLength(names.length);
+  });
+
   it("is read by a token that may not look at the mount", async () => {
     service.tokens.set("reader", { policies: ["kv/app", "secret/data/app"] });
     const vault = await open({}, { VAULT_TOKEN: "reader" });
