@@ -2,7 +2,7 @@
 
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { SecretReference } from "../model/secret-provider.ts";
-import { atValue, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
+import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
 import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
 
 /** A reference and where it is written. */
@@ -51,7 +51,7 @@ export function referencesOf({ servers, modelProviders = {} }: AgentConfig): Pla
       stringsIn(target, []).flatMap(({ text, path }) =>
         referencesIn(text).map((reference): PlacedReference => ({
           server: name,
-          key: path.join("."),
+          key: formatPath(path),
           reference,
           baseDir: target.baseDir,
         })),
@@ -60,7 +60,7 @@ export function referencesOf({ servers, modelProviders = {} }: AgentConfig): Pla
   const ofModels = Object.entries(modelProviders).flatMap(([name, provider]) =>
     stringsIn(provider, ["models", "providers", name]).flatMap(({ text, path }) =>
       referencesIn(text).map((reference): PlacedReference => ({
-        key: path.join("."),
+        key: formatPath(path),
         reference,
         baseDir: provider.baseDir,
       })),

@@ -95,6 +95,11 @@ describe("a command would start the same servers as a gateway", () => {
       server(["-c", "exec docs --port=80; true"], { command: "sh" }),
       { cwd: "here" },
     ],
+    [
+      "with secrets, which the gateway gets for everybody",
+      server(["a ${secret://gcp/x}"], { env: { A: "secret://file/x", B: "op://v/i/f" } }),
+      { cwd: "here", env: { ...ENV, GOOGLE_CLOUD_PROJECT: "other" } },
+    ],
     ["with a relative path and a cwd", server(["."], { cwd: "/" }), { cwd: "here" }],
     [
       "whose PATH differs, if it has no programs",
@@ -136,6 +141,12 @@ describe("a command stands alone", () => {
       "a variable that is not set",
       server(["${TOKEN}"]),
       { PATH: "/bin:/sbin", HOME: "/home/me" },
+      "TOKEN",
+    ],
+    [
+      "a variable that is referred to as a secret",
+      server([], { env: { A: "secret://env/TOKEN" } }),
+      { ...ENV, TOKEN: "x" },
       "TOKEN",
     ],
     ["one that is empty here", server(["${NONE:-x}"]), { ...ENV, NONE: "" }, "NONE"],

@@ -89,7 +89,7 @@ it("the block of every provider", async () => {
 
 it("the examples of docs/secrets.md", async () => {
   const page = await readFile(new URL("../../../docs/secrets.md", import.meta.url), "utf8");
-  const examples = [...page.matchAll(/```jsonc\n([^]*?)```/g)].map(([, text = ""]) => text);
+  const examples = [...page.matchAll(/```jsonc\n(\{[^]*?)```/g)].map(([, text = ""]) => text);
   expect(examples.length).toBeGreaterThanOrEqual(4);
   for (const example of examples) {
     expect((await loadConfig(await writeConfig(example))).warnings).toEqual([]);

@@ -246,7 +246,7 @@ describe("without the client library", () => {
     const gcp = await open(given, { withoutPackages: true, withTools: true });
     const file = join(home(), "gcloud.json");
     await writeFile(file, JSON.stringify({ secrets: {}, ...state }));
-    (around?.env as Record<string, string>)["FAKE_GCLOUD"] = file;
+    Object.assign(around?.env ?? {}, { FAKE_GCLOUD: file });
     return gcp;
   }
 
