@@ -4,6 +4,7 @@
 import { homedir as systemHome } from "node:os";
 import { join } from "node:path";
 import { plugboardHome } from "../config/home.ts";
+import { expandValue } from "../config/resolve.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import {
@@ -63,12 +64,14 @@ export class AgentSecrets {
       const resolver = await this.#resolver();
       return await resolver.resolve(reference, { baseDir, signal });
     } catch (error) {
-      const { code, message, hint, permanent } = toPlugboardError(error, "SECRET_UNAVAILABLE");
+      const failure = toPlugboardError(error, "SECRET_UNAVAILABLE");
+      const { code, message, hint, permanent, quote } = failure;
       if (code === "CANCELLED") throw error;
       throw secretUnavailable(`${key} needs ${reference.text}: ${message}`, {
         server,
         hint,
         permanent,
+        quote,
         cause: error,
       });
     }
@@ -129,10 +132,27 @@ export class AgentSecrets {
         run: programRunner({ env, path, clock }),
         fetch: network.fetch,
         importOptional: (name) => import(name),
+        expand: (setting, key, { signal }) => this.#expand(setting, key, signal),
         warn: (message) => this.#warn(message),
       },
       onValue,
     });
+  }
+
+  /** A credential in the settings of a provider. */
+  async #expand(setting: string, key: string, signal: AbortSignal): Promise<string> {
+    const { env, onValue = () => {} } = this.#options;
+    const needed: SecretReference[] = [];
+    expandValue(setting, key, env, undefined, (reference) => {
+      needed.push(reference);
+      return "";
+    });
+    const values = await Promise.all(
+      needed.map((reference) => this.resolve({ reference, key, signal })),
+    );
+    const value = expandValue(setting, key, env, undefined, () => values.shift() ?? "");
+    onValue(value);
+    return value;
   }
 
   #withDefaults(): SecretSettings {

@@ -91,6 +91,8 @@ export interface SecretRequest {
   /** Headers with credentials: sent only to the host of the URL, not to one that it redirects to. */
   privateHeaders?: Record<string, string>;
   body?: string;
+  /** PEM text: the authority of its certificate, where this machine does not know it. */
+  ca?: string;
   signal: AbortSignal;
 }
 
@@ -119,6 +121,8 @@ export interface ProviderSurroundings {
   fetch: SecretFetch;
   /** Imports an optional package. Rejects with ERR_MODULE_NOT_FOUND if it is not installed. */
   importOptional: (name: string) => Promise<unknown>;
+  /** A setting with its references filled in: `${VAR}`, or a secret of another provider. Rejects as `resolve` does. */
+  expand: (setting: string, key: string, context: SecretContext) => Promise<string>;
   /** Tells the operator something, once. Never a value. */
   warn: (message: string) => void;
 }
@@ -150,6 +154,7 @@ export interface SecretSettings {
 
 export interface GcpSettings {
   project?: string;
+  /** `host` or `host:port`. On this machine it is plain text and gets no credentials: an emulator. */
   endpoint?: string;
 }
 
@@ -162,11 +167,37 @@ export interface AwsSettings {
 export interface VaultSettings {
   address?: string;
   namespace?: string;
+  /** A PEM file with the authority of its certificate. */
+  ca?: string;
+  /** Where new values are put: a mount, and a path in it. */
+  directory?: string;
+  auth?: VaultAuth;
 }
 
+/** `token` and `secretId` may be references; `mount` is where the method is enabled. */
+export type VaultAuth =
+  | { type: "token"; token?: string }
+  | { type: "approle"; roleId: string; secretId?: string; mount?: string }
+  | { type: "kubernetes"; role: string; tokenFile?: string; mount?: string };
+
 export interface AzureSettings {
+  /** The vault that new values are put into. */
+  vault?: string;
+  /** The domain of the vaults. */
+  suffix?: string;
+  /** The address of a vault, instead of the one that its name and the domain make. */
   endpoint?: string;
+  /** Where tokens come from. */
+  authority?: string;
+  auth?: AzureAuth;
 }
+
+/** `clientSecret` may be a reference. What is left out comes from the variables that Azure's own SDKs read. */
+export type AzureAuth =
+  | { type: "client-secret"; tenantId?: string; clientId?: string; clientSecret?: string }
+  | { type: "workload-identity"; tenantId?: string; clientId?: string; tokenFile?: string }
+  | { type: "managed-identity"; clientId?: string }
+  | { type: "az"; tenantId?: string };
 
 /** A value that cannot be had. The message must not hold it. Permanent, unless `details` says otherwise. */
 export function secretUnavailable(message: string, details: ErrorDetails = {}): PlugboardError {

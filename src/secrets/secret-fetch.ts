@@ -17,16 +17,17 @@ export interface SecretNetwork {
 /** `env` has the proxy variables. Connections are kept for each host until `close`. */
 export function openSecretNetwork(env: Environment, clock: Clock): SecretNetwork {
   const open = new Map<string, Promise<GuardedFetch>>();
-  const fetchFor = (host: string): Promise<GuardedFetch> => {
-    const known = open.get(host) ?? openFetch(host, env, clock);
-    open.set(host, known);
+  const fetchFor = (host: string, ca: string | undefined): Promise<GuardedFetch> => {
+    const key = `${host} ${ca ?? ""}`;
+    const known = open.get(key) ?? openFetch(host, ca, env, clock);
+    open.set(key, known);
     return known;
   };
   return {
-    async fetch(url, request) {
+    async fetch(url, { ca, ...request }) {
       // The guarded fetch says what is wrong with something that is not a URL.
       const host = URL.canParse(url) ? new URL(url).hostname : "";
-      const guarded = await fetchFor(host);
+      const guarded = await fetchFor(host, ca);
       const bounds = { headersTimeout: HEADERS_TIMEOUT_MS, maxBodyBytes: MAX_BYTES };
       const response = await guarded(url, { ...request, ...bounds });
       const { status, headers } = response;
@@ -41,12 +42,27 @@ export function openSecretNetwork(env: Environment, clock: Clock): SecretNetwork
 }
 
 /** Loaded with the first request: most configurations need no service. */
-async function openFetch(host: string, env: Environment, clock: Clock): Promise<GuardedFetch> {
+async function openFetch(
+  host: string,
+  ca: string | undefined,
+  env: Environment,
+  clock: Clock,
+): Promise<GuardedFetch> {
   const { createFetch } = await import("../net/fetch.ts");
   const policy = {
     allowInsecure: false,
     allowPrivate: false,
     allow: host ? [`http://${host}`] : [],
   };
-  return createFetch({ policy, env, clock });
+  return createFetch({
+    policy,
+    env: proxiesFor(host, env),
+    clock,
+    ...(ca !== undefined && { tls: { ca } }),
+  });
+}
+
+/** The services of the machine itself are behind no proxy, and a proxy would get the credentials that they give. */
+export function proxiesFor(host: string, env: Environment): Environment {
+  return host.startsWith("169.254.") ? {} : env;
 }

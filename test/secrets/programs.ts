@@ -43,6 +43,7 @@ export function surroundings(
     run: programRunner({ env, clock: systemClock }),
     fetch: () => Promise.reject(new Error("there is no network here")),
     importOptional: () => Promise.reject(new Error("there are no packages here")),
+    expand: async (setting) => setting,
     warn: () => {},
     ...more,
   };

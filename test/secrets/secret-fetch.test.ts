@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openSecretNetwork, type SecretNetwork } from "../../src/secrets/secret-fetch.ts";
+import {
+  openSecretNetwork,
+  proxiesFor,
+  type SecretNetwork,
+} from "../../src/secrets/secret-fetch.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { failureOf, serve } from "../net/servers.ts";
 import { context } from "./programs.ts";
@@ -54,5 +58,12 @@ describe("the network of a provider", () => {
     expect(await failureOf(open().fetch(origin, { method: "GET", signal }))).toMatchObject({
       code: "CANCELLED",
     });
+  });
+
+  it.each([
+    ["169.254.169.254", undefined],
+    ["vault.example.com", "http://proxy.example"],
+  ])("%s is reached through the proxy %s", (host, proxy) => {
+    expect(proxiesFor(host, { HTTP_PROXY: "http://proxy.example" })["HTTP_PROXY"]).toBe(proxy);
   });
 });
