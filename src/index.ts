@@ -134,6 +134,7 @@ export type {
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";
+export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./model/search.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";
 export type { ServerStatus } from "./model/server-status.ts";

@@ -3,6 +3,7 @@
 
 import { slashed, suggestTools } from "../board/find-tool.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
+import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type {
   BoardBase,
@@ -15,6 +16,7 @@ import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
+import type { SearchOptions, ToolHit } from "../model/search.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
@@ -70,6 +72,7 @@ export abstract class Overlay<
   #ownNames: ReadonlySet<string> | undefined;
   /** The tools as they were listed when a change was last reported. */
   #listed: Tool[];
+  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
   readonly #readers = new WeakMap<Tool, Tool>();
 
   constructor(shared: Shared, options: OverlayOptions<Own>) {
@@ -114,6 +117,10 @@ export abstract class Overlay<
       ...sharedHere.filter((tool) => !isNative(tool)),
       ...own.filter((tool) => !isNative(tool)),
     ];
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {

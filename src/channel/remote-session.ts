@@ -1,6 +1,7 @@
 // A session board in a gateway, seen from an attached command. Calls and reads go over the link; tools, states and
 // instructions are what the gateway told last, and the events are derived from that.
 
+import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type { AskApproval } from "../model/approval.ts";
 import type { BoardCallOptions, ServerInstructions, SessionBoard } from "../model/board.ts";
@@ -15,6 +16,7 @@ import type { BoardPrompts } from "../model/prompt.ts";
 import type { RequestHandlers } from "../model/request-handlers.ts";
 import type { OfferedResources } from "../model/resource.ts";
 import type { OnSampling, SamplingRequest } from "../model/sampling.ts";
+import type { SearchOptions, ToolHit } from "../model/search.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
@@ -73,6 +75,7 @@ export class RemoteSession implements SessionBoard {
   readonly #session: number;
   readonly #options: RemoteSessionOptions;
   readonly #events: Emitter<BoardEvents>;
+  readonly #search = new BoardSearch({ tools: () => this.#tools });
   readonly #handlers = new NumberedHandlers();
   readonly #questions = new Map<number, Deferred<void>>();
   /** The costly events that the gateway was asked for. */
@@ -160,6 +163,10 @@ export class RemoteSession implements SessionBoard {
   /** The tool of this public name or `server/tool`, if the gateway has told of it. */
   known(name: string): Tool | undefined {
     return this.#byName.get(name);
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {

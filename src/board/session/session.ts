@@ -28,6 +28,7 @@ import type { JsonObject } from "../../model/json.ts";
 import { loggerWith } from "../../model/logger.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
+import type { SearchOptions, ToolHit } from "../../model/search.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
@@ -40,6 +41,7 @@ import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
+import { BoardSearch } from "../tool-search.ts";
 import { SessionServers } from "./session-servers.ts";
 
 /** How long opening a session waits for its servers. Slower ones join later. */
@@ -224,6 +226,7 @@ export class LiveSession implements SessionBoard {
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
+  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
 
   constructor(settings: SessionSettings) {
     const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
@@ -382,6 +385,10 @@ export class LiveSession implements SessionBoard {
   tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
     return this.#core.tools.list(options).filter((tool) => !leftOut.has(tool));
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async call(
