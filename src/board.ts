@@ -96,7 +96,7 @@ class LiveBoard implements Board {
   readonly on: Board["on"];
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
-  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
+  readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -112,6 +112,8 @@ class LiveBoard implements Board {
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }

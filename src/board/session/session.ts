@@ -226,7 +226,7 @@ export class LiveSession implements SessionBoard {
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
-  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
+  readonly #search: BoardSearch;
 
   constructor(settings: SessionSettings) {
     const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
@@ -254,6 +254,8 @@ export class LiveSession implements SessionBoard {
         },
       },
     });
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
