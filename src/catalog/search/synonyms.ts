@@ -25,6 +25,7 @@ save store keep persist write remember record
 check verify validate test inspect confirm
 compare comparison versus difference contrast diff
 calculate compute calculator math arithmetic sum formula equation
+sum plus > add
 count number total amount
 analyze analysis examine evaluate assess inspect insight
 summarize summary digest abstract overview recap gist condense
