@@ -71,7 +71,7 @@ function introductions(servers: readonly ServerStatus[]): ReadonlyMap<string, st
     servers.flatMap(({ name, identity }) =>
       identity === undefined
         ? []
-        : [[name, `${identity.name ?? ""} ${identity.instructions ?? ""}`] as const],
+        : [[name, `${identity.name ?? ""} ${identity.instructions ?? ""}`.slice(0, 1000)] as const],
     ),
   );
 }
