@@ -4,6 +4,7 @@
 import { BoardCore } from "./board/core.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
+import { BoardSearch } from "./board/tool-search.ts";
 import { statusOffBoard, untrustedStatus } from "./board/untrusted-servers.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
@@ -24,6 +25,7 @@ import type { UnmatchedRule } from "./model/guard-settings.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
+import type { SearchOptions, ToolHit } from "./model/search.ts";
 import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
@@ -89,6 +91,7 @@ class LiveBoard implements Board {
   readonly on: Board["on"];
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
+  readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -104,6 +107,8 @@ class LiveBoard implements Board {
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
@@ -132,6 +137,10 @@ class LiveBoard implements Board {
 
   tools(options: { all?: boolean } = {}): Tool[] {
     return this.#core.tools.list(options);
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {

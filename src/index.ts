@@ -148,6 +148,7 @@ export type {
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";
+export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./model/search.ts";
 export type { Provenance } from "./model/server-offer.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";

@@ -7,6 +7,7 @@ import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Callee, Next, ToolSubject } from "../model/guard.ts";
 import { isForApp, isManual } from "../model/include.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import {
   type CallOutcome,
   type NativeTool,
@@ -17,6 +18,7 @@ import {
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 
@@ -98,10 +100,11 @@ export class BoardTools {
     ];
   }
 
-  /** How many tools of the server are listed. */
-  count(server: string): number {
-    const tools = this.#options.servers.toolsOf(server);
-    return tools.filter((entry) => this.#at(entry).isListed).length;
+  /** How many tools of the server are listed, and what they take of a prompt. */
+  listedOf(server: string): Pick<ServerStatus, "tools" | "promptTokens"> {
+    const all = this.#options.servers.toolsOf(server).map((entry) => this.#at(entry));
+    const listed = all.flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
+    return { tools: listed.length, promptTokens: promptTokens(listed) };
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */

@@ -254,7 +254,12 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   #recovering: Promise<BoardBase> | undefined;
 
   private constructor(shared: RemoteSession, own: Board | undefined, parts: BoardParts) {
-    super(shared, { own, clock: parts.clock, logger: parts.logger });
+    super(shared, {
+      own,
+      clock: parts.clock,
+      logger: parts.logger,
+      embed: parts.options.embed,
+    });
     this.#parts = parts;
     const { onToolsChanged, signal } = parts.options;
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
@@ -376,7 +381,8 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       const part = await this.again(reopen);
       const onClosed = (): void => void this.#sessions.delete(entry);
       const { clock, logger } = parts;
-      const session = new OverlaySession(part, { own, clock, logger, onClosed });
+      const { embed } = parts.options;
+      const session = new OverlaySession(part, { own, clock, logger, embed, onClosed });
       const entry = { session, reopen };
       made.session = session;
       this.#sessions.add(entry);

@@ -3,6 +3,7 @@
 
 import { slashed, suggestTools } from "../board/find-tool.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
+import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type {
   BoardBase,
@@ -13,6 +14,7 @@ import type {
 import { cancelled, PlugboardError, unknownServer } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Embed, SearchOptions, ToolHit } from "../model/search.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
@@ -42,6 +44,7 @@ export interface OverlayOptions<Own extends BoardBase> {
   own: Own | undefined;
   clock: Clock;
   logger: Logger;
+  embed?: Embed | undefined;
 }
 
 type SharedState<Shared> =
@@ -70,10 +73,12 @@ export abstract class Overlay<
   #ownNames: ReadonlySet<string> | undefined;
   /** The tools as they were listed when a change was last reported. */
   #listed: Tool[];
+  readonly #search: BoardSearch;
   readonly #readers = new WeakMap<Tool, Tool>();
 
   constructor(shared: Shared, options: OverlayOptions<Own>) {
     const { own, logger } = options;
+    this.#search = new BoardSearch(this, options);
     this.#shared = shared;
     this.own = own;
     this.options = options;
@@ -114,6 +119,10 @@ export abstract class Overlay<
       ...sharedHere.filter((tool) => !isNative(tool)),
       ...own.filter((tool) => !isNative(tool)),
     ];
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {

@@ -9,6 +9,7 @@ import type { UnmatchedRule } from "./guard-settings.ts";
 import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
 import type { BoardResources } from "./resource.ts";
+import type { ToolSearch } from "./search.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
@@ -52,7 +53,7 @@ export function joinReports(reports: readonly ReloadReport[]): ReloadReport {
 }
 
 /** What an agent's board and a session's board have in common. */
-export interface BoardBase extends AsyncDisposable {
+export interface BoardBase extends AsyncDisposable, ToolSearch {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   /**

@@ -28,6 +28,7 @@ import type { JsonObject } from "../../model/json.ts";
 import { loggerWith } from "../../model/logger.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
+import type { SearchOptions, ToolHit } from "../../model/search.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
@@ -40,6 +41,7 @@ import { BoardCore } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
+import { BoardSearch } from "../tool-search.ts";
 import { untrustedStatus } from "../untrusted-servers.ts";
 import { SessionServers } from "./session-servers.ts";
 
@@ -225,6 +227,7 @@ export class LiveSession implements SessionBoard {
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
+  readonly #search: BoardSearch;
 
   constructor(settings: SessionSettings) {
     const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
@@ -252,6 +255,8 @@ export class LiveSession implements SessionBoard {
         },
       },
     });
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
@@ -383,6 +388,10 @@ export class LiveSession implements SessionBoard {
   tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
     return this.#core.tools.list(options).filter((tool) => !leftOut.has(tool));
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async call(

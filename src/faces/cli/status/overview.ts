@@ -1,13 +1,13 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
+import { promptTokens } from "../../../board/prompt-tokens.ts";
 import { filesOf } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { isShownToModels } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { duration, plural } from "../../../util/text.ts";
-import { CHARACTERS_PER_TOKEN, tokenCount } from "../../../util/tokens.ts";
+import { roughly } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
@@ -63,7 +63,7 @@ export function overviewTable(
         { text: fileName(server, io), tone: "dim" },
         own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
         state.kind === "ready" ? duration(state.startMs) : "",
-        own.length === 0 ? "" : formatTokens(promptTokens(own)),
+        own.length === 0 ? "" : roughly(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
       notes: [...stateNotes(state, options), ...hidingNotes(server, io)],
@@ -89,7 +89,7 @@ function totalsLine(
   readyMs: number,
 ): string {
   const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
-  const tokens = `${formatTokens(promptTokens(tools))} tokens in a prompt`;
+  const tokens = `${roughly(promptTokens(tools))} tokens in a prompt`;
   const down = servers.filter(
     ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
   );
@@ -180,21 +180,4 @@ function overviewJson(
 
 function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
   return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
-}
-
-/** Roughly how many tokens the definitions of these tools take in a prompt. */
-export function promptTokens(tools: readonly Tool[]): number {
-  const characters = tools
-    .filter(isShownToModels)
-    .reduce(
-      (sum, tool) =>
-        sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,
-      0,
-    );
-  return Math.round(characters / CHARACTERS_PER_TOKEN);
-}
-
-/** `~850`, `~5.2k` */
-export function formatTokens(tokens: number): string {
-  return `~${tokenCount(tokens)}`;
 }
