@@ -1,6 +1,6 @@
 // The search of one board: over the tools that it lists, so that each session finds what it has.
 
-import { isShownToModels } from "../model/include.ts";
+import { isSearchable } from "../model/include.ts";
 import type { SearchOptions, ToolHit, ToolSearch } from "../model/search.ts";
 import type { Tool } from "../model/tool.ts";
 
@@ -24,7 +24,7 @@ export class BoardSearch implements ToolSearch {
   ): Promise<ToolHit[]> {
     const words = [query].flat().join(" ").toLowerCase().split(/\W+/u).filter(Boolean);
     const isWanted = (tool: Tool): boolean =>
-      (all || isShownToModels(tool)) && (servers === undefined || servers.includes(serverOf(tool)));
+      (all || isSearchable(tool)) && (servers === undefined || servers.includes(serverOf(tool)));
     return this.#options
       .tools()
       .filter(isWanted)

@@ -3,6 +3,7 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
+import type { ToolSearchSetting } from "../../model/include.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
 import { SECRET_PROVIDERS } from "./references.ts";
 import {
@@ -41,11 +42,26 @@ const LONGEST_NAME = 128;
 
 const LARGEST_WINDOW = 100_000_000;
 
+const SEARCH_MODES = ["auto", "on", "index", "off"] as const;
+
+/** Versions without a search took `true` and `false`. */
+const toolSearch = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(SEARCH_MODES)],
+  SEARCH_MODES.join(", "),
+);
+
+export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSetting {
+  if (typeof value === "string") return value;
+  return value ? "on" : "off";
+}
+
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
   toolNameLength: integer(SHORTEST_NAME, LONGEST_NAME, " of characters").optional(),
   startupWait: milliseconds(0).optional(),
   resourceTools: flag().optional(),
+  toolSearch: toolSearch.optional(),
   roots: roots.optional(),
 };
 
@@ -62,12 +78,6 @@ const audit = object({ file: text().optional(), arguments: flag().optional() });
 
 // An agent
 
-const toolSearch = either(
-  [(value) => typeof value === "boolean", flag()],
-  [(value) => typeof value === "string", oneOf(["auto"])],
-  "true, false or auto",
-);
-
 const agent = {
   id: verified(agentIdProblem).optional(),
   model: verified(modelIdProblem).optional(),
@@ -81,7 +91,6 @@ const agent = {
     servers: anyObject().optional(),
     ...board,
     keepAlive: flag().optional(),
-    toolSearch: toolSearch.optional(),
     session: sessionDefaultsSchema.optional(),
   }).optional(),
   tools: object({

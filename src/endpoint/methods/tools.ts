@@ -2,6 +2,7 @@
 
 import type { BoardCallOptions } from "../../model/board.ts";
 import { approvalsOf } from "../../model/caller.ts";
+import { isForModels } from "../../model/include.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
@@ -106,7 +107,7 @@ export class ServedTools {
     const forApps = listed.filter(({ include }) => include === "app");
     return {
       all: listed.map(toItem),
-      forModels: listed.filter(({ include }) => include === undefined).map(toItem),
+      forModels: listed.filter(isForModels).map(toItem),
       byName: new Map(listed.map((tool) => [tool.name, tool])),
       onlyForApps: new Set(forApps.flatMap((tool) => [tool.name, canonicalName(tool)])),
     };

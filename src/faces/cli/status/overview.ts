@@ -1,5 +1,6 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
+import { describePlan } from "../../../board/prompt-plan.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { isShownToModels } from "../../../model/include.ts";
@@ -15,6 +16,7 @@ import { attachedNames, readStatus } from "./running-gateway.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchJson, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 /** Succeeds even if servers failed: reporting that is what it is for. */
@@ -35,6 +37,7 @@ export async function runOverview(context: CliContext): Promise<number> {
       ...overviewTable(opened.board, context, readyMs),
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
     ];
+    lines.push(...toolSearchLines(describePlan(planFor(opened.agent, opened.board)), screen.terminal));
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
     screen.lines(lines);
     return EXIT.ok;
@@ -157,6 +160,7 @@ function overviewJson(
       promptTokens: promptTokens(tools),
       readyMs: Math.round(readyMs),
     },
+    toolSearch: toolSearchJson(planFor(agent, board)),
     unmatchedRules: board.unmatchedRules(),
   };
 }

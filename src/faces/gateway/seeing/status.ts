@@ -50,6 +50,8 @@ interface AgentStatus {
   isOpen: boolean;
   /** The state's `error`, if it has one, is an object with `code`, `message` and `hint`. */
   servers: ServerStatus[];
+  /** How a model gets the agent's tools, if it does not get them all. */
+  toolSearch?: string;
 }
 
 interface SessionStatus {
@@ -69,7 +71,11 @@ export interface StatusSources extends Omit<
   "agents" | "clients" | "sessions" | "attached" | "state"
 > {
   isReady: boolean;
-  agents: readonly { id: string; servers: readonly ServerStatus[] | undefined }[];
+  agents: readonly {
+    id: string;
+    servers: readonly ServerStatus[] | undefined;
+    toolSearch: string | undefined;
+  }[];
   clients: readonly SeenClient[];
   present: number;
   sessions: readonly Session[];
@@ -86,10 +92,11 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
     ...(config !== undefined && { config }),
     ...(sources.unappliedEdit !== undefined && { unappliedEdit: sources.unappliedEdit }),
     state: isReady ? "serving" : "stopping",
-    agents: agents.map(({ id, servers }) => ({
+    agents: agents.map(({ id, servers, toolSearch }) => ({
       id,
       isOpen: servers !== undefined,
       servers: (servers ?? []).map(serverJson),
+      ...(toolSearch !== undefined && { toolSearch }),
     })),
     clients: { total: clients.length, present, list: clients.slice(0, MOST_LISTED) },
     sessions: {
