@@ -102,7 +102,7 @@ class LiveBoard implements Board {
     tools: () => this.#core.tools.list({ all: true }),
     onChange: (change) => this.#core.toolsChanged(change),
   });
-  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
+  readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -118,6 +118,8 @@ class LiveBoard implements Board {
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }

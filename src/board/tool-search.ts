@@ -1,43 +1,73 @@
-// The search of one board: over the tools that it lists, so that each session finds what it has.
+// The search of one board: over the tools that it lists, so that each session finds what it has and no more.
 
+import type { CatalogSearch } from "../catalog/search/search.ts";
+import type { BoardBase } from "../model/board.ts";
+import { unknownServer } from "../model/errors.ts";
 import { isSearchable } from "../model/include.ts";
-import type { SearchOptions, ToolHit, ToolSearch } from "../model/search.ts";
+import type { Logger } from "../model/logger.ts";
+import type { Embed, SearchOptions, ToolHit, ToolSearch } from "../model/search.ts";
 import type { Tool } from "../model/tool.ts";
-
-const DEFAULT_LIMIT = 10;
+import type { Clock } from "../util/clock.ts";
+import { loadCatalogSearch } from "./lazy.ts";
 
 export interface BoardSearchOptions {
-  /** Every tool of the board that is listed, those included that models are not shown. */
-  tools: () => readonly Tool[];
+  embed?: Embed | undefined;
+  clock: Clock;
+  logger: Logger;
 }
 
 export class BoardSearch implements ToolSearch {
+  readonly #board: Pick<BoardBase, "tools" | "status" | "instructions" | "on">;
   readonly #options: BoardSearchOptions;
+  #catalog: Promise<CatalogSearch> | undefined;
+  /** What the servers tell about themselves. Asked for again when one of them has changed its state. */
+  #about: ReadonlyMap<string, string> | undefined;
 
-  constructor(options: BoardSearchOptions) {
+  constructor(
+    board: Pick<BoardBase, "tools" | "status" | "instructions" | "on">,
+    options: BoardSearchOptions,
+  ) {
+    this.#board = board;
     this.#options = options;
   }
 
   async search(
     query: string | readonly string[],
-    { limit = DEFAULT_LIMIT, servers, all = false }: SearchOptions = {},
+    { limit, servers, all = false }: SearchOptions = {},
   ): Promise<ToolHit[]> {
-    const words = [query].flat().join(" ").toLowerCase().split(/\W+/u).filter(Boolean);
-    const isWanted = (tool: Tool): boolean =>
-      (all || isSearchable(tool)) && (servers === undefined || servers.includes(serverOf(tool)));
-    return this.#options
-      .tools()
-      .filter(isWanted)
-      .map((tool) => {
-        const text = `${tool.name} ${tool.description}`.toLowerCase();
-        return { tool, score: words.filter((word) => text.includes(word)).length };
-      })
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, limit);
+    this.#catalog ??= this.#open();
+    const catalog = await this.#catalog;
+    const only = servers && this.#known(servers);
+    this.#about ??= new Map(this.#board.instructions().map(({ server, text }) => [server, text]));
+    const about = this.#about;
+    // All that are listed are in the index, so that it stays the same whoever asks.
+    return catalog.search(query, this.#board.tools({ all: true }), {
+      limit,
+      about: (server) => about.get(server) ?? "",
+      isWanted: (tool) =>
+        (all || isSearchable(tool)) && (only === undefined || only.has(serverOf(tool))),
+    });
+  }
+
+  async #open(): Promise<CatalogSearch> {
+    const { embed, ...rest } = this.#options;
+    this.#board.on("server", () => {
+      this.#about = undefined;
+    });
+    const { CatalogSearch: Search } = await loadCatalogSearch();
+    return new Search(embed && { embed, ...rest });
+  }
+
+  #known(servers: readonly string[]): ReadonlySet<string> {
+    const names = [...this.#board.status().map(({ name }) => name), NATIVE];
+    const unknown = servers.find((name) => !names.includes(name));
+    if (unknown !== undefined) throw unknownServer(unknown, names);
+    return new Set(servers);
   }
 }
 
+const NATIVE = "native";
+
 function serverOf({ source }: Tool): string {
-  return source.kind === "mcp" ? source.server : "native";
+  return source.kind === "mcp" ? source.server : NATIVE;
 }

@@ -261,6 +261,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       toolSearch: parts.toolSearch,
       clock: parts.clock,
       logger: parts.logger,
+      embed: parts.options.embed,
     });
     this.#parts = parts;
     const { onToolsChanged, signal } = parts.options;
@@ -383,7 +384,9 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       const part = await this.again(reopen);
       const onClosed = (): void => void this.#sessions.delete(entry);
       const { clock, logger, toolSearch } = parts;
-      const session = new OverlaySession(part, { own, toolSearch, clock, logger, onClosed });
+      const { embed } = parts.options;
+      const overlay = { own, toolSearch, clock, logger, embed, onClosed };
+      const session = new OverlaySession(part, overlay);
       const entry = { session, reopen };
       made.session = session;
       this.#sessions.add(entry);

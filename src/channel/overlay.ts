@@ -16,9 +16,9 @@ import { cancelled, PlugboardError, unknownServer } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { ToolSearchSetting } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Embed, SearchOptions, ToolHit } from "../model/search.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
-import type { SearchOptions, ToolHit } from "../model/search.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
@@ -48,6 +48,7 @@ export interface OverlayOptions<Own extends BoardBase> {
   toolSearch: () => ToolSearchSetting;
   clock: Clock;
   logger: Logger;
+  embed?: Embed | undefined;
 }
 
 type SharedState<Shared> =
@@ -80,11 +81,12 @@ export abstract class Overlay<
     tools: () => this.#joined({ all: true }),
     onChange: () => this.#reportTools(),
   });
-  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
+  readonly #search: BoardSearch;
   readonly #readers = new WeakMap<Tool, Tool>();
 
   constructor(shared: Shared, options: OverlayOptions<Own>) {
     const { own, logger } = options;
+    this.#search = new BoardSearch(this, options);
     this.#shared = shared;
     this.own = own;
     this.options = options;

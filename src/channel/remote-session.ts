@@ -23,6 +23,7 @@ import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { type CallOutcome, canonicalName, type Tool, type ToolResult } from "../model/tool.ts";
+import { systemClock } from "../util/clock.ts";
 import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
 import { isForApps, isForModels, isSameState, toolsChange } from "./changes.ts";
@@ -81,7 +82,7 @@ export class RemoteSession implements SessionBoard {
     tools: () => this.#tools,
     onChange: (change) => this.#events.emit("tools", change),
   });
-  readonly #search = new BoardSearch({ tools: () => this.#tools });
+  readonly #search: BoardSearch;
   readonly #handlers = new NumberedHandlers();
   readonly #questions = new Map<number, Deferred<void>>();
   /** The costly events that the gateway was asked for. */
@@ -102,6 +103,7 @@ export class RemoteSession implements SessionBoard {
     this.cwd = cwd;
     this.link = link;
     this.#options = options;
+    this.#search = new BoardSearch(this, { clock: systemClock, logger: options.logger });
     this.#session = sessionsOf(link).add(this);
     this.#events = new Emitter((error) =>
       options.logger.error("a listener threw", { reason: String(error) }),

@@ -6,6 +6,7 @@ import type { OnAuthorization } from "./authorization.ts";
 import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
+import type { Embed } from "./search.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { BoardState } from "./shared-state.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
@@ -72,6 +73,11 @@ export interface BoardOptions extends RequestHandlers {
    * false.
    */
   showsApps?: boolean;
+  /**
+   * Turns texts into vectors, with a provider of yours. `search` ranks by meaning then, in addition to words. If it fails
+   * or takes too long, `search` goes by words alone.
+   */
+  embed?: Embed;
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */

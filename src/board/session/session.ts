@@ -231,7 +231,7 @@ export class LiveSession implements SessionBoard {
     tools: () => this.#core.tools.list({ all: true }),
     onChange: (change) => this.#core.toolsChanged(change),
   });
-  readonly #search = new BoardSearch({ tools: () => this.tools({ all: true }) });
+  readonly #search: BoardSearch;
 
   constructor(settings: SessionSettings) {
     const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
@@ -259,6 +259,8 @@ export class LiveSession implements SessionBoard {
         },
       },
     });
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,

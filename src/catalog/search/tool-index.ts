@@ -1,0 +1,323 @@
+// The index of a board's tools, and their ranking by the words of a question: BM25F over the fields of a tool, with
+// synonyms and forgiven typing mistakes. Everything it does is linear in what it is given, and that is bounded.
+//
+// The constants were tuned by hand on one half of MetaTool's questions (the half of the tools whose SHA-256 is even), and
+// checked on the other half, which moved the same way. The field weights but that of the name were not tuned, since
+// MetaTool's tools have a name and a description only.
+
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { canonicalName, type Tool } from "../../model/tool.ts";
+import { readSynonyms } from "./synonyms.ts";
+import { isStopWord, Stems, wordsOf } from "./words.ts";
+
+/** How much a word in each place says about the tool, and how many characters of it count. */
+const FIELDS = {
+  name: { weight: 3, most: 300 },
+  title: { weight: 2, most: 300 },
+  description: { weight: 1, most: 2000 },
+  server: { weight: 1, most: 300 },
+  aboutServer: { weight: 0.5, most: 300 },
+  parameter: { weight: 0.5, most: 100 },
+  aboutParameter: { weight: 0.3, most: 200 },
+} as const;
+
+/** Further parameters of a tool are not searched. */
+const MOST_PARAMETERS = 40;
+const DEEPEST_PARAMETER = 3;
+
+/** How slowly further occurrences of a word stop counting, and how much long texts lose. */
+const K1 = 2.5;
+const B = 0.4;
+/** A synonym counts less, and more where no tool has the word itself. */
+const SYNONYM = 0.3;
+const SYNONYM_OF_UNKNOWN = 0.6;
+/** A term at edit distance 1 of a word that no tool has. */
+const MISTYPED = 0.6;
+const SHORTEST_MISTYPED = 5;
+/** A word repeated in a question counts more, but not twice as much. */
+const REPEATED = 0.5;
+/** Whoever writes a tool's name means that tool. */
+const NAMED = 1000;
+
+/** What of a question counts. A task of several pages is no question. */
+const LONGEST_QUESTION = 10_000;
+const MOST_TERMS = 200;
+const MOST_MISTYPED = 10;
+const MOST_COMPARED = 2000;
+
+export interface RankedTool {
+  tool: Tool;
+  score: number;
+}
+
+/** A term of a tool's texts, and how much it says about the tool. */
+type Weights = ReadonlyMap<string, number>;
+
+interface Fresh {
+  tool: Tool;
+  /** What its server tells about itself. */
+  about: string;
+  /** Its place in the list. */
+  place: number;
+}
+
+interface IndexedTool extends Fresh {
+  weights: Weights;
+  length: number;
+  /** The last update that had the tool. */
+  update: number;
+}
+
+/** The tools that have a term: parallel lists of slots and weights. */
+interface Posting {
+  slots: number[];
+  weights: number[];
+}
+
+export class ToolIndex {
+  readonly #slots: (IndexedTool | undefined)[] = [];
+  readonly #slotOf = new Map<Tool, number>();
+  readonly #free: number[] = [];
+  readonly #postings = new Map<string, Posting>();
+  /** Terms by their first letter and length, for words that are mistyped. */
+  readonly #similar = new Map<string, Set<string>>();
+  readonly #synonyms = readSynonyms();
+  readonly #stems = new Stems();
+  #length = 0;
+  #updates = 0;
+
+  /**
+   * Makes these the tools of the index. Only those that are other objects than before, or whose server tells something
+   * else about itself, are read. Returns how many were.
+   */
+  update(tools: readonly Tool[], about: (server: string) => string = () => ""): number {
+    this.#updates += 1;
+    const fresh: Fresh[] = [];
+    let length = 0;
+    for (const [place, tool] of tools.entries()) {
+      const text = tool.source.kind === "mcp" ? about(tool.source.server) : "";
+      const known = this.#slots[this.#slotOf.get(tool) ?? -1];
+      if (known === undefined || known.about !== text) {
+        fresh.push({ tool, about: text, place });
+        continue;
+      }
+      known.place = place;
+      known.update = this.#updates;
+      length += known.length;
+    }
+    this.#remove((indexed) => indexed.update !== this.#updates);
+    for (const each of fresh) length += this.#add(each).length;
+    this.#length = length;
+    return fresh.length;
+  }
+
+  /** Those that have something to do with the question, best first; of equals, the one that was listed first. */
+  rank(question: string, isWanted: (tool: Tool) => boolean): RankedTool[] {
+    const scores = new Float64Array(this.#slots.length);
+    for (const [term, weight] of this.#terms(question)) this.#score(term, weight, scores);
+    this.#scoreNamed(question, scores);
+    const found: { indexed: IndexedTool; score: number }[] = [];
+    for (const [slot, indexed] of this.#slots.entries()) {
+      const score = scores[slot] ?? 0;
+      if (score > 0 && indexed !== undefined && isWanted(indexed.tool)) {
+        found.push({ indexed, score });
+      }
+    }
+    return found
+      .sort((a, b) => b.score - a.score || a.indexed.place - b.indexed.place)
+      .map(({ indexed: { tool }, score }) => ({ tool, score }));
+  }
+
+  #score(term: string, weight: number, scores: Float64Array): void {
+    const posting = this.#postings.get(term);
+    if (posting === undefined) return;
+    const { slots, weights } = posting;
+    const count = this.#slotOf.size;
+    const rarity = Math.log(1 + (count - slots.length + 0.5) / (slots.length + 0.5));
+    const average = this.#length / count;
+    for (const [at, slot] of slots.entries()) {
+      const said = weights[at] ?? 0;
+      const length = this.#slots[slot]?.length ?? average;
+      const score = (said * (K1 + 1)) / (said + K1 * (1 - B + (B * length) / average));
+      scores[slot] = (scores[slot] ?? 0) + weight * rarity * score;
+    }
+  }
+
+  #scoreNamed(question: string, scores: Float64Array): void {
+    const name = question.trim();
+    if (name.length > FIELDS.name.most || /\s/.test(name)) return;
+    for (const [tool, slot] of this.#slotOf) {
+      if (isNameOf(tool, name)) scores[slot] = (scores[slot] ?? 0) + NAMED;
+    }
+  }
+
+  /** What to look for, and how much each term of it counts. */
+  #terms(question: string): Map<string, number> {
+    const words = wordsOf(question, LONGEST_QUESTION);
+    const telling = words.filter((word) => !isStopWord(word));
+    const counts = new Map<string, number>();
+    // A question of nothing but such words may still name a tool, like "help".
+    for (const word of telling.length > 0 ? telling : words) {
+      const term = this.#stems.of(word);
+      if (counts.size < MOST_TERMS || counts.has(term)) {
+        counts.set(term, (counts.get(term) ?? 0) + 1);
+      }
+    }
+    const terms = new Map<string, number>();
+    let mistyped = 0;
+    for (const [term, count] of counts) {
+      const weight = 1 + REPEATED * Math.log(count);
+      const add = (each: string, share: number): void => {
+        terms.set(each, (terms.get(each) ?? 0) + weight * share);
+      };
+      const isKnown = this.#postings.has(term);
+      if (isKnown) add(term, 1);
+      else if (mistyped < MOST_MISTYPED) {
+        const similar = this.#similarTo(term);
+        if (similar.length > 0) mistyped += 1;
+        for (const each of similar) add(each, MISTYPED);
+      }
+      const share = isKnown ? SYNONYM : SYNONYM_OF_UNKNOWN;
+      for (const synonym of this.#synonyms.get(term) ?? []) add(synonym, share);
+    }
+    return terms;
+  }
+
+  /** Known terms that differ by one letter, not the first. */
+  #similarTo(term: string): string[] {
+    const { length } = term;
+    if (length < SHORTEST_MISTYPED) return [];
+    const found: string[] = [];
+    let compared = 0;
+    for (const each of [length, length - 1, length + 1]) {
+      for (const other of this.#similar.get(`${term[0]}${each}`) ?? []) {
+        if (isNear(term, other)) found.push(other);
+        compared += 1;
+        if (compared >= MOST_COMPARED) return found;
+      }
+    }
+    return found;
+  }
+
+  #add(fresh: Fresh): IndexedTool {
+    const indexed = { ...fresh, ...this.#read(fresh), update: this.#updates };
+    const slot = this.#free.pop() ?? this.#slots.length;
+    this.#slots[slot] = indexed;
+    this.#slotOf.set(fresh.tool, slot);
+    for (const [term, weight] of indexed.weights) {
+      const posting = this.#postings.get(term) ?? this.#newTerm(term);
+      posting.slots.push(slot);
+      posting.weights.push(weight);
+    }
+    return indexed;
+  }
+
+  #newTerm(term: string): Posting {
+    const posting = { slots: [], weights: [] };
+    this.#postings.set(term, posting);
+    const key = similarKey(term);
+    const similar = this.#similar.get(key) ?? new Set();
+    this.#similar.set(key, similar.add(term));
+    return posting;
+  }
+
+  /** Each list of slots is gone through once, however many tools are removed from it. */
+  #remove(isGone: (indexed: IndexedTool) => boolean): void {
+    const terms = new Set<string>();
+    for (const [slot, indexed] of this.#slots.entries()) {
+      if (indexed === undefined || !isGone(indexed)) continue;
+      for (const term of indexed.weights.keys()) terms.add(term);
+      this.#slotOf.delete(indexed.tool);
+      this.#slots[slot] = undefined;
+      this.#free.push(slot);
+    }
+    for (const term of terms) this.#removeFrom(term);
+  }
+
+  #removeFrom(term: string): void {
+    const { slots, weights } = this.#postings.get(term) ?? { slots: [], weights: [] };
+    let kept = 0;
+    for (const [at, slot] of slots.entries()) {
+      if (this.#slots[slot] === undefined) continue;
+      slots[kept] = slot;
+      weights[kept] = weights[at] ?? 0;
+      kept += 1;
+    }
+    slots.length = kept;
+    weights.length = kept;
+    if (kept === 0) this.#forget(term);
+  }
+
+  #forget(term: string): void {
+    this.#postings.delete(term);
+    const key = similarKey(term);
+    const similar = this.#similar.get(key);
+    similar?.delete(term);
+    if (similar?.size === 0) this.#similar.delete(key);
+  }
+
+  #read({ tool, about }: Fresh): { weights: Weights; length: number } {
+    const weights = new Map<string, number>();
+    let length = 0;
+    const add = (text: unknown, field: keyof typeof FIELDS): void => {
+      if (typeof text !== "string") return;
+      const { weight, most } = FIELDS[field];
+      for (const word of wordsOf(text, most)) {
+        if (field !== "name" && isStopWord(word)) continue;
+        const term = this.#stems.of(word);
+        weights.set(term, (weights.get(term) ?? 0) + weight);
+        length += weight;
+      }
+    };
+    const { source, title, annotations, ownDescription, description, parameters } = tool;
+    add(ownName(tool), "name");
+    add(title ?? annotations?.["title"], "title");
+    add(ownDescription ?? (source.kind === "mcp" ? "" : description), "description");
+    if (source.kind === "mcp") add(source.server, "server");
+    add(about, "aboutServer");
+    let left = MOST_PARAMETERS;
+    const addParameters = (schema: unknown, depth: number): void => {
+      if (depth > DEEPEST_PARAMETER || !isJsonObject(schema)) return;
+      addParameters(schema["items"], depth + 1);
+      if (!isJsonObject(schema["properties"])) return;
+      const properties: JsonObject = schema["properties"];
+      for (const name of Object.keys(properties)) {
+        if (left === 0) return;
+        left -= 1;
+        const property = properties[name];
+        add(name, "parameter");
+        if (isJsonObject(property)) add(property["description"], "aboutParameter");
+        addParameters(property, depth + 1);
+      }
+    };
+    addParameters(parameters, 1);
+    return { weights, length };
+  }
+}
+
+function isNameOf(tool: Tool, name: string): boolean {
+  return name === tool.name || name === ownName(tool) || name === canonicalName(tool);
+}
+
+function ownName({ name, source }: Tool): string {
+  return source.kind === "mcp" ? source.tool : name;
+}
+
+function similarKey(term: string): string {
+  return `${term[0]}${term.length}`;
+}
+
+/** Whether one letter is added, left out or another, or two neighbours have changed places. */
+function isNear(one: string, other: string): boolean {
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  let end = 0;
+  const most = Math.min(one.length, other.length) - start;
+  while (end < most && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [left, right] = [
+    one.slice(start, one.length - end),
+    other.slice(start, other.length - end),
+  ];
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && left === `${right[1]}${right[0]}` && right.length === 2;
+}
