@@ -6,7 +6,12 @@ import type { ModelMessage, ToolResultPart } from "ai";
 import { describePlan } from "../board/prompt-plan.ts";
 import { PromptTools } from "../board/prompt-tools.ts";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
-import { failedResult, type ModelCall, type ModelToolLookup, runModelCall } from "../bridge/model-call.ts";
+import {
+  failedResult,
+  type ModelCall,
+  type ModelToolLookup,
+  runModelCall,
+} from "../bridge/model-call.ts";
 import type { ModelTool, ModelTools } from "../bridge/model-tools.ts";
 import { safeName } from "../bridge/provider-name.ts";
 import type { ContentBlock } from "../model/content.ts";
@@ -296,10 +301,13 @@ class Turn {
     const found = tools.get(name) ?? this.#tools.get(name);
     if (found !== undefined) this.#selection?.used(found.tool.name);
     this.#emit({ type: "tool_call", id, name, input, tool: found?.tool });
-    const result = await this.#runCall({ ...call, id }, {
-      get: () => found,
-      keys: () => tools.keys(),
-    });
+    const result = await this.#runCall(
+      { ...call, id },
+      {
+        get: () => found,
+        keys: () => tools.keys(),
+      },
+    );
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
     return toResultPart(call, result, this.#model);

@@ -13,7 +13,7 @@ const LARGEST_SHARE = 0.1;
 /** What the definition of the search takes itself. */
 const SEARCH_TOKENS = 160;
 /** Of a tool in the index, description included. */
-const INDEX_LINE = 80;
+const INDEX_LINE = 72;
 
 export interface PlanOptions {
   toolSearch: ToolSearchSetting;
@@ -94,7 +94,8 @@ export function toolIndex(tools: readonly Tool[]): string {
 }
 
 function indexLine(tool: Tool): string {
-  return oneLine(`${tool.name}: ${summary(tool)}`, INDEX_LINE);
+  const [sentence = ""] = summary(tool).split(/[.!?]\s/, 1);
+  return oneLine(`${tool.name}: ${sentence}`, INDEX_LINE);
 }
 
 /** What the tool does, without the server's name, which its own name has. */

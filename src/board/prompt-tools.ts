@@ -9,7 +9,13 @@ import type { JsonObject } from "../model/json.ts";
 import type { ToolSearch } from "../model/search.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
-import { type PlanOptions, planPrompt, type PromptPlan, summary, toolIndex } from "./prompt-plan.ts";
+import {
+  type PlanOptions,
+  planPrompt,
+  type PromptPlan,
+  summary,
+  toolIndex,
+} from "./prompt-plan.ts";
 
 /** How many tools a message of the user brings into the prompt. */
 const PRESELECTED = 5;
@@ -151,7 +157,10 @@ export class PromptTools {
   #inPrompt(plan: PromptPlan): Tool[] {
     if (plan.mode === "all" || this.#options.isFixed) return [...plan.shown];
     const searchable = new Map(plan.searchable.map((tool) => [tool.name, tool]));
-    return [...plan.shown, ...[...this.#found.keys()].flatMap((name) => searchable.get(name) ?? [])];
+    return [
+      ...plan.shown,
+      ...[...this.#found.keys()].flatMap((name) => searchable.get(name) ?? []),
+    ];
   }
 
   #add(tools: readonly Tool[]): void {
@@ -338,7 +347,9 @@ function serversOf(tools: readonly Tool[]): string {
 
 function listed(names: readonly string[], most = MOST_NAMES): string {
   const shown = names.slice(0, most).map((name) => oneLine(name, 80));
-  return names.length > most ? `${shown.join(", ")} and ${names.length - most} more` : shown.join(", ");
+  return names.length > most
+    ? `${shown.join(", ")} and ${names.length - most} more`
+    : shown.join(", ");
 }
 
 /** Undefined if the value is neither a text nor a list of texts. Models give one for the other. */

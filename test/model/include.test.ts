@@ -73,7 +73,6 @@ describe("a tool is for its server's app alone", () => {
   ])("with the metadata %j: %s", (_meta, expected) => {
     expect(isForApp({ _meta })).toBe(expected);
   });
-
 });
 
 describe("the include setting of an agent", () => {

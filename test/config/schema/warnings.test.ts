@@ -155,13 +155,14 @@ describe("milliseconds that look like seconds", () => {
 });
 
 describe("settings without a feature", () => {
-  it.each([
-    ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
-  ])("of mcp warn: %s", async (keys, key, message) => {
-    expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
-      `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
-    ]);
-  });
+  it.each([["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"]])(
+    "of mcp warn: %s",
+    async (keys, key, message) => {
+      expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
+        `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
+      ]);
+    },
+  );
 
   it.each([
     ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],

@@ -122,7 +122,9 @@ async function listTools(query: readonly string[], { board, say }: CommandContex
     return words.every((word) => text.includes(word));
   });
   const hits =
-    found.length > 0 || words.length === 0 ? [] : await board.search(query.join(" "), { all: true });
+    found.length > 0 || words.length === 0
+      ? []
+      : await board.search(query.join(" "), { all: true });
   const tools = [...found, ...hits.map(({ tool }) => tool)];
   if (tools.length === 0)
     return say(words.length === 0 ? "There are no tools." : "No tool matches.");

@@ -13,8 +13,7 @@ import type { ClientSystemPrompt } from "../wire/params.ts";
 /** One prompt and everything that is needed to answer it. */
 export interface PromptContext extends CommandContext {
   readonly prompt: readonly ContentBlock[];
-  readonly board: CommandContext["board"] &
-    Pick<SessionBoard, "cwd" | "search" | "toolSearch">;
+  readonly board: CommandContext["board"] & Pick<SessionBoard, "cwd" | "search" | "toolSearch">;
   /** The current tools, for a model: each under the session's mode. */
   readonly tools: () => Tool[];
 }

@@ -37,7 +37,9 @@ export async function runOverview(context: CliContext): Promise<number> {
       ...overviewTable(opened.board, context, readyMs),
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
     ];
-    lines.push(...toolSearchLines(describePlan(planFor(opened.agent, opened.board)), screen.terminal));
+    lines.push(
+      ...toolSearchLines(describePlan(planFor(opened.agent, opened.board)), screen.terminal),
+    );
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
     screen.lines(lines);
     return EXIT.ok;
