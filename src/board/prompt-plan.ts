@@ -10,6 +10,8 @@ import { CHARACTERS_PER_TOKEN, tokenCount } from "../util/tokens.ts";
 const MOST_DEFINITIONS = 50;
 /** The share of the model's context that definitions may take. */
 const LARGEST_SHARE = 0.1;
+/** A tool that takes more of the context is left out of the prompt anyway (bridge/model-tools.ts). */
+const LARGEST_DEFINITION = 0.25;
 /** What the definition of the search takes itself. */
 const SEARCH_TOKENS = 160;
 /** Of a tool in the index, description included. */
@@ -69,7 +71,10 @@ function tooMany(
   { contextWindow = Infinity, wasSearching = false }: PlanOptions,
 ): string | undefined {
   if (inPrompt.length > MOST_DEFINITIONS) return `there are more than ${MOST_DEFINITIONS}`;
-  if (definitionTokens(inPrompt) > contextWindow * LARGEST_SHARE) {
+  const fitting = inPrompt.filter(
+    (tool) => definitionTokens([tool]) <= contextWindow * LARGEST_DEFINITION,
+  );
+  if (definitionTokens(fitting) > contextWindow * LARGEST_SHARE) {
     return `they take more than a tenth of the model's ${tokenCount(contextWindow)}`;
   }
   return wasSearching ? "there were too many for its prompt" : undefined;

@@ -51,6 +51,12 @@ describe("a prompt", () => {
     expect(plan.reason ?? plan.mode).toBe(expected);
   });
 
+  it("does not count a tool that is too large for any prompt", () => {
+    const huge = tool("huge", { description: "x".repeat(4000) });
+    const options = { toolSearch: "auto", contextWindow: 2000 } as const;
+    expect(planPrompt([huge, ...tools(5)], options).mode).toBe("all");
+  });
+
   it("does not count what is found anyway", () => {
     const found = tools(60).map((each) => ({ ...each, include: "agent" as const }));
     const plan = planPrompt([...found, open], { toolSearch: "auto" });

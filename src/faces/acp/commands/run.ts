@@ -131,17 +131,15 @@ async function listTools(query: readonly string[], { board, say }: CommandContex
   say(tools.map(toolLine).join("\n"));
 }
 
-const HOW_FOUND: Readonly<Record<NonNullable<Tool["include"]>, string>> = {
-  always: "always in the prompt",
-  agent: "the model finds it by search",
-  manual: "not for the model",
-  app: "for the server's app",
+const HOW_FOUND: Readonly<Partial<Record<NonNullable<Tool["include"]>, string>>> = {
+  agent: " (the model finds it by search)",
+  manual: " (not for the model)",
+  app: " (for the server's app)",
 };
 
 function toolLine(tool: Tool): string {
-  const { include, source } = tool;
-  const how = include === undefined || source.kind === "native" ? "" : ` (${HOW_FOUND[include]})`;
-  return `${listLine(canonicalName(tool), tool.description)}${how}`;
+  const how = tool.include && HOW_FOUND[tool.include];
+  return `${listLine(canonicalName(tool), tool.description)}${how ?? ""}`;
 }
 
 async function chooseTools(
