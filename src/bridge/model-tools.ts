@@ -34,6 +34,8 @@ export interface ModelToolsOptions {
   contextWindow?: number;
   /** Finds a tool that is not on the list, by the name under which a model would get it. */
   find?: (name: string) => Tool | undefined;
+  /** Called with the tool of each call. */
+  onCall?: (tool: Tool) => void;
   /** Called once for each tool name. */
   onLeftOut?: (tool: Tool, reason: string) => void;
   /** Called once for each tool whose schema had to be changed. */
@@ -74,11 +76,16 @@ export class ModelTools {
     return listed;
   }
 
-  /** A tool of this list, of an earlier one, or one that the model may call although no list had it. */
+  /** For a call: a tool of this list, of an earlier one, or one that the model may call although no list had it. */
   get(name: string): ModelTool | undefined {
     this.list();
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const known = this.#known.get(name) ?? this.find(name);
+    if (known !== undefined) this.#options.onCall?.(known.tool);
+    return known;
+  }
+
+  /** A tool that the model may call although it is on no list. */
+  find(name: string): ModelTool | undefined {
     const other = this.#options.find?.(name);
     if (other === undefined) return undefined;
     const made = this.#made.get(other) ?? this.#make(other);

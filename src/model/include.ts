@@ -18,6 +18,8 @@ export type Include = PerTool<IncludeMode>;
  */
 export type ToolSearchSetting = "auto" | "on" | "index" | "off";
 
+export const SEARCH_SETTINGS: readonly ToolSearchSetting[] = ["auto", "on", "index", "off"];
+
 const MODES: readonly IncludeMode[] = ["always", "agent", "manual"];
 
 export const INCLUDE_STRICTNESS: Strictness<IncludeMode> = (mode) => MODES.indexOf(mode);

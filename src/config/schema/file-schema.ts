@@ -3,7 +3,7 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
-import type { ToolSearchSetting } from "../../model/include.ts";
+import { SEARCH_SETTINGS, type ToolSearchSetting } from "../../model/include.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
 import { SECRET_PROVIDERS } from "./references.ts";
 import {
@@ -42,13 +42,11 @@ const LONGEST_NAME = 128;
 
 const LARGEST_WINDOW = 100_000_000;
 
-const SEARCH_MODES = ["auto", "on", "index", "off"] as const;
-
 /** Versions without a search took `true` and `false`. */
 const toolSearch = either(
   [(value) => typeof value === "boolean", flag()],
-  [(value) => typeof value === "string", oneOf(SEARCH_MODES)],
-  SEARCH_MODES.join(", "),
+  [(value) => typeof value === "string", oneOf(SEARCH_SETTINGS)],
+  SEARCH_SETTINGS.join(", "),
 );
 
 export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSetting {
