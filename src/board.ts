@@ -73,6 +73,7 @@ function statusInSessions(definition: ServerDefinition, sessions: number): Serve
     target: describeTarget(target),
     state: { kind: enabled ? "idle" : "disabled" },
     tools: 0,
+    promptTokens: 0,
     cached: false,
     available: false,
     restarts: 0,

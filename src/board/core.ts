@@ -358,7 +358,7 @@ export class BoardCore {
   }
 
   status(entry: ServerEntry): ServerStatus {
-    const status = entry.status(this.tools.count(entry.name), [
+    const status = entry.status(this.tools.listedOf(entry.name), [
       ...this.#caches.diagnostics(entry),
       ...this.servers.diagnostics(entry),
       ...(this.rules?.diagnostics(entry) ?? []),

@@ -1,10 +1,10 @@
 // Decides which of a board's tools are in a model's prompt and which it finds by search, and counts what that saves.
 
+import { toolTokens } from "../catalog/token-count.ts";
 import { isForModels, type ToolSearchSetting } from "../model/include.ts";
-import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
-import { CHARACTERS_PER_TOKEN, tokenCount } from "../util/tokens.ts";
+import { estimateTokens, roughly, tokenCount } from "../util/tokens.ts";
 
 /** With more definitions, a model chooses worse than it searches. */
 const MOST_DEFINITIONS = 50;
@@ -55,7 +55,7 @@ export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPl
   }
   const mode = toolSearch === "index" ? "index" : "search";
   const shown = tools.filter((tool) => !isSearched(tool));
-  const index = mode === "index" ? tokensIn(toolIndex(searchable).length) : 0;
+  const index = mode === "index" ? Math.round(estimateTokens(toolIndex(searchable))) : 0;
   const tokens = definitionTokens(shown) + SEARCH_TOKENS + index;
   const after = { tools: shown.length, tokens };
   return { mode, ...(reason && { reason }), shown, searchable, before, after };
@@ -89,7 +89,7 @@ export function describePlan({ mode, reason, before, after }: PromptPlan): strin
     reason === undefined ? "" : '; mcp.toolSearch: "off" puts all of them into the prompt';
   return (
     `tool search is on${why}: a model gets ${after.tools} of ${plural(before.tools, "tool")}${names} ` +
-    `(~${tokenCount(after.tokens)} instead of ~${tokenCount(before.tokens)} tokens) and searches for the rest${advice}`
+    `(${roughly(after.tokens)} instead of ${roughly(before.tokens)} tokens) and searches for the rest${advice}`
   );
 }
 
@@ -109,25 +109,6 @@ export function summary({ description, source }: Tool): string {
   return description.startsWith(mark) ? description.slice(mark.length) : description;
 }
 
-export function definitionTokens(tools: readonly Tool[]): number {
-  let characters = 0;
-  for (const { name, description, parameters } of tools) {
-    characters += name.length + description.length + sizeOf(parameters);
-  }
-  return tokensIn(characters);
-}
-
-function tokensIn(characters: number): number {
-  return Math.round(characters / CHARACTERS_PER_TOKEN);
-}
-
-/** By the schema and not by the tool: callers wrap the same tool anew for every step. */
-const sizes = new WeakMap<JsonObject, number>();
-
-function sizeOf(schema: JsonObject): number {
-  const known = sizes.get(schema);
-  if (known !== undefined) return known;
-  const size = JSON.stringify(schema).length;
-  sizes.set(schema, size);
-  return size;
+function definitionTokens(tools: readonly Tool[]): number {
+  return Math.round(tools.reduce((sum, tool) => sum + toolTokens(tool), 0));
 }

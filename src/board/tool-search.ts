@@ -39,11 +39,10 @@ export class BoardSearch implements ToolSearch {
     const catalog = await this.#catalog;
     const only = servers && this.#known(servers);
     this.#about ??= new Map(this.#board.instructions().map(({ server, text }) => [server, text]));
-    const about = this.#about;
     // All that are listed are in the index, so that it stays the same whoever asks.
     return catalog.search(query, this.#board.tools({ all: true }), {
       limit,
-      about: (server) => about.get(server) ?? "",
+      about: this.#about,
       isWanted: (tool) =>
         (all || isSearchable(tool)) && (only === undefined || only.has(serverOf(tool))),
     });

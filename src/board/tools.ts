@@ -8,6 +8,7 @@ import type { ToolsEvent } from "../model/events.ts";
 import type { Callee, Next, ToolSubject } from "../model/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../model/include.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import {
   type CallOutcome,
   type NativeTool,
@@ -18,6 +19,7 @@ import {
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 
@@ -99,10 +101,11 @@ export class BoardTools {
     ];
   }
 
-  /** How many tools of the server are listed. */
-  count(server: string): number {
-    const tools = this.#options.servers.toolsOf(server);
-    return tools.filter((entry) => this.#at(entry).isListed).length;
+  /** How many tools of the server are listed, and what they take of a prompt. */
+  listedOf(server: string): Pick<ServerStatus, "tools" | "promptTokens"> {
+    const all = this.#options.servers.toolsOf(server).map((entry) => this.#at(entry));
+    const listed = all.flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
+    return { tools: listed.length, promptTokens: promptTokens(listed) };
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */

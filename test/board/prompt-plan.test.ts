@@ -43,7 +43,7 @@ describe("a prompt", () => {
   it.each<[number, number | undefined, string]>([
     [50, undefined, "all"],
     [51, undefined, "there are more than 50"],
-    // Each takes about 19 tokens.
+    // Each takes about 24 tokens.
     [10, 2500, "all"],
     [10, 1000, "they take more than a tenth of the model's 1k"],
   ])("of %d tools and a window of %s: %s", (count, contextWindow, expected) => {
@@ -80,15 +80,15 @@ describe("what people are told", () => {
     ["off", undefined],
     [
       "auto",
-      'tool search is on, since there are more than 50: a model gets 1 of 61 tools (~177 instead of ~957 tokens) and searches for the rest; mcp.toolSearch: "off" puts all of them into the prompt',
+      'tool search is on, since there are more than 50: a model gets 1 of 61 tools (~186 instead of ~1.5k tokens) and searches for the rest; mcp.toolSearch: "off" puts all of them into the prompt',
     ],
     [
       "on",
-      "tool search is on: a model gets 1 of 61 tools (~177 instead of ~957 tokens) and searches for the rest",
+      "tool search is on: a model gets 1 of 61 tools (~186 instead of ~1.5k tokens) and searches for the rest",
     ],
     [
       "index",
-      "tool search is on: a model gets 1 of 61 tools and the names of the others (~562 instead of ~957 tokens) and searches for the rest",
+      "tool search is on: a model gets 1 of 61 tools and the names of the others (~540 instead of ~1.5k tokens) and searches for the rest",
     ],
   ])("with %s: %s", (toolSearch, expected) => {
     expect(describePlan(planPrompt([always, ...tools(60)], { toolSearch }))).toBe(expected);

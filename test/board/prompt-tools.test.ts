@@ -45,7 +45,7 @@ function desk(
     prompt: new PromptTools({
       tools: () => made.tools,
       search: (query, options) =>
-        catalog.search(query, made.tools, { ...options, isWanted: isSearchable, about: () => "" }),
+        catalog.search(query, made.tools, { ...options, isWanted: isSearchable, about: new Map() }),
       toolSearch: () => made.setting,
       ...given,
     }),

@@ -4,19 +4,21 @@ import { PlugboardError } from "../../model/errors.ts";
 import type { ToolHit } from "../../model/search.ts";
 import type { Tool } from "../../model/tool.ts";
 import { Embeddings, type EmbeddingsOptions } from "./embeddings.ts";
-import { ToolIndex } from "./tool-index.ts";
+import { type About, ToolIndex } from "./tool-index.ts";
 
 /** A model that asks more than this at once has not understood what a question is. */
 const MOST_QUESTIONS = 50;
 const DEFAULT_LIMIT = 10;
 /** How much the places behind the first count when two rankings become one: the usual value. */
 const FUSION = 60;
+/** How many places of two rankings are made one, where fewer are wanted. */
+const DEEPEST_FUSED = 100;
 
 export interface SearchScope {
   limit?: number | undefined;
   isWanted: (tool: Tool) => boolean;
-  /** What a server tells about itself. */
-  about: (server: string) => string;
+  /** What servers tell about themselves. Another map if something in it is. */
+  about: About;
 }
 
 export class CatalogSearch {
@@ -38,13 +40,13 @@ export class CatalogSearch {
       throw invalid("the limit of a search must be a whole number from 1 on");
     }
     this.#index.update(tools, about);
-    const byWords = questions.map((question) => this.#index.rank(question, isWanted));
-    const wanted = tools.filter(isWanted);
-    const byMeaning = await this.#embeddings?.rank(questions, wanted);
+    const most = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
+    const byWords = questions.map((question) => this.#index.rank(question, most, isWanted));
+    const byMeaning = await this.#embeddings?.rank(questions, tools.filter(isWanted));
     const rankings =
       byMeaning === undefined
         ? byWords
-        : byWords.map((hits, at) => fused(hits, byMeaning[at] ?? []));
+        : byWords.map((hits, at) => fused(hits, (byMeaning[at] ?? []).slice(0, most)));
     return inTurn(rankings, limit);
   }
 }

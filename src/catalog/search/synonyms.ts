@@ -87,7 +87,7 @@ developer programmer engineer coder
 function method class symbol
 repository repo github git project
 commit change revision
-pull merge pr
+pr mr > pull merge request
 branch fork
 issue ticket bug defect
 error bug failure exception crash problem fault

@@ -15,7 +15,7 @@ const FIELDS = {
   name: { weight: 3, most: 300 },
   title: { weight: 2, most: 300 },
   description: { weight: 1, most: 2000 },
-  server: { weight: 1, most: 300 },
+  server: { weight: 2, most: 300 },
   aboutServer: { weight: 0.5, most: 300 },
   parameter: { weight: 0.5, most: 100 },
   aboutParameter: { weight: 0.3, most: 200 },
@@ -50,6 +50,11 @@ export interface RankedTool {
   score: number;
 }
 
+/** What servers tell about themselves, by their names. */
+export type About = ReadonlyMap<string, string>;
+
+const NOTHING: About = new Map();
+
 /** A term of a tool's texts, and how much it says about the tool. */
 type Weights = ReadonlyMap<string, number>;
 
@@ -83,19 +88,24 @@ export class ToolIndex {
   readonly #similar = new Map<string, Set<string>>();
   readonly #synonyms = readSynonyms();
   readonly #stems = new Stems();
+  #tools: readonly Tool[] = [];
+  #about = NOTHING;
   #length = 0;
   #updates = 0;
 
   /**
    * Makes these the tools of the index. Only those that are other objects than before, or whose server tells something
-   * else about itself, are read. Returns how many were.
+   * else about itself, are read. Returns how many were. `about` must be another map if something in it is.
    */
-  update(tools: readonly Tool[], about: (server: string) => string = () => ""): number {
+  update(tools: readonly Tool[], about: About = NOTHING): number {
+    if (about === this.#about && isSame(tools, this.#tools)) return 0;
+    this.#about = about;
+    this.#tools = tools;
     this.#updates += 1;
     const fresh: Fresh[] = [];
     let length = 0;
     for (const [place, tool] of tools.entries()) {
-      const text = tool.source.kind === "mcp" ? about(tool.source.server) : "";
+      const text = (tool.source.kind === "mcp" && about.get(tool.source.server)) || "";
       const known = this.#slots[this.#slotOf.get(tool) ?? -1];
       if (known === undefined || known.about !== text) {
         fresh.push({ tool, about: text, place });
@@ -111,20 +121,26 @@ export class ToolIndex {
     return fresh.length;
   }
 
-  /** Those that have something to do with the question, best first; of equals, the one that was listed first. */
-  rank(question: string, isWanted: (tool: Tool) => boolean): RankedTool[] {
+  /**
+   * Those that have something to do with the question, best first, at most `most`; of equals, the one that was listed
+   * first.
+   */
+  rank(question: string, most: number, isWanted: (tool: Tool) => boolean): RankedTool[] {
     const scores = new Float64Array(this.#slots.length);
     for (const [term, weight] of this.#terms(question)) this.#score(term, weight, scores);
     this.#scoreNamed(question, scores);
     const found: { indexed: IndexedTool; score: number }[] = [];
-    for (const [slot, indexed] of this.#slots.entries()) {
+    for (let slot = 0; slot < scores.length; slot += 1) {
       const score = scores[slot] ?? 0;
-      if (score > 0 && indexed !== undefined && isWanted(indexed.tool)) {
-        found.push({ indexed, score });
-      }
+      if (score === 0) continue;
+      const indexed = this.#slots[slot];
+      if (indexed !== undefined && isWanted(indexed.tool)) found.push({ indexed, score });
     }
+    const least = leastOf(found, most);
     return found
+      .filter(({ score }) => score >= least)
       .sort((a, b) => b.score - a.score || a.indexed.place - b.indexed.place)
+      .slice(0, most)
       .map(({ indexed: { tool }, score }) => ({ tool, score }));
   }
 
@@ -135,11 +151,14 @@ export class ToolIndex {
     const count = this.#slotOf.size;
     const rarity = Math.log(1 + (count - slots.length + 0.5) / (slots.length + 0.5));
     const average = this.#length / count;
-    for (const [at, slot] of slots.entries()) {
+    const most = weight * rarity * (K1 + 1);
+    // Most of a search is here, and `entries()` would take twice as long.
+    for (let at = 0; at < slots.length; at += 1) {
+      const slot = slots[at] ?? 0;
       const said = weights[at] ?? 0;
       const length = this.#slots[slot]?.length ?? average;
-      const score = (said * (K1 + 1)) / (said + K1 * (1 - B + (B * length) / average));
-      scores[slot] = (scores[slot] ?? 0) + weight * rarity * score;
+      const score = (most * said) / (said + K1 * (1 - B + (B * length) / average));
+      scores[slot] = (scores[slot] ?? 0) + score;
     }
   }
 
@@ -293,6 +312,20 @@ export class ToolIndex {
     addParameters(parameters, 1);
     return { weights, length };
   }
+}
+
+/** The score of the last of the best. Numbers are sorted in a tenth of the time that objects take. */
+function leastOf(found: readonly { score: number }[], most: number): number {
+  if (found.length <= most) return 0;
+  return (
+    Float64Array.from(found, ({ score }) => score)
+      .sort()
+      .at(-most) ?? 0
+  );
+}
+
+function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
+  return one.length === other.length && one.every((tool, at) => tool === other[at]);
 }
 
 function isNameOf(tool: Tool, name: string): boolean {

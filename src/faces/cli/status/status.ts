@@ -8,6 +8,7 @@ import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { capitalised, duration } from "../../../util/text.ts";
+import { roughly } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
@@ -30,6 +31,7 @@ const COLUMNS: readonly Column[] = [
   { title: "server", min: 8 },
   { title: "state" },
   { title: "tools", align: "right" },
+  { title: "prompt tokens", align: "right" },
   { title: "restarts", align: "right" },
   { title: "latency", align: "right" },
   { title: "pid", align: "right" },
@@ -166,6 +168,7 @@ function statusRow(
       { text: server.name, tone: "bold" },
       stateCell(state, screen.terminal),
       `${server.tools}${server.cached ? " cached" : ""}`,
+      server.promptTokens === 0 ? "" : roughly(server.promptTokens),
       restarts === 0 ? "" : String(restarts),
       calls.latencyMs === undefined ? "" : duration(calls.latencyMs),
       server.pid === undefined ? "" : String(server.pid),

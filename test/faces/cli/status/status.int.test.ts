@@ -13,8 +13,10 @@ describe("plugboard status", () => {
     });
     const { code, stdout } = await scratch.run(["status", "--log-level", "silent"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^server +state +tools +pid +protocol +transport +target$/m);
-    expect(stdout).toMatch(/^echo +✓ ready +11 +\d+ +2025-11-25 +stdio +.*echo\.mjs$/m);
+    expect(stdout).toMatch(
+      /^server +state +tools +prompt tokens +pid +protocol +transport +target$/m,
+    );
+    expect(stdout).toMatch(/^echo +✓ ready +11 +~\d+ +\d+ +2025-11-25 +stdio +.*echo\.mjs$/m);
     expect(stdout).toMatch(/^odd +✓ ready/m);
     expect(stdout).toMatch(/^ {4}.*: .*(left out|excluded)/m);
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
@@ -88,6 +90,7 @@ describe("plugboard status", () => {
       target: expect.stringContaining("echo.mjs"),
       state: { kind: "ready", pid: expect.any(Number) },
       tools: 11,
+      promptTokens: expect.any(Number),
       cached: false,
       available: true,
       restarts: 0,
