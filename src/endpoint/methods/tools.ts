@@ -83,6 +83,11 @@ export class ServedTools {
     return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
   }
 
+  definitionOf(tool: Tool): JsonObject {
+    const { namesServer, keepsApps } = this.#context;
+    return toDefinition(tool, namesServer(), keepsApps?.() ?? false);
+  }
+
   /** Refuses a tool that only apps may call, if the client shows no apps. Undefined for any other call. */
   refusal({ request, capabilities }: Exchange): Answer | undefined {
     const { name } = request.params;
@@ -160,13 +165,14 @@ function withServedApp(server: string, meta: JsonObject): JsonObject {
   };
 }
 
+/** `called` is the call itself, if the request makes it through another tool. */
 export function callTool(
   exchange: Exchange,
   context: EndpointContext,
   tools: Pick<ServedTools, "isNative">,
+  called: JsonObject = exchange.request.params,
 ): Answer | Promise<Answer> {
-  const { params } = exchange.request;
-  const { name, arguments: args = {} } = params;
+  const { name, arguments: args = {} } = called;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
   exchange.keepsSignal = tools.isNative(name);

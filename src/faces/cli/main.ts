@@ -180,7 +180,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
       (await import("./serve/inside-board.ts")).refuseInsideBoard(context.io);
-      return (await import("./serve/serve.ts")).runServe(context);
+      return (await import("./serve/serve.ts")).runServe(command, context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);
     case "restart":

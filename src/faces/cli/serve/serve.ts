@@ -14,12 +14,13 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
+import type { ServeCommand } from "./command.ts";
 
 const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
   "To see your servers yourself: plugboard";
 
-export async function runServe(context: CliContext): Promise<number> {
+export async function runServe({ search }: ServeCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;
@@ -82,6 +83,7 @@ export async function runServe(context: CliContext): Promise<number> {
       logger,
       about,
       keepsApps,
+      ...(search && { search }),
       onClient({ name, version }) {
         client = oneLine([name, version].filter(Boolean).join(" "), 100) || client;
         logger.info(`session begins: ${client}`, { visit: "session" });
