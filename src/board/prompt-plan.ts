@@ -93,6 +93,18 @@ export function describePlan({ mode, reason, before, after }: PromptPlan): strin
   );
 }
 
+/** A plan for those who show it, without the tools. */
+export interface PlanSummary extends Pick<PromptPlan, "mode" | "reason" | "before" | "after"> {
+  /** What `describePlan` says. */
+  text?: string;
+}
+
+export function summarisePlan(plan: PromptPlan): PlanSummary {
+  const { mode, reason, before, after } = plan;
+  const text = describePlan(plan);
+  return { mode, before, after, ...(reason && { reason }), ...(text && { text }) };
+}
+
 /** The names of tools, with one line each. */
 export function toolIndex(tools: readonly Tool[]): string {
   return tools.map(indexLine).join("\n");

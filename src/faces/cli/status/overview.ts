@@ -1,6 +1,6 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
-import { describePlan, type PromptPlan } from "../../../board/prompt-plan.ts";
+import { describePlan, type PromptPlan, summarisePlan } from "../../../board/prompt-plan.ts";
 import { promptTokens } from "../../../board/prompt-tokens.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -16,7 +16,7 @@ import { attachedNames, readStatus } from "./running-gateway.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
-import { planFor, toolSearchJson, toolSearchLines } from "./tool-search.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 /** Succeeds even if servers failed: reporting that is what it is for. */
@@ -165,7 +165,7 @@ function overviewJson(
       promptTokens: promptTokens(tools),
       readyMs: Math.round(readyMs),
     },
-    toolSearch: toolSearchJson(planFor(agent, board)),
+    toolSearch: summarisePlan(planFor(agent, board)),
     unmatchedRules: board.unmatchedRules(),
   };
 }

@@ -2,7 +2,7 @@
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
-import { describePlan } from "../../../board/prompt-plan.ts";
+import { describePlan, summarisePlan } from "../../../board/prompt-plan.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -24,7 +24,7 @@ import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
-import { planFor, toolSearchJson, toolSearchLines } from "./tool-search.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -64,7 +64,7 @@ function showGateway(
     screen.json({
       gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
       servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
-      ...(known.toolSearch && { toolSearch: { text: known.toolSearch } }),
+      ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
     });
     return true;
   }
@@ -81,7 +81,7 @@ function showGateway(
   if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
   else if (isOpen) screen.lines(["no servers are configured"]);
   else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
-  screen.lines(toolSearchLines(known.toolSearch, screen.terminal));
+  screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
   screen.lines(clientLines(gateway, now, out));
   screen.lines(attachedLines(gateway, now, out));
   return true;
@@ -108,7 +108,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       if (options.json) {
         screen.json({
           servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
-          ...(server === undefined && { toolSearch: toolSearchJson(planFor(agent, board)) }),
+          ...(server === undefined && { toolSearch: summarisePlan(planFor(agent, board)) }),
         });
       } else if (server !== undefined) {
         screen.lines(

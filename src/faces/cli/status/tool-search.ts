@@ -1,7 +1,7 @@
 // Whether a model gets all tools of an agent or searches for them, for people.
 
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
-import { describePlan, planPrompt, type PromptPlan } from "../../../board/prompt-plan.ts";
+import { planPrompt, type PromptPlan } from "../../../board/prompt-plan.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { capitalised } from "../../../util/text.ts";
@@ -25,10 +25,4 @@ export function planFor(
 export function toolSearchLines(text: string | undefined, { out }: Terminal): string[] {
   if (text === undefined) return [];
   return ["", ...wrap(capitalised(text), out.width ?? Infinity)];
-}
-
-export function toolSearchJson(plan: PromptPlan): object {
-  const { mode, reason, before, after } = plan;
-  const text = describePlan(plan);
-  return { mode, before, after, ...(reason && { reason }), ...(text && { text }) };
 }

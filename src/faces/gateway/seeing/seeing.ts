@@ -2,7 +2,7 @@
 // them. Read this file first.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { describePlan, planPrompt } from "../../../board/prompt-plan.ts";
+import { planPrompt, summarisePlan } from "../../../board/prompt-plan.ts";
 import type { Session, SessionChange } from "../../../endpoint/http/sessions.ts";
 import type { BoardBase } from "../../../model/board.ts";
 import type { Caller } from "../../../model/caller.ts";
@@ -185,7 +185,7 @@ export class Seeing {
         agents: [...ids].map((id) => {
           const board = this.#boards.get(id);
           const plan = board && planPrompt(board.tools(), { toolSearch: board.toolSearch });
-          return { id, servers: board?.status(), toolSearch: plan && describePlan(plan) };
+          return { id, servers: board?.status(), toolSearch: plan && summarisePlan(plan) };
         }),
         clients: this.clients.list(),
         present: this.clients.present,

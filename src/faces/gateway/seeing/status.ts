@@ -1,6 +1,7 @@
 // `/api/status`: the gateway, its agents and their servers, and who uses them, as JSON. It holds no token and no
 // session id, so a reader cannot act as one of the clients.
 
+import type { PlanSummary } from "../../../board/prompt-plan.ts";
 import type { Session } from "../../../endpoint/http/sessions.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -50,8 +51,8 @@ interface AgentStatus {
   isOpen: boolean;
   /** The state's `error`, if it has one, is an object with `code`, `message` and `hint`. */
   servers: ServerStatus[];
-  /** How a model gets the agent's tools, if it does not get them all. */
-  toolSearch?: string;
+  /** How a model gets the agent's tools. Absent if the agent is not open. */
+  toolSearch?: PlanSummary;
 }
 
 interface SessionStatus {
@@ -74,7 +75,7 @@ export interface StatusSources extends Omit<
   agents: readonly {
     id: string;
     servers: readonly ServerStatus[] | undefined;
-    toolSearch: string | undefined;
+    toolSearch: PlanSummary | undefined;
   }[];
   clients: readonly SeenClient[];
   present: number;
