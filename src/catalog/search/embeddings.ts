@@ -109,10 +109,10 @@ export class Embeddings {
   async #embed(texts: readonly string[]): Promise<Vector[]> {
     const { embed, clock } = this.#options;
     const cut = texts.map((text) => text.slice(0, LONGEST_TEXT));
-    const asked = (async () => embed(cut))();
-    const vectors = await within(clock, BATCH_MS, asked);
-    if (vectors === undefined) throw new Error(`no answer within ${BATCH_MS / 1000} seconds`);
-    return checked(vectors, texts.length);
+    const asked = (async () => ({ vectors: await embed(cut) }))();
+    const answer = await within(clock, BATCH_MS, asked);
+    if (answer === undefined) throw new Error(`no answer within ${BATCH_MS / 1000} seconds`);
+    return checked(answer.vectors, texts.length);
   }
 
   #closest(asked: Vector, tools: readonly Tool[]): Tool[] {

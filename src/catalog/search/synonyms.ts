@@ -8,7 +8,7 @@ import { stem } from "./stem.ts";
 const GROUPS = `
 # what tools do
 add create make insert register generate build produce compose write
-delete remove erase drop clear discard trash destroy purge uninstall
+delete remove erase drop clear discard trash destroy purge uninstall forget
 update edit modify change alter set patch adjust revise rename replace
 get fetch retrieve read obtain load access view show display open lookup
 find search look discover query explore browse locate seek
@@ -20,11 +20,15 @@ convert transform translate change turn
 start begin launch run execute trigger invoke
 stop end cancel abort kill terminate halt
 pause suspend resume
+toggle switch turn enable disable
+repeat echo again
+print show output
 restart reboot reset
 save store keep persist write remember record
 check verify validate test inspect confirm
 compare comparison versus difference contrast diff
 calculate compute calculator math arithmetic sum formula equation
+sum plus > add sum
 count number total amount
 analyze analysis examine evaluate assess inspect insight
 summarize summary digest abstract overview recap gist condense
@@ -34,6 +38,7 @@ improve optimize optimization enhance boost better polish refine
 monitor watch track observe follow
 schedule plan book reserve appointment calendar
 connect link join attach integrate integration
+connect relation relationship connection
 download export save
 upload import load
 allow grant permit authorize enable permission
@@ -120,11 +125,25 @@ browser web page tab
 screenshot capture snapshot
 click press tap
 element selector dom
+environment env variable
+instance machine vm server
+storage bucket s3
+network ip dns
+certificate ssl tls
+alert incident alarm
+dashboard report
+webhook callback
+recurring cron schedule
+deadline due date
+sprint milestone iteration
 # files and text
 file document doc attachment
 folder directory path
 document doc paper pdf
 text words string content
+structure tree hierarchy
+thread conversation reply
+transcript caption subtitle
 word vocabulary term
 article post blog story newsletter
 book novel read reading literature
@@ -224,7 +243,9 @@ budget expense spending
 insurance coverage
 buy purchase shop shopping order acquire
 sell sale sales
-pay payment checkout billing invoice charge
+pay payment checkout billing invoice charge refund
+cart basket checkout
+inventory stock warehouse
 rent rental renting lease tenant landlord
 house home property apartment estate flat
 product item goods merchandise
@@ -267,6 +288,16 @@ ai artificial intelligence gpt
 bot assistant agent
 prompt instruction
 random dice roll
+latest newest recent last
+current now today
+whole entire complete full
+size large big small length
+info information detail metadata property
+label tag category
+favorite bookmark star like
+preview thumbnail
+limit quota usage
+id identifier key
 `;
 
 /** For each term, the terms of the words that are used for it. */

@@ -58,19 +58,15 @@ const NOTHING: About = new Map();
 /** A term of a tool's texts, and how much it says about the tool. */
 type Weights = ReadonlyMap<string, number>;
 
-interface Fresh {
+interface IndexedTool {
   tool: Tool;
   /** What its server tells about itself. */
   about: string;
-  /** Its place in the list. */
-  place: number;
-}
-
-interface IndexedTool extends Fresh {
   weights: Weights;
   length: number;
-  /** The last update that had the tool. */
-  update: number;
+  slot: number;
+  /** Its place in the list. */
+  place: number;
 }
 
 /** The tools that have a term: parallel lists of slots and weights. */
@@ -80,45 +76,57 @@ interface Posting {
 }
 
 export class ToolIndex {
+  /** In the order of the list. */
+  #indexed: readonly IndexedTool[] = [];
+  /** The same at numbers that they keep while they are in the list. */
   readonly #slots: (IndexedTool | undefined)[] = [];
-  readonly #slotOf = new Map<Tool, number>();
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
   /** Terms by their first letter and length, for words that are mistyped. */
   readonly #similar = new Map<string, Set<string>>();
   readonly #synonyms = readSynonyms();
   readonly #stems = new Stems();
-  #tools: readonly Tool[] = [];
   #about = NOTHING;
   #length = 0;
-  #updates = 0;
 
   /**
    * Makes these the tools of the index. Only those that are other objects than before, or whose server tells something
    * else about itself, are read. Returns how many were. `about` must be another map if something in it is.
    */
   update(tools: readonly Tool[], about: About = NOTHING): number {
-    if (about === this.#about && isSame(tools, this.#tools)) return 0;
-    this.#about = about;
-    this.#tools = tools;
-    this.#updates += 1;
-    const fresh: Fresh[] = [];
-    let length = 0;
-    for (const [place, tool] of tools.entries()) {
+    const before = this.#indexed;
+    const isSame = (at: number, of: number): boolean => tools[of] === before[at]?.tool;
+    const shorter = about === this.#about ? Math.min(tools.length, before.length) : 0;
+    // What a server has is in one place of the list, and everything before and behind it is as it was.
+    let start = 0;
+    while (start < shorter && isSame(start, start)) start += 1;
+    if (start === tools.length && start === before.length && about === this.#about) return 0;
+    let end = 0;
+    while (end < shorter - start && isSame(before.length - 1 - end, tools.length - 1 - end))
+      end += 1;
+    const old = new Map(before.slice(start, before.length - end).map((each) => [each.tool, each]));
+    let read = 0;
+    const changed = tools.slice(start, tools.length - end).map((tool) => {
       const text = (tool.source.kind === "mcp" && about.get(tool.source.server)) || "";
-      const known = this.#slots[this.#slotOf.get(tool) ?? -1];
-      if (known === undefined || known.about !== text) {
-        fresh.push({ tool, about: text, place });
-        continue;
+      const known = old.get(tool);
+      if (known?.about === text) {
+        old.delete(tool);
+        return known;
       }
-      known.place = place;
-      known.update = this.#updates;
-      length += known.length;
+      read += 1;
+      return this.#read(tool, text);
+    });
+    this.#remove([...old.values()]);
+    for (const each of changed) if (each.slot === -1) this.#add(each);
+    this.#indexed = [...before.slice(0, start), ...changed, ...before.slice(before.length - end)];
+    this.#about = about;
+    // Summed up anew, so that ranks depend on the tools alone and not on what was there before.
+    this.#length = 0;
+    for (const [place, each] of this.#indexed.entries()) {
+      each.place = place;
+      this.#length += each.length;
     }
-    this.#remove((indexed) => indexed.update !== this.#updates);
-    for (const each of fresh) length += this.#add(each).length;
-    this.#length = length;
-    return fresh.length;
+    return read;
   }
 
   /**
@@ -148,7 +156,7 @@ export class ToolIndex {
     const posting = this.#postings.get(term);
     if (posting === undefined) return;
     const { slots, weights } = posting;
-    const count = this.#slotOf.size;
+    const count = this.#indexed.length;
     const rarity = Math.log(1 + (count - slots.length + 0.5) / (slots.length + 0.5));
     const average = this.#length / count;
     const most = weight * rarity * (K1 + 1);
@@ -165,7 +173,7 @@ export class ToolIndex {
   #scoreNamed(question: string, scores: Float64Array): void {
     const name = question.trim();
     if (name.length > FIELDS.name.most || /\s/.test(name)) return;
-    for (const [tool, slot] of this.#slotOf) {
+    for (const { tool, slot } of this.#indexed) {
       if (isNameOf(tool, name)) scores[slot] = (scores[slot] ?? 0) + NAMED;
     }
   }
@@ -218,17 +226,15 @@ export class ToolIndex {
     return found;
   }
 
-  #add(fresh: Fresh): IndexedTool {
-    const indexed = { ...fresh, ...this.#read(fresh), update: this.#updates };
+  #add(indexed: IndexedTool): void {
     const slot = this.#free.pop() ?? this.#slots.length;
+    indexed.slot = slot;
     this.#slots[slot] = indexed;
-    this.#slotOf.set(fresh.tool, slot);
     for (const [term, weight] of indexed.weights) {
       const posting = this.#postings.get(term) ?? this.#newTerm(term);
       posting.slots.push(slot);
       posting.weights.push(weight);
     }
-    return indexed;
   }
 
   #newTerm(term: string): Posting {
@@ -241,12 +247,10 @@ export class ToolIndex {
   }
 
   /** Each list of slots is gone through once, however many tools are removed from it. */
-  #remove(isGone: (indexed: IndexedTool) => boolean): void {
+  #remove(gone: readonly IndexedTool[]): void {
     const terms = new Set<string>();
-    for (const [slot, indexed] of this.#slots.entries()) {
-      if (indexed === undefined || !isGone(indexed)) continue;
-      for (const term of indexed.weights.keys()) terms.add(term);
-      this.#slotOf.delete(indexed.tool);
+    for (const { slot, weights } of gone) {
+      for (const term of weights.keys()) terms.add(term);
       this.#slots[slot] = undefined;
       this.#free.push(slot);
     }
@@ -256,7 +260,8 @@ export class ToolIndex {
   #removeFrom(term: string): void {
     const { slots, weights } = this.#postings.get(term) ?? { slots: [], weights: [] };
     let kept = 0;
-    for (const [at, slot] of slots.entries()) {
+    for (let at = 0; at < slots.length; at += 1) {
+      const slot = slots[at] ?? -1;
       if (this.#slots[slot] === undefined) continue;
       slots[kept] = slot;
       weights[kept] = weights[at] ?? 0;
@@ -275,7 +280,8 @@ export class ToolIndex {
     if (similar?.size === 0) this.#similar.delete(key);
   }
 
-  #read({ tool, about }: Fresh): { weights: Weights; length: number } {
+  /** It has no slot yet. */
+  #read(tool: Tool, about: string): IndexedTool {
     const weights = new Map<string, number>();
     let length = 0;
     const add = (text: unknown, field: keyof typeof FIELDS): void => {
@@ -310,7 +316,7 @@ export class ToolIndex {
       }
     };
     addParameters(parameters, 1);
-    return { weights, length };
+    return { tool, about, weights, length, slot: -1, place: 0 };
   }
 }
 
@@ -322,10 +328,6 @@ function leastOf(found: readonly { score: number }[], most: number): number {
       .sort()
       .at(-most) ?? 0
   );
-}
-
-function isSame(one: readonly Tool[], other: readonly Tool[]): boolean {
-  return one.length === other.length && one.every((tool, at) => tool === other[at]);
 }
 
 function isNameOf(tool: Tool, name: string): boolean {
