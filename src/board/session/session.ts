@@ -432,7 +432,9 @@ export class LiveSession implements SessionBoard {
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
     if (this.#closing !== undefined) throw isClosed();
-    return this.#core.find(name, options.signal);
+    const tool = this.#inclusion.of(await this.#core.find(name, options.signal));
+    const isPastLimit = this.toolSearch !== "off" && this.#selection().leftOut.includes(tool);
+    return isPastLimit ? withInclude(tool, "agent") : tool;
   }
 
   status(): ServerStatus[] {

@@ -168,8 +168,10 @@ export class SearchedTools {
   }
 
   #describe(tool: Tool): string {
-    const definition = this.#tools.definitionOf(tool);
-    return `${JSON.stringify(definition, undefined, 1)}\nCall it with ${callerOf(tool)}.`;
+    const { name, title, description, inputSchema, outputSchema, annotations } =
+      this.#tools.definitionOf(tool);
+    const definition = { name, title, description, inputSchema, outputSchema, annotations };
+    return `${JSON.stringify(definition)}\nCall it with ${callerOf(tool)}.`;
   }
 
   /** Rejects with UNKNOWN_TOOL, also for a tool that no model may get. */

@@ -65,7 +65,10 @@ export type AiSdkTools = Record<string, AiSdkTool>;
 export function toAiSdkTools(board: AdapterBoard, options: AiSdkToolsOptions = {}): AiSdkTools {
   const { provider = "generic" } = options;
   const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-  const { tools, preselect } = boardTools(board, { providers }, options, { describesIndex: true });
+  const { tools, preselect } = boardTools(board, { providers }, options, {
+    // OpenAI refuses a long description, and the whole request with it.
+    describesIndex: !provider.startsWith("openai"),
+  });
   const made = new WeakMap<ModelTool, AiSdkTool>();
   const known = new Map<string, AiSdkTool>();
   let names: string[] | undefined;

@@ -45,8 +45,11 @@ export function boardTools(
   const prompt = new PromptTools({
     tools: () => board.tools(),
     search: async (query, options) => (await board.search?.(query, options)) ?? [],
-    toolSearch: () =>
-      board.search === undefined ? "off" : (toolSearch ?? board.toolSearch ?? "auto"),
+    toolSearch: () => {
+      const setting = toolSearch ?? board.toolSearch ?? "auto";
+      if (board.search === undefined) return "off";
+      return setting === "index" && !shape.describesIndex ? "on" : setting;
+    },
     ...(contextWindow !== undefined && { contextWindow }),
     ...shape,
   });
@@ -66,9 +69,9 @@ export function boardTools(
 }
 
 /** A word that is no setting would be taken for `on`. */
-function requireSetting(setting: unknown): void {
-  if (setting === undefined || (SEARCH_SETTINGS as readonly unknown[]).includes(setting)) return;
-  throw new PlugboardError("INVALID_ARGUMENTS", `there is no toolSearch '${String(setting)}'`, {
+function requireSetting(setting: ToolSearchSetting | undefined): void {
+  if (setting === undefined || SEARCH_SETTINGS.includes(setting)) return;
+  throw new PlugboardError("INVALID_ARGUMENTS", `there is no toolSearch '${setting}'`, {
     hint: `use ${SEARCH_SETTINGS.join(", ")}`,
   });
 }

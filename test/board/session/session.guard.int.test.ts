@@ -192,6 +192,7 @@ describe("limits", () => {
     const hits = await session.search("tool number");
     const found = hits.map(({ tool }) => tool.name).filter((name) => name.startsWith("mcp__many"));
     expect(found.sort()).toEqual(["mcp__many__tool_3", "mcp__many__tool_4"]);
+    expect((await session.find("many/tool_3")).include).toBe("agent");
     // What somebody adds stays, and takes nobody's place.
     session.include("many/tool_4");
     session.exclude("many/tool_0");

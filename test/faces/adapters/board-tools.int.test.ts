@@ -76,6 +76,9 @@ describe("a list that is read for every request", () => {
     expect(() => toAnthropicTools(board, { toolSearch: "yes" as never })).toThrow(
       "there is no toolSearch 'yes'",
     );
+    const [ofOpenAi] = toOpenAiTools(board, { api: "responses", toolSearch: "index" }).tools;
+    expect(ofOpenAi?.description?.length).toBeLessThan(1024);
+    expect(Object.keys(ofOpenAi?.parameters?.["properties"] ?? {})).toEqual(["queries", "limit"]);
     const [search] = toAnthropicTools(board, { toolSearch: "index" }).tools;
     expect(search?.description).toContain(`${VOUCHER}: Creates a voucher of the company`);
   });
