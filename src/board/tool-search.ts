@@ -6,6 +6,7 @@ import { unknownServer } from "../model/errors.ts";
 import { isSearchable } from "../model/include.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Embed, SearchOptions, ToolHit, ToolSearch } from "../model/search.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import type { Tool } from "../model/tool.ts";
 import type { Clock } from "../util/clock.ts";
 import { loadCatalogSearch } from "./lazy.ts";
@@ -17,16 +18,13 @@ export interface BoardSearchOptions {
 }
 
 export class BoardSearch implements ToolSearch {
-  readonly #board: Pick<BoardBase, "tools" | "status" | "instructions" | "on">;
+  readonly #board: Pick<BoardBase, "tools" | "status" | "on">;
   readonly #options: BoardSearchOptions;
   #catalog: Promise<CatalogSearch> | undefined;
   /** What the servers tell about themselves. Asked for again when one of them has changed its state. */
   #about: ReadonlyMap<string, string> | undefined;
 
-  constructor(
-    board: Pick<BoardBase, "tools" | "status" | "instructions" | "on">,
-    options: BoardSearchOptions,
-  ) {
+  constructor(board: Pick<BoardBase, "tools" | "status" | "on">, options: BoardSearchOptions) {
     this.#board = board;
     this.#options = options;
   }
@@ -38,7 +36,7 @@ export class BoardSearch implements ToolSearch {
     this.#catalog ??= this.#open();
     const catalog = await this.#catalog;
     const only = servers && this.#known(servers);
-    this.#about ??= new Map(this.#board.instructions().map(({ server, text }) => [server, text]));
+    this.#about ??= introductions(this.#board.status());
     // All that are listed are in the index, so that it stays the same whoever asks.
     return catalog.search(query, this.#board.tools({ all: true }), {
       limit,
@@ -66,6 +64,17 @@ export class BoardSearch implements ToolSearch {
 }
 
 const NATIVE = "native";
+
+/** How servers have introduced themselves last: ranks stay the same while one of them is down. */
+function introductions(servers: readonly ServerStatus[]): ReadonlyMap<string, string> {
+  return new Map(
+    servers.flatMap(({ name, identity }) =>
+      identity === undefined
+        ? []
+        : [[name, `${identity.name ?? ""} ${identity.instructions ?? ""}`.slice(0, 1000)] as const],
+    ),
+  );
+}
 
 function serverOf({ source }: Tool): string {
   return source.kind === "mcp" ? source.server : NATIVE;

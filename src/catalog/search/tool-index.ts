@@ -21,6 +21,8 @@ const FIELDS = {
   aboutParameter: { weight: 0.3, most: 200 },
 } as const;
 
+const TEXT_FIELDS = ["name", "title", "description", "server", "aboutServer"] as const;
+
 /** Further parameters of a tool are not searched. */
 const MOST_PARAMETERS = 40;
 const DEEPEST_PARAMETER = 3;
@@ -45,6 +47,10 @@ const MOST_TERMS = 200;
 const MOST_MISTYPED = 10;
 const MOST_COMPARED = 2000;
 
+// This module is loaded with the first search, so nobody else pays for these.
+const SYNONYMS = readSynonyms();
+const STEMS = new Stems();
+
 export interface RankedTool {
   tool: Tool;
   score: number;
@@ -55,15 +61,20 @@ export type About = ReadonlyMap<string, string>;
 
 const NOTHING: About = new Map();
 
-/** A term of a tool's texts, and how much it says about the tool. */
-type Weights = ReadonlyMap<string, number>;
+interface Reading {
+  /** The terms of a tool's texts, and how much each says about the tool. */
+  weights: ReadonlyMap<string, number>;
+  length: number;
+}
 
-interface IndexedTool {
+/** What was read of a definition. Sessions have the same definitions as their agent's board, in tools of their own. */
+const readings = new WeakMap<JsonObject, { texts: readonly unknown[]; reading: Reading }>();
+
+interface IndexedTool extends Reading {
   tool: Tool;
   /** What its server tells about itself. */
   about: string;
-  weights: Weights;
-  length: number;
+  /** -1 until it has one. */
   slot: number;
   /** Its place in the list. */
   place: number;
@@ -84,8 +95,6 @@ export class ToolIndex {
   readonly #postings = new Map<string, Posting>();
   /** Terms by their first letter and length, for words that are mistyped. */
   readonly #similar = new Map<string, Set<string>>();
-  readonly #synonyms = readSynonyms();
-  readonly #stems = new Stems();
   #about = NOTHING;
   #length = 0;
 
@@ -105,7 +114,7 @@ export class ToolIndex {
     while (end < shorter - start && isSame(before.length - 1 - end, tools.length - 1 - end))
       end += 1;
     const old = new Map(before.slice(start, before.length - end).map((each) => [each.tool, each]));
-    let read = 0;
+    let count = 0;
     const changed = tools.slice(start, tools.length - end).map((tool) => {
       const text = (tool.source.kind === "mcp" && about.get(tool.source.server)) || "";
       const known = old.get(tool);
@@ -113,8 +122,8 @@ export class ToolIndex {
         old.delete(tool);
         return known;
       }
-      read += 1;
-      return this.#read(tool, text);
+      count += 1;
+      return { tool, about: text, ...readingOf(tool, text), slot: -1, place: 0 };
     });
     this.#remove([...old.values()]);
     for (const each of changed) if (each.slot === -1) this.#add(each);
@@ -126,7 +135,7 @@ export class ToolIndex {
       each.place = place;
       this.#length += each.length;
     }
-    return read;
+    return count;
   }
 
   /**
@@ -185,7 +194,7 @@ export class ToolIndex {
     const counts = new Map<string, number>();
     // A question of nothing but such words may still name a tool, like "help".
     for (const word of telling.length > 0 ? telling : words) {
-      const term = this.#stems.of(word);
+      const term = STEMS.of(word);
       if (counts.size < MOST_TERMS || counts.has(term)) {
         counts.set(term, (counts.get(term) ?? 0) + 1);
       }
@@ -205,7 +214,7 @@ export class ToolIndex {
         for (const each of similar) add(each, MISTYPED);
       }
       const share = isKnown ? SYNONYM : SYNONYM_OF_UNKNOWN;
-      for (const synonym of this.#synonyms.get(term) ?? []) add(synonym, share);
+      for (const synonym of SYNONYMS.get(term) ?? []) add(synonym, share);
     }
     return terms;
   }
@@ -279,45 +288,56 @@ export class ToolIndex {
     similar?.delete(term);
     if (similar?.size === 0) this.#similar.delete(key);
   }
+}
 
-  /** It has no slot yet. */
-  #read(tool: Tool, about: string): IndexedTool {
-    const weights = new Map<string, number>();
-    let length = 0;
-    const add = (text: unknown, field: keyof typeof FIELDS): void => {
-      if (typeof text !== "string") return;
-      const { weight, most } = FIELDS[field];
-      for (const word of wordsOf(text, most)) {
-        if (field !== "name" && isStopWord(word)) continue;
-        const term = this.#stems.of(word);
-        weights.set(term, (weights.get(term) ?? 0) + weight);
-        length += weight;
-      }
-    };
-    const { source, title, annotations, ownDescription, description, parameters } = tool;
-    add(ownName(tool), "name");
-    add(title ?? annotations?.["title"], "title");
-    add(ownDescription ?? (source.kind === "mcp" ? "" : description), "description");
-    if (source.kind === "mcp") add(source.server, "server");
-    add(about, "aboutServer");
-    let left = MOST_PARAMETERS;
-    const addParameters = (schema: unknown, depth: number): void => {
-      if (depth > DEEPEST_PARAMETER || !isJsonObject(schema)) return;
-      addParameters(schema["items"], depth + 1);
-      if (!isJsonObject(schema["properties"])) return;
-      const properties: JsonObject = schema["properties"];
-      for (const name of Object.keys(properties)) {
-        if (left === 0) return;
-        left -= 1;
-        const property = properties[name];
-        add(name, "parameter");
-        if (isJsonObject(property)) add(property["description"], "aboutParameter");
-        addParameters(property, depth + 1);
-      }
-    };
-    addParameters(parameters, 1);
-    return { tool, about, weights, length, slot: -1, place: 0 };
-  }
+function readingOf(tool: Tool, about: string): Reading {
+  const { source, title, annotations, ownDescription, description, parameters } = tool;
+  const texts = [
+    ownName(tool),
+    title ?? annotations?.["title"],
+    ownDescription ?? (source.kind === "mcp" ? "" : description),
+    source.kind === "mcp" ? source.server : "",
+    about,
+  ];
+  const known = readings.get(parameters);
+  if (known?.texts.every((text, at) => text === texts[at])) return known.reading;
+  const reading = read(texts, parameters);
+  readings.set(parameters, { texts, reading });
+  return reading;
+}
+
+/** The texts are those of the first fields, in their order. */
+function read(texts: readonly unknown[], parameters: JsonObject): Reading {
+  const weights = new Map<string, number>();
+  let length = 0;
+  const add = (text: unknown, field: keyof typeof FIELDS): void => {
+    if (typeof text !== "string") return;
+    const { weight, most } = FIELDS[field];
+    for (const word of wordsOf(text, most)) {
+      if (field !== "name" && isStopWord(word)) continue;
+      const term = STEMS.of(word);
+      weights.set(term, (weights.get(term) ?? 0) + weight);
+      length += weight;
+    }
+  };
+  for (const [at, field] of TEXT_FIELDS.entries()) add(texts[at], field);
+  let left = MOST_PARAMETERS;
+  const addParameters = (schema: unknown, depth: number): void => {
+    if (depth > DEEPEST_PARAMETER || !isJsonObject(schema)) return;
+    addParameters(schema["items"], depth + 1);
+    if (!isJsonObject(schema["properties"])) return;
+    const properties: JsonObject = schema["properties"];
+    for (const name of Object.keys(properties)) {
+      if (left === 0) return;
+      left -= 1;
+      const property = properties[name];
+      add(name, "parameter");
+      if (isJsonObject(property)) add(property["description"], "aboutParameter");
+      addParameters(property, depth + 1);
+    }
+  };
+  addParameters(parameters, 1);
+  return { weights, length };
 }
 
 /** The score of the last of the best. Numbers are sorted in a tenth of the time that objects take. */

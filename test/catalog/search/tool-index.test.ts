@@ -124,6 +124,21 @@ describe("a change of the list", () => {
     expect(found(index, "diary")).toEqual(["a"]);
   });
 
+  it("is noticed also where two tools have one schema, and where two boards have one definition", () => {
+    const parameters = { type: "object", properties: { path: { type: "string" } } };
+    const one = tool("one", "Prunes a hedge.", { parameters });
+    const other = tool("other", "Waters a lawn.", { parameters });
+    const later = tool("one", "Mows a meadow.", { parameters });
+    for (const index of [indexOf([one, other]), indexOf([{ ...one }, { ...other }])]) {
+      expect(found(index, "hedge")).toEqual(["one"]);
+      expect(found(index, "lawn")).toEqual(["other"]);
+      index.update([later, other]);
+      expect(found(index, "hedge")).toEqual([]);
+      expect(found(index, "meadow")).toEqual(["one"]);
+      expect(found(index, "path")).toHaveLength(2);
+    }
+  });
+
   it("leaves the ranks as they are in an index that is made anew", () => {
     const words = fc.array(fc.constantFrom("read", "file", "issue", "weather", "list", "mail"), {
       maxLength: 6,
