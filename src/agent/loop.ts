@@ -3,7 +3,6 @@
 
 import { randomUUID } from "node:crypto";
 import type { ModelMessage, ToolResultPart } from "ai";
-import { describePlan } from "../board/prompt-plan.ts";
 import { PromptTools } from "../board/prompt-tools.ts";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
 import {
@@ -189,10 +188,8 @@ class Turn {
       block.type === "text" ? [block.text] : [],
     );
     await selection.preselect(texts.join("\n"));
-    const { plan } = selection;
-    const text = plan.reason === undefined ? undefined : describePlan(plan);
-    if (text !== undefined && selection.isUntold) this.#emit({ type: "notice", text });
-    if (text !== undefined) selection.isUntold = false;
+    const text = selection.notice();
+    if (text !== undefined) this.#emit({ type: "notice", text });
   }
 
   /**

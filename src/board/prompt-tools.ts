@@ -10,6 +10,7 @@ import type { ToolSearch } from "../model/search.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
 import {
+  describePlan,
   type PlanOptions,
   planPrompt,
   type PromptPlan,
@@ -57,13 +58,12 @@ export class PromptTools {
   readonly #options: PromptToolsOptions;
   /** How many tokens fit into a request to the model. Another model may have another window. */
   contextWindow: number | undefined;
-  /** Whoever shows the conversation has not said yet that `auto` has decided for search. */
-  isUntold = true;
   /** Names in the order in which they came into the prompt. One that comes back gets its place again. */
   readonly #places = new Set<string>();
   /** What the model has found or called, by name, the oldest first. */
   readonly #found = new Map<string, { isUsed: boolean }>();
   #wasSearching = false;
+  #isTold = false;
   #search: { key: string; tool: Tool } | undefined;
   #caller: Tool | undefined;
   /** What the model knows: what can be found of each server, and the definitions in its prompt. */
@@ -118,8 +118,17 @@ export class PromptTools {
     this.#add(hits);
   }
 
+  /** That `auto` has decided for search, for people. Undefined if it has not, or if they know already. */
+  notice(): string | undefined {
+    if (this.#isTold) return undefined;
+    const { plan } = this;
+    this.#isTold = plan.reason !== undefined;
+    return this.#isTold ? describePlan(plan) : undefined;
+  }
+
   /** The names of all tools that can be found, with one line each. Undefined unless the setting is `index`. */
   index(): string | undefined {
+    if (this.#options.toolSearch() !== "index") return undefined;
     const { mode, searchable } = this.plan;
     return mode === "index" ? indexText(searchable, this.#nameOf(SEARCH_NAMES)) : undefined;
   }
