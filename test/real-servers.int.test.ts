@@ -69,8 +69,8 @@ describe("a search", () => {
     let found = 0;
     for (const { query, tools } of asked) {
       const hits = await board.search(query, { limit: place });
-      const names = hits.map(({ tool }) => canonicalName(tool));
-      found += tools.filter((tool) => names.includes(tool)).length;
+      const names = new Set(hits.map(({ tool }) => canonicalName(tool)));
+      found += tools.filter((tool) => names.has(tool)).length;
     }
     return found / asked.flatMap(({ tools }) => tools).length;
   }

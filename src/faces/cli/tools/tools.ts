@@ -137,7 +137,7 @@ type Findable = Pick<Board, "tools" | "status" | "search">;
 async function findTools(board: Findable, command: ToolsCommand): Promise<Found> {
   const { query, all: showAll } = command;
   const all = board.tools({ all: true });
-  const [named] = all.filter((tool) => isNamed(tool, query));
+  const named = all.find((tool) => isNamed(tool, query));
   if (named !== undefined) return { all, named, tools: [named], hidden: 0, more: 0 };
   const { found, scores } = await matching(board, all, query);
   const { limit = scores === undefined ? Infinity : DEFAULT_LIMIT } = command;
