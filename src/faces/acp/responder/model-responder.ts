@@ -66,14 +66,14 @@ export function modelResponder(
   };
 
   /** Of the running prompt: its tools are for the session's mode of now. */
-  let tools: PromptContext["tools"] = () => [];
+  let currentTools: PromptContext["tools"] = () => [];
   let selection: PromptTools | undefined;
 
   const answer = async (context: PromptContext): Promise<StopReason> => {
     const { board, signal, prompt, notify } = context;
-    ({ tools } = context);
+    currentTools = context.tools;
     selection ??= new PromptTools({
-      tools: () => tools(),
+      tools: () => currentTools(),
       search: (query, given) => board.search(query, given),
       toolSearch: () => board.toolSearch,
     });
