@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PromptTools, type PromptToolsOptions } from "../../src/board/prompt-tools.ts";
 import { CatalogSearch } from "../../src/catalog/search/search.ts";
+import { toolTokens } from "../../src/catalog/token-count.ts";
 import { isSearchable, type ToolSearchSetting } from "../../src/model/include.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Tool, ToolResult } from "../../src/model/tool.ts";
@@ -232,5 +233,21 @@ describe("a setting that changes", () => {
     made.prompt.used("mcp__office__delete_ticket");
     made.setting = "on";
     expect(made.names()).toEqual(["search_tools", "delete_ticket"]);
+  });
+});
+
+describe("a thousand tools", () => {
+  it("take at most a twentieth of their tokens, however much is searched", async () => {
+    const filler =
+      "It is kept with its date, its owner and its state, and whoever may see it is told.";
+    const many = Array.from({ length: 1000 }, (_, at) =>
+      tool("office", `thing_n${at}`, { description: `[office] Does thing n${at}. ${filler}` }),
+    );
+    const { prompt, call } = desk(many, "on");
+    const { before } = prompt.plan;
+    await prompt.preselect("the thing n7");
+    for (let at = 0; at < 30; at += 1) await call({ queries: [`n${at * 30}`, `n${at * 7}`] });
+    const tokens = prompt.list().reduce((sum, each) => sum + toolTokens(each), 0);
+    expect(tokens / before.tokens).toBeLessThan(0.05);
   });
 });
