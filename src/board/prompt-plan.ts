@@ -2,6 +2,7 @@
 
 import { toolTokens } from "../catalog/token-count.ts";
 import { isForModels, type ToolSearchSetting } from "../model/include.ts";
+import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
 import { estimateTokens, roughly, tokenCount } from "../util/tokens.ts";
@@ -122,5 +123,17 @@ export function summary({ description, source }: Tool): string {
 }
 
 function definitionTokens(tools: readonly Tool[]): number {
-  return Math.round(tools.reduce((sum, tool) => sum + toolTokens(tool), 0));
+  return Math.round(tools.reduce((sum, tool) => sum + tokensOf(tool), 0));
+}
+
+/** By the schema, which stays the same when a tool is wrapped: every step of a conversation counts all tools. */
+const counted = new WeakMap<JsonObject, Pick<Tool, "name" | "description"> & { tokens: number }>();
+
+function tokensOf(tool: Tool): number {
+  const { name, description, parameters } = tool;
+  const known = counted.get(parameters);
+  if (known?.name === name && known.description === description) return known.tokens;
+  const tokens = toolTokens(tool);
+  counted.set(parameters, { name, description, tokens });
+  return tokens;
 }
