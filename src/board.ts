@@ -2,6 +2,7 @@
 // them. board/core.ts wires its parts. Read this file first.
 
 import { BoardCore } from "./board/core.ts";
+import { Inclusion } from "./board/inclusion.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
 import { BoardSearch } from "./board/tool-search.ts";
@@ -22,6 +23,7 @@ import {
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import { boardClosed, type ConfigProblem } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
+import type { ToolSearchSetting } from "./model/include.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
@@ -91,6 +93,10 @@ class LiveBoard implements Board {
   readonly on: Board["on"];
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#core.tools.list({ all: true }),
+    onChange: (change) => this.#core.toolsChanged(change),
+  });
   readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   #reloading: Promise<void> = Promise.resolve();
@@ -136,7 +142,19 @@ class LiveBoard implements Board {
   }
 
   tools(options: { all?: boolean } = {}): Tool[] {
-    return this.#core.tools.list(options);
+    return this.#core.tools.list(options).map((tool) => this.#inclusion.of(tool));
+  }
+
+  get toolSearch(): ToolSearchSetting {
+    return this.#core.agent.toolSearch ?? "auto";
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
   }
 
   search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
@@ -147,8 +165,8 @@ class LiveBoard implements Board {
     return this.#core.call(name, args, options);
   }
 
-  find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
-    return this.#core.find(name, options.signal);
+  async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    return this.#inclusion.of(await this.#core.find(name, options.signal));
   }
 
   status(): ServerStatus[] {

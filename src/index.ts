@@ -78,7 +78,7 @@ export type {
   UnmatchedRule,
 } from "./model/guard-settings.ts";
 export type { Icon } from "./model/icon.ts";
-export type { Include, IncludeMode } from "./model/include.ts";
+export type { Include, IncludeMode, ToolSearchSetting } from "./model/include.ts";
 export type { JsonObject } from "./model/json.ts";
 export type { LogFields, Logger, LogLevel } from "./model/logger.ts";
 export type {

@@ -169,6 +169,7 @@ it("exports exactly these types", async () => {
     "ToolResultContent",
     "ToolRules",
     "ToolSearch",
+    "ToolSearchSetting",
     "ToolSource",
     "ToolUpdate",
     "ToolUseContent",

@@ -14,7 +14,7 @@ import type {
   ServerInstructions,
 } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
-import type { BoardEvents } from "../model/events.ts";
+import type { BoardEvents, ToolsEvent } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -406,6 +406,11 @@ export class BoardCore {
   notify(text: string): void {
     this.logger.warn(text);
     this.#events.emit("notice", { text });
+  }
+
+  /** Models get some tools in another way than before. */
+  toolsChanged(change: ToolsEvent): void {
+    if (this.#isOpen) this.#events.emit("tools", change);
   }
 
   /** Redacts the secrets of these servers from now on, also if they never start. */

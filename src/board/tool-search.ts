@@ -3,7 +3,7 @@
 import type { CatalogSearch } from "../catalog/search/search.ts";
 import type { BoardBase } from "../model/board.ts";
 import { unknownServer } from "../model/errors.ts";
-import { isShownToModels } from "../model/include.ts";
+import { isSearchable } from "../model/include.ts";
 import type { Logger } from "../model/logger.ts";
 import type { Embed, SearchOptions, ToolHit, ToolSearch } from "../model/search.ts";
 import type { ServerStatus } from "../model/server-status.ts";
@@ -42,7 +42,7 @@ export class BoardSearch implements ToolSearch {
       limit,
       about: this.#about,
       isWanted: (tool) =>
-        (all || isShownToModels(tool)) && (only === undefined || only.has(serverOf(tool))),
+        (all || isSearchable(tool)) && (only === undefined || only.has(serverOf(tool))),
     });
   }
 

@@ -6,7 +6,8 @@ import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Callee, Next, ToolSubject } from "../model/guard.ts";
-import { isForApp, isManual } from "../model/include.ts";
+import { type IncludeMode, includeOf, isForApp } from "../model/include.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import {
   type CallOutcome,
@@ -191,7 +192,7 @@ export class BoardTools {
     });
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
-    const isHidden = isApp || isManual(toolName(subject), definition.include);
+    const include = isApp ? "app" : includeIn(definition, subject);
     const isFramed = guard.askedFraming(definition) !== undefined;
     const frame = isFramed
       ? (outcome: CallOutcome): Promise<CallOutcome> => guard.frame(subject, outcome)
@@ -206,7 +207,7 @@ export class BoardTools {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isFramed && { isFramed }),
-        ...(isHidden && { include: isApp ? "app" : "manual" }),
+        ...(include && { include }),
       },
       isAllowed,
       get isListed() {
@@ -253,6 +254,14 @@ export class BoardTools {
       isForApp: false,
     };
   }
+}
+
+/** What a session brings is in its prompt, however many tools there are. */
+function includeIn(
+  { include, origin }: ServerDefinition,
+  subject: ToolSubject,
+): IncludeMode | undefined {
+  return includeOf(toolName(subject), include) ?? (origin === "session" ? "always" : undefined);
 }
 
 /** Each tool as a text: two that differ for anybody differ here. */

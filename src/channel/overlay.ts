@@ -2,6 +2,7 @@
 // The shared part can be lost and replaced; calls made meanwhile wait for the next one.
 
 import { slashed, suggestTools } from "../board/find-tool.ts";
+import { Inclusion } from "../board/inclusion.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
 import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
@@ -13,6 +14,7 @@ import type {
 } from "../model/board.ts";
 import { cancelled, PlugboardError, unknownServer } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
+import type { ToolSearchSetting } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Embed, SearchOptions, ToolHit } from "../model/search.ts";
 import type { Logger } from "../model/logger.ts";
@@ -42,6 +44,8 @@ const CLOSE_WAIT_MS = 1000;
 
 export interface OverlayOptions<Own extends BoardBase> {
   own: Own | undefined;
+  /** As it is configured now. */
+  toolSearch: () => ToolSearchSetting;
   clock: Clock;
   logger: Logger;
   embed?: Embed | undefined;
@@ -73,6 +77,10 @@ export abstract class Overlay<
   #ownNames: ReadonlySet<string> | undefined;
   /** The tools as they were listed when a change was last reported. */
   #listed: Tool[];
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#joined({ all: true }),
+    onChange: () => this.#reportTools(),
+  });
   readonly #search: BoardSearch;
   readonly #readers = new WeakMap<Tool, Tool>();
 
@@ -103,7 +111,23 @@ export abstract class Overlay<
     this.#listed = this.tools({ all: true });
   }
 
-  tools({ all = false }: { all?: boolean } = {}): Tool[] {
+  tools(options: { all?: boolean } = {}): Tool[] {
+    return this.#joined(options).map((tool) => this.#inclusion.of(tool));
+  }
+
+  get toolSearch(): ToolSearchSetting {
+    return this.options.toolSearch();
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
+  }
+
+  #joined({ all = false }: { all?: boolean }): Tool[] {
     const shared = this.#shared.tools({ all });
     const own = this.own?.tools({ all }) ?? [];
     if (own.length === 0 && this.#ownServers.size === 0) return shared;
@@ -125,7 +149,11 @@ export abstract class Overlay<
     return this.#search.search(query, options);
   }
 
-  async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {
+  async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    return this.#inclusion.of(await this.#find(name, options));
+  }
+
+  async #find(name: string, { signal }: { signal?: AbortSignal }): Promise<Tool> {
     const { own } = this;
     const find = { ...(signal && { signal }) };
     if (own === undefined) return this.again((shared) => shared.find(name, find), signal);

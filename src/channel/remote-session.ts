@@ -1,6 +1,7 @@
 // A session board in a gateway, seen from an attached command. Calls and reads go over the link; tools, states and
 // instructions are what the gateway told last, and the events are derived from that.
 
+import { Inclusion } from "../board/inclusion.ts";
 import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type { AskApproval } from "../model/approval.ts";
@@ -11,6 +12,7 @@ import type { ElicitationRequest, OnElicitation } from "../model/elicitation.ts"
 import { cancelled, PlugboardError, unknownServer, withPossibleEffect } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
+import type { ToolSearchSetting } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
@@ -77,6 +79,10 @@ export class RemoteSession implements SessionBoard {
   readonly #session: number;
   readonly #options: RemoteSessionOptions;
   readonly #events: Emitter<BoardEvents>;
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#tools,
+    onChange: (change) => this.#events.emit("tools", change),
+  });
   readonly #search: BoardSearch;
   readonly #handlers = new NumberedHandlers();
   readonly #questions = new Map<number, Deferred<void>>();
@@ -160,7 +166,21 @@ export class RemoteSession implements SessionBoard {
   }
 
   tools({ all = false }: { all?: boolean } = {}): Tool[] {
-    return all ? [...this.#tools] : this.#tools.filter(({ include }) => include !== "app");
+    const tools = this.#tools.map((tool) => this.#inclusion.of(tool));
+    return all ? tools : tools.filter(({ include }) => include !== "app");
+  }
+
+  /** Whoever lays something over it knows the configuration. */
+  get toolSearch(): ToolSearchSetting {
+    return "auto";
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
   }
 
   /** The tool of this public name or `server/tool`, if the gateway has told of it. */

@@ -26,7 +26,7 @@ import {
   plainServers,
 } from "./layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "./schema/agents.ts";
-import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { type AgentSettings, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/file-schema.ts";
 import { hasFileReference } from "./schema/references.ts";
 import { kindOf } from "./schema/servers.ts";
 import {
@@ -205,6 +205,7 @@ function mergeAgent(
     toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
+    ...(mcp.toolSearch !== undefined && { toolSearch: toolSearchSetting(mcp.toolSearch) }),
     ...nativeModules(layers, toPath),
     roots: rootsSetting(mcp.roots, baseDir),
     ...(mcp.keepAlive !== undefined && { keepAlive: mcp.keepAlive }),

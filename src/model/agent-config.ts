@@ -11,6 +11,7 @@ import type {
   PlacedRules,
   ToolRules,
 } from "./guard-settings.ts";
+import type { ToolSearchSetting } from "./include.ts";
 import type { RootsSetting } from "./roots.ts";
 import type { SecretSettings } from "./secret-provider.ts";
 import type { ServerConfig, SessionDefaults } from "./server-config.ts";
@@ -63,6 +64,8 @@ export interface AgentConfig {
   secrets?: SecretSettings;
   /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
+  /** Default `auto`. */
+  toolSearch?: ToolSearchSetting;
   /** Modules with native tools. The board runs them when it opens. */
   nativeModules?: NativeModule[];
   /** `keepAlive` of servers that have no setting of their own. */
@@ -117,6 +120,11 @@ export interface BoardConfig {
   workspace?: string;
   /** Gives a model tools to find and read resources by itself. Default false. */
   resourceTools?: boolean;
+  /**
+   * Whether a model searches for tools instead of having all in its prompt. Default `auto`: if their definitions are
+   * more than 50, or take more than a tenth of the model's context.
+   */
+  toolSearch?: ToolSearchSetting;
   /**
    * The directories that servers get as roots, unless they have a setting of their own: `true` is the working
    * directory. Default: none.

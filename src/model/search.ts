@@ -13,14 +13,15 @@ export interface SearchOptions {
   limit?: number;
   /** Names of the only servers whose tools are searched. `native` stands for your own tools. Default: all. */
   servers?: readonly string[];
-  /** Also finds tools that models are not shown: those of `include: "manual"` and those for a server's own app. */
+  /** Finds all tools, whatever their `include` is. */
   all?: boolean;
 }
 
 export interface ToolSearch {
   /**
    * Ranks the tools of the board by how well they fit the query, best first. Of several queries each gives its best
-   * tool in turn. Finds only tools that `tools()` lists and that models are shown. Starts no server.
+   * tool in turn. Finds only tools that `tools()` lists and that a model may get, without those that are in every
+   * prompt anyway. Starts no server.
    */
   search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]>;
 }

@@ -3,6 +3,7 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
+import { SEARCH_SETTINGS, type ToolSearchSetting } from "../../model/include.ts";
 import { secureUrlProblem } from "../../net/secure-url.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
 import {
@@ -42,11 +43,24 @@ const LONGEST_NAME = 128;
 
 const LARGEST_WINDOW = 100_000_000;
 
+/** Versions without a search took `true` and `false`. */
+const toolSearch = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(SEARCH_SETTINGS)],
+  SEARCH_SETTINGS.join(", "),
+);
+
+export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSetting {
+  if (typeof value === "string") return value;
+  return value ? "on" : "off";
+}
+
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
   toolNameLength: integer(SHORTEST_NAME, LONGEST_NAME, " of characters").optional(),
   startupWait: milliseconds(0).optional(),
   resourceTools: flag().optional(),
+  toolSearch: toolSearch.optional(),
   roots: roots.optional(),
 };
 
@@ -63,12 +77,6 @@ const audit = object({ file: text().optional(), arguments: flag().optional() });
 
 // An agent
 
-const toolSearch = either(
-  [(value) => typeof value === "boolean", flag()],
-  [(value) => typeof value === "string", oneOf(["auto"])],
-  "true, false or auto",
-);
-
 const agent = {
   id: verified(agentIdProblem).optional(),
   model: verified(modelIdProblem).optional(),
@@ -82,7 +90,6 @@ const agent = {
     servers: anyObject().optional(),
     ...board,
     keepAlive: flag().optional(),
-    toolSearch: toolSearch.optional(),
     session: sessionDefaultsSchema.optional(),
   }).optional(),
   tools: object({

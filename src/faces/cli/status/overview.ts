@@ -1,5 +1,6 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
+import { describePlan, type PromptPlan, summarisePlan } from "../../../board/prompt-plan.ts";
 import { promptTokens } from "../../../board/prompt-tokens.ts";
 import { filesOf } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
@@ -17,6 +18,7 @@ import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 /** Succeeds even if servers failed: reporting that is what it is for. */
@@ -31,12 +33,14 @@ export async function runOverview(context: CliContext): Promise<number> {
       screen.json(overviewJson(opened, gateway, readyMs));
       return EXIT.ok;
     }
+    const plan = planFor(opened.agent, opened.board);
     const lines = [
       heading(opened, gateway, context),
       "",
-      ...overviewTable(opened.board, context, readyMs),
+      ...overviewTable(opened.board, context, readyMs, plan),
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
     ];
+    lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
     screen.lines(lines);
     return EXIT.ok;
@@ -48,6 +52,7 @@ export function overviewTable(
   board: Pick<Board, "status" | "tools">,
   { screen, options, io }: CliContext,
   readyMs: number,
+  plan?: PromptPlan,
 ): string[] {
   const servers = board.status();
   if (servers.length === 0) return ["no servers are configured"];
@@ -70,7 +75,7 @@ export function overviewTable(
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
-  return [...table, "", totalsLine(servers, tools, readyMs)];
+  return [...table, "", totalsLine(servers, tools, readyMs, plan)];
 }
 
 const COLUMNS: readonly Column[] = [
@@ -87,9 +92,12 @@ function totalsLine(
   servers: readonly ServerStatus[],
   tools: readonly Tool[],
   readyMs: number,
+  plan: PromptPlan | undefined,
 ): string {
   const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
-  const tokens = `${roughly(promptTokens(tools))} tokens in a prompt`;
+  const isSearched = plan !== undefined && plan.mode !== "all";
+  const where = isSearched ? "in their definitions" : "in a prompt";
+  const tokens = `${roughly(promptTokens(tools))} tokens ${where}`;
   const down = servers.filter(
     ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
   );
@@ -174,6 +182,7 @@ function overviewJson(
       promptTokens: promptTokens(tools),
       readyMs: Math.round(readyMs),
     },
+    toolSearch: summarisePlan(planFor(agent, board)),
     unmatchedRules: board.unmatchedRules(),
   };
 }

@@ -2,6 +2,7 @@
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
+import { describePlan, summarisePlan } from "../../../board/prompt-plan.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -24,6 +25,7 @@ import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -64,6 +66,7 @@ function showGateway(
     screen.json({
       gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
       servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+      ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
     });
     return true;
   }
@@ -80,6 +83,7 @@ function showGateway(
   if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
   else if (isOpen) screen.lines(["no servers are configured"]);
   else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
+  screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
   screen.lines(clientLines(gateway, now, out));
   screen.lines(attachedLines(gateway, now, out));
   return true;
@@ -106,6 +110,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       if (options.json) {
         screen.json({
           servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+          ...(server === undefined && { toolSearch: summarisePlan(planFor(agent, board)) }),
         });
       } else if (server !== undefined) {
         screen.lines(
@@ -120,6 +125,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
           .unmatchedRules()
           .filter(({ restricts, servers: named = [] }) => !restricts || named.length === 0);
         screen.lines(ruleLines(rules, screen.terminal));
+        screen.lines(toolSearchLines(describePlan(planFor(agent, board)), screen.terminal));
       }
       if (!options.json && servers.length > 0) {
         const { paint } = screen.terminal.out;

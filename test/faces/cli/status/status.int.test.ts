@@ -22,6 +22,32 @@ describe("plugboard status", () => {
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
   });
 
+  it("says when the agent's model searches for tools, as the overview does", async () => {
+    const mcp = { servers: { some: fixture("many-tools", "--count=40") } };
+    const baseUrl = "http://127.0.0.1:9/v1";
+    const tiny = { type: "openai-compatible", baseUrl, contextWindow: 8000 };
+    const models = { providers: { tiny } };
+    const file = scratch.file("small.json", {
+      agents: { defaults: { model: "tiny/m", mcp } },
+      models,
+    });
+    const line =
+      /^Tool search is on, since they take more than a tenth of the model's 8k: a model gets 0 of 40 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
+    expect((await scratch.run(["status", "--config", file])).stdout).toMatch(line);
+    const { stdout } = await scratch.run(["--config", file]);
+    expect(stdout).toMatch(line);
+    expect(stdout).toMatch(/40 tools, ~[\d.]+k tokens in their definitions/);
+    const json = await scratch.run(["status", "--json", "--config", file]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      toolSearch: { mode: "search", before: { tools: 40 }, after: { tools: 0, tokens: 160 } },
+    });
+    const off = scratch.file("off.json", {
+      agents: { defaults: { model: "tiny/m", mcp: { ...mcp, toolSearch: "off" } } },
+      models,
+    });
+    expect((await scratch.run(["status", "--config", off])).stdout).not.toContain("Tool search");
+  });
+
   it("names the tools that are too large for the agent's model", async () => {
     const mcp = { servers: { big: fixture("huge-list", "--mb=0.05", "--count=1") } };
     const file = scratch.file("model.json", {
@@ -81,7 +107,7 @@ describe("plugboard status", () => {
     const { stdout } = await scratch.run(["status", "--json", "--log-level", "silent"]);
     const shown = JSON.parse(stdout) as { servers: unknown[] };
     // As with a gateway, which adds what it says about itself.
-    expect(Object.keys(shown)).toEqual(["servers"]);
+    expect(Object.keys(shown)).toEqual(["servers", "toolSearch"]);
     const [echo, missing] = shown.servers;
     expect(echo).toMatchObject({
       name: "echo",
