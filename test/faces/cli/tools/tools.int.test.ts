@@ -50,7 +50,7 @@ describe("plugboard tools", () => {
     scratch.servers(two());
     const sum = await scratch.run(["tools", "calculate", "the", "sum", "of", "two", "numbers"]);
     expect(sum.stdout.split(" ")[0]).toBe("echo/add");
-    const argv = ["tools", "returns the text"];
+    const argv = ["tools", "echo", "the text"];
     const one = await scratch.run([...argv, "--limit", "1"]);
     expect(one.stdout).toBe("echo/echo  Returns the text it is given.\n");
     expect(one.stderr).toMatch(/^\d+ more tools fit less well; --limit \d+ lists them\n$/);
