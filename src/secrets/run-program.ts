@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cancelled } from "../model/errors.ts";
 import type { ProgramOptions, ProgramResult, RunProgram } from "../model/secret-provider.ts";
-import type { Clock } from "../util/clock.ts";
+import type { Clock, Timer } from "../util/clock.ts";
 import type { Environment } from "../util/environment.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { errorMessage } from "../util/error-message.ts";
@@ -14,6 +14,8 @@ import { plainText } from "../util/text.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
+/** How long a program that has ended may hold its output open. */
+const DRAIN_MS = 250;
 /** How much of the end of stderr is kept. */
 const MAX_STDERR = 4000;
 
@@ -47,7 +49,9 @@ async function run(
   options: Running,
 ): Promise<ProgramResult> {
   const { signal, clock, input, timeout = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
-  const ownGroup = options.keepsTerminal !== true;
+  const { platform = process.platform } = options;
+  // There are none on Windows.
+  const ownGroup = options.keepsTerminal !== true && platform !== "win32";
   let child: ChildProcess;
   try {
     child = await launch(command, args, ownGroup, options);
@@ -59,17 +63,19 @@ async function run(
     const kill = (): void => {
       if (pid === undefined) return;
       if (ownGroup) signalGroup(pid, "SIGKILL");
-      else signalProcess(pid, "SIGKILL");
+      else if (child.exitCode === null) signalProcess(pid, "SIGKILL");
     };
     if (pid !== undefined) exitGuard.watch(pid, kill);
     let isSettled = false;
+    let drain: Timer | undefined;
     const settle = (tell: () => void): void => {
       if (isSettled) return;
       isSettled = true;
       timer.cancel();
+      drain?.cancel();
       signal.removeEventListener("abort", giveUp);
       // Also after a proper end: a helper may have left something running in its group.
-      if (ownGroup || child.exitCode === null) kill();
+      kill();
       if (pid !== undefined) exitGuard.release(pid);
       // A process below it may hold the pipes open, and they would keep this process alive.
       for (const stream of [stdin, stdout, stderr]) stream?.destroy();
@@ -92,10 +98,13 @@ async function run(
       said = (said + chunk).slice(-MAX_STDERR);
     });
     child.once("error", (error) => end(notStarted(error)));
-    // Not "exit": the rest of the output may still be in the pipe then.
-    child.once("close", (code) =>
-      end({ kind: "exited", code, stdout: Buffer.concat(chunks), stderr: plainText(said).trim() }),
-    );
+    const exited = (code: number | null): void =>
+      end({ kind: "exited", code, stdout: Buffer.concat(chunks), stderr: plainText(said).trim() });
+    child.once("close", exited);
+    // The rest of the output may still be in the pipe; and a daemon that it has started may hold the pipe open for ever.
+    child.once("exit", (code) => {
+      drain = clock.after(DRAIN_MS, () => exited(code));
+    });
     // A program that does not read its stdin is no failure.
     stdin?.on("error", () => {});
     stdin?.end(input ?? "");

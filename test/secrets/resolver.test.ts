@@ -172,8 +172,11 @@ describe("a reference", () => {
     [new PlugboardError("NETWORK", "it is down"), "it is down", false],
     [new PlugboardError("REFUSED_ADDRESS", "not there", { permanent: true }), "not there", true],
     [secretUnavailable("no such secret"), "no such secret", true],
-  ])("fails with the cause that its provider gives: %s", async (error, message, permanent) => {
-    const { resolver } = open([{ name: "my", resolve: () => Promise.reject(error) }]);
+  ])("fails with the cause that its provider gives: %s", async (cause, message, permanent) => {
+    const resolve = async (): Promise<string> => {
+      throw cause;
+    };
+    const { resolver } = open([{ name: "my", resolve }]);
     expect(await failureOf(resolver.resolve(reference("secret://my/a")))).toMatchObject({
       code: "SECRET_UNAVAILABLE",
       message,

@@ -98,6 +98,12 @@ describe("a program", () => {
     },
   );
 
+  it("whose output a daemon holds open is over when it ends", async () => {
+    const result = await run('sleep 60 & echo "$!"');
+    expect(told(result)).toMatchObject({ kind: "exited", code: 0 });
+    await eventually(() => !isAlive(Number((told(result) as { stdout: string }).stdout)));
+  });
+
   it("that leaves something running is over when it ends, and so is what it left", async () => {
     const result = await run('sleep 60 >/dev/null 2>&1 & echo "$!"');
     const pid = Number(told(result) && (told(result) as { stdout: string }).stdout);

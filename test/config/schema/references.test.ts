@@ -21,8 +21,8 @@ describe("a reference to a secret", () => {
     ["secret://op/My Vault/item/field", { provider: "op", path: "My Vault/item/field" }],
     ["op://My Vault/item/field", { provider: "op", path: "My Vault/item/field" }],
     ["secret://of-my-own/x", { provider: "of-my-own", path: "x" }],
-  ])("%s", (text, expected) => {
-    expect(parseReference(text)).toEqual({ ...expected, text });
+  ])("%s", (written, expected) => {
+    expect(parseReference(written)).toEqual({ ...expected, text: written });
   });
 
   it.each([
@@ -37,8 +37,8 @@ describe("a reference to a secret", () => {
     "secret://gcp/x#a\u0000",
     "SECRET://gcp/x",
     "op://",
-  ])("%j is none", (text) => {
-    expect(parseReference(text)).toBeUndefined();
+  ])("%j is none", (written) => {
+    expect(parseReference(written)).toBeUndefined();
   });
 });
 

@@ -72,8 +72,8 @@ async function agentFor(
   if (original.text === undefined || trust.kind === "untrusted") return alone;
   const { cwd, homedir } = io;
   const agent = await loadConfig(path, options.agent, { cwd, homedir });
-  const { workspace, networkAllow, networkProxy, roots } = agent;
-  return { ...alone, workspace, networkAllow, networkProxy, roots };
+  const { workspace, networkAllow, networkProxy, roots, secrets } = agent;
+  return { ...alone, workspace, networkAllow, networkProxy, roots, secrets };
 }
 
 export function trialLines(name: string, { state, tools }: Trial, context: CliContext): string[] {
