@@ -13,7 +13,8 @@ import { untilAborted } from "../../util/abort.ts";
 import { errorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { loadOptional, notInstalled, outputOf, passing, said } from "../command-line-tool.ts";
+import { loadOptional, notInstalled, outputOf } from "../optional-package.ts";
+import { passing, said } from "../failure.ts";
 import { keyOfJson, secretText, withoutNewline } from "../secret-text.ts";
 
 const PACKAGE = {

@@ -15,7 +15,8 @@ import {
 } from "../../model/secret-provider.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { outputOf, passing, said } from "../command-line-tool.ts";
+import { outputOf } from "../optional-package.ts";
+import { passing, said } from "../failure.ts";
 import { withoutNewline } from "../secret-text.ts";
 import { SharedSignIn } from "../shared-sign-in.ts";
 

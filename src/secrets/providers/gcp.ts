@@ -18,9 +18,9 @@ import {
   notInstalled,
   type OptionalPackage,
   outputOf,
-  said,
   type ToolOptions,
-} from "../command-line-tool.ts";
+} from "../optional-package.ts";
+import { said } from "../failure.ts";
 import { secretText } from "../secret-text.ts";
 
 /** The last version that runs on Node 20. */

@@ -14,7 +14,7 @@ import {
 } from "../../model/secret-provider.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { passing, said } from "../command-line-tool.ts";
+import { passing, said } from "../failure.ts";
 import { keysThere, valueOfKey } from "../secret-text.ts";
 import { SharedSignIn } from "../shared-sign-in.ts";
 

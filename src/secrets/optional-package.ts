@@ -1,7 +1,7 @@
-// The command-line tools of the clouds, where their packages are not installed: what they answer, why they failed, and
-// what to install where neither is there.
+// The packages of the clouds, which are optional, and the command-line tools that stand in for them: what a tool answers, why
+// it failed, and what to install where neither is there.
 
-import type { ErrorDetails, PlugboardError } from "../model/errors.ts";
+import type { PlugboardError } from "../model/errors.ts";
 import {
   type ProgramOptions,
   type ProviderSurroundings,
@@ -9,10 +9,8 @@ import {
   secretUnavailable,
 } from "../model/secret-provider.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { oneLine } from "../util/text.ts";
+import { said } from "./failure.ts";
 import { requireOutput } from "./program-output.ts";
-
-const LONGEST_WORDS = 300;
 
 /** A package that is loaded if it is installed. `install` is what npm is told. */
 export interface OptionalPackage {
@@ -62,15 +60,4 @@ export function notInstalled({ name, install }: OptionalPackage, tool: string): 
     `the package ${name} is not installed, and there is no ${tool} on the PATH`,
     { hint: `install it (with -g if Plugboard was installed with -g): npm install ${install}` },
   );
-}
-
-/** A cause that may pass by itself. */
-export function passing(message: string, details: ErrorDetails = {}): PlugboardError {
-  return secretUnavailable(message, { ...details, permanent: false });
-}
-
-/** A failure in the words of the service or the program, which never repeat a value. */
-export function said(message: string, words: string, details: ErrorDetails = {}): PlugboardError {
-  const quote = oneLine(words, LONGEST_WORDS);
-  return secretUnavailable(quote === "" ? message : `${message}: ${quote}`, { quote, ...details });
 }
