@@ -11,8 +11,8 @@ const LAYERS = [
   ["faces"],
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
-  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard"],
-  ["net", "state"],
+  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard"],
+  ["net", "state", "redaction"],
   ["model"],
   ["util"],
 ];

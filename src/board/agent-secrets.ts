@@ -84,6 +84,16 @@ export class AgentSecrets {
     (await this.#resolver()).forget(reference, value, baseDir);
   }
 
+  /** The reference that `store` will give. Rejects with UNSUPPORTED if the provider only reads. */
+  async place(provider: string, name: string): Promise<SecretReference> {
+    return (await this.#resolver()).place(provider, name);
+  }
+
+  /** Whether a value can be put there, as far as that can be found out without one. */
+  async isUsable(provider: string): Promise<boolean> {
+    return (await this.#resolver()).isUsable(provider);
+  }
+
   /** Puts a value into a provider under a name, and gives the reference to write. Rejects with UNSUPPORTED if it only reads. */
   async store(provider: string, name: string, value: string): Promise<SecretReference> {
     return (await this.#resolver()).store(provider, name, value);

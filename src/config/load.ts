@@ -31,6 +31,7 @@ import { kindOf } from "./schema/servers.ts";
 import {
   agentWarnings,
   defaultsWarnings,
+  plaintextWarnings,
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
@@ -267,5 +268,10 @@ function warningsOf(
     ...defaultsWarnings(defaults),
     ...layerWarnings(defaults, plainServers(defaults.servers, "defaults")),
     ...(agent === undefined ? [] : layerWarnings(agent, servers)),
+    ...plaintextWarnings(
+      [defaults, ...(agent === undefined ? [] : [agent])].flatMap((layer) => [
+        ...layer.servers.servers.values(),
+      ]),
+    ),
   ];
 }
