@@ -84,9 +84,9 @@ export class AgentSecrets {
     (await this.#resolver()).forget(reference, value, baseDir);
   }
 
-  /** The reference that `store` will give. Rejects with UNSUPPORTED if the provider only reads. */
-  async place(provider: string, name: string): Promise<SecretReference> {
-    return (await this.#resolver()).place(provider, name);
+  /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */
+  async placer(provider: string): Promise<(name: string) => SecretReference> {
+    return (await this.#resolver()).placer(provider);
   }
 
   /** Whether a value can be put there, as far as that can be found out without one. */

@@ -20,6 +20,11 @@ export const SECRET_PROVIDERS = [
 
 export type SecretProviderName = (typeof SECRET_PROVIDERS)[number];
 
+/** Those that values can be put into, in the order in which they are preferred. */
+export const SECRET_STORES = ["gcp", "aws", "vault", "azure", "keyring", "file"] as const;
+
+export type SecretStoreName = (typeof SECRET_STORES)[number];
+
 /** `secret://provider/path#key`, read. */
 export interface SecretReference {
   provider: string;

@@ -77,11 +77,11 @@ export class SecretResolver {
     if (this.#kept.get(key)?.value === value) this.#drop(key);
   }
 
-  /** The reference that `store` will give. Rejects with UNSUPPORTED if the provider only reads. */
-  async place(provider: string, name: string): Promise<SecretReference> {
+  /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */
+  async placer(provider: string): Promise<(name: string) => SecretReference> {
     const { place } = await this.#provider(provider);
     if (place === undefined) throw readsOnly(provider);
-    return place(name);
+    return place;
   }
 
   /** Whether a value can be put there, as far as that can be found out without one. */

@@ -19,6 +19,7 @@ import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
+import { describeSecrets } from "./secrets/command.ts";
 import { describeServe } from "./serve/command.ts";
 import { describeServers } from "./servers/command.ts";
 import { describeStatus } from "./status/command.ts";
@@ -176,6 +177,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeAudit(program, choose);
   describeTrust(program, choose);
   describeReload(program, choose);
+  describeSecrets(program, choose, refuseCommand);
   describeTokens(program, choose, refuseCommand);
   describeLogin(program, choose, behind);
   describeServe(program, choose);
