@@ -7,7 +7,6 @@ import { withServerValue, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { SecretStoreName } from "../../../model/secret-provider.ts";
-import type { ServerConfig } from "../../../model/server-config.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
@@ -87,7 +86,7 @@ function findCredential(key: string, name: string, file: ServerFile): Credential
   const { path, text } = found;
   // What does not look like a credential is moved as a whole: whoever asks for it knows that it is one.
   let part = { value: text, what: String(path.at(-1)), isInText: false };
-  replaceCredentials(server as ServerConfig, (value, { path: at, what, isInText }) => {
+  replaceCredentials(server, (value, { path: at, what, isInText }) => {
     if (formatPath(at) === formatPath(path)) part = { value, what, isInText };
     return value;
   });
