@@ -19,8 +19,6 @@ import type { SecretNetwork } from "../secrets/secret-fetch.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Environment } from "../util/environment.ts";
 
-export { type PlacedReference, referencesOf } from "../config/secret-references.ts";
-
 export interface AgentSecretsOptions {
   settings?: SecretSettings | undefined;
   /** `network.proxy` of the configuration. */

@@ -41,7 +41,7 @@ export function valueOfKey(values: Readonly<Record<string, unknown>>, key: strin
   return JSON.stringify(value);
 }
 
-export function noSuchKey(key: string, keys: readonly string[]): PlugboardError {
+function noSuchKey(key: string, keys: readonly string[]): PlugboardError {
   return secretUnavailable(`there is no key ${quoted(key)}; ${keysThere(keys)}`);
 }
 
