@@ -2,8 +2,6 @@
 
 export { withoutCredentials } from "../redaction/hide.ts";
 export {
-  type CredentialPlace,
-  plaintextCredentials,
   replaceCredentials,
   type Variables,
   withReferences,

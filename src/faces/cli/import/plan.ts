@@ -39,7 +39,7 @@ export interface Candidate {
 }
 
 /** A credential, and what it will be called where it is put. */
-export interface SecretToStore {
+interface SecretToStore {
   name: string;
   value: string;
   reference: string;

@@ -6,7 +6,7 @@ import type { Scope } from "../servers/command.ts";
 
 export type SecretsCommand = CheckSecrets | MoveSecret;
 
-export interface CheckSecrets {
+interface CheckSecrets {
   kind: "secrets";
   action: "check";
 }

@@ -21,7 +21,7 @@ type Secrets = Pick<AgentConfig, "secrets" | "networkProxy">;
 
 type Context = Pick<CliContext, "io" | "clock" | "logger" | "signal">;
 
-export interface StoreOptions {
+interface StoreOptions {
   /** The configuration that the reference is for: its settings decide where a provider is. */
   agent?: Secrets;
   /** Replace another value that has this name. */
@@ -101,7 +101,8 @@ export async function settingsOf(
 
 /** What a value is called where it is put: `github-GITHUB_TOKEN`. */
 export function secretName(server: string, key: string): string {
-  return `${server}-${key}`.replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  const name = `${server}-${key}`.replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return name === "" ? "secret" : name;
 }
 
 async function fitting(settings: SecretSettings, secrets: AgentSecrets): Promise<SecretStoreName> {
