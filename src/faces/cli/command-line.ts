@@ -49,7 +49,8 @@ Exit codes:
   1    the tool reported an error, the model stopped before it was done,
        the output could not be written, or the audit is damaged
   2    wrong usage or configuration, an unknown tool, an untrusted file
-  3    the server or the model is unavailable or did not answer in time
+  3    the server, the model or a secret is unavailable, or did not answer in
+       time
   4    refused: by a rule, without approval, or because the tool has changed
   70   internal error, a bug in Plugboard
   130  interrupted; 129 after SIGHUP, 131 after SIGQUIT, 143 after SIGTERM`;

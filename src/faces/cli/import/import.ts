@@ -188,7 +188,12 @@ function listLines(
   }
   const count = chosen(candidates, command.force).length;
   const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
-  const next = offeredCommand([...words, "--write"].join(" "), context.options);
+  const { references, secrets } = command;
+  const flags = [
+    ...(references ? ["--references"] : []),
+    ...(secrets ? ["--secrets", secrets.to ?? ""] : []),
+  ];
+  const next = offeredCommand([...words, "--write", ...flags].join(" ").trim(), context.options);
   return [
     ...shownFiles(files, candidates, context),
     ...(count === 0

@@ -74,6 +74,13 @@ function requireName(name: string): void {
 
 function findCredential(key: string, name: string, file: ServerFile): Credential {
   const written = writtenServer(file, name);
+  if (written === undefined) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      `'${oneLine(name, 100)}' is in the defaults, which all agents have`,
+      { server: name, hint: "leave out --agent to move a value of it for all" },
+    );
+  }
   const server: JsonObject = isJsonObject(written) ? written : {};
   const all = valuesOf(server);
   const found = all.find(({ path }) => isMeant(path, key));

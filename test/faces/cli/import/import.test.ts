@@ -222,6 +222,8 @@ describe("plugboard import --write", () => {
     const web = { url: "https://w.example", headers: { Authorization: `Bearer ${TOKEN}2` } };
     const twice = { command: "x", args: ["--token", `${TOKEN}3`, "--token", `${TOKEN}4`] };
     put(".cursor/mcp.json", { mcpServers: { github, web, twice } });
+    const offered = await scratch.run(["import", "--secrets", "file"]);
+    expect(offered.stdout).toContain("\n  plugboard import --write --secrets file\n");
     const { code, stdout, stderr } = await write("--secrets", "file");
     expect(code).toBe(0);
     expect(stderr).toContain("These values would be put away:\n");

@@ -119,6 +119,18 @@ describe("plugboard secrets move", () => {
     expect(scratch.read("plugboard.json")).toBe(FILE);
   });
 
+  it("of one agent leaves the defaults to all", async () => {
+    const servers = { db: { command: "db", env: { TOKEN } } };
+    const config = { agents: { defaults: { mcp: { servers } }, list: [{ id: "a" }] } };
+    const file = scratch.file("agents.json", config);
+    const argv = ["db", "TOKEN", "--yes", "--config", file];
+    const refused = await move(...argv, "--agent", "a");
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("'db' is in the defaults, which all agents have");
+    expect((await move(...argv)).code).toBe(0);
+    expect(scratch.read("agents.json")).toContain("#db-TOKEN");
+  });
+
   it("sends nothing where a file says that nobody has trusted", async () => {
     const changed = FILE.replace(
       "// ours",
