@@ -12,8 +12,8 @@ const LAYERS = [
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
   // oxfmt-ignore
-  ["config", "redaction", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle"],
-  ["net", "state"],
+  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle"],
+  ["net", "state", "redaction"],
   ["model"],
   ["util"],
 ];

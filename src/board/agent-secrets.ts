@@ -82,6 +82,16 @@ export class AgentSecrets {
     (await this.#resolver()).forget(reference, value, baseDir);
   }
 
+  /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */
+  async placer(provider: string): Promise<(name: string) => SecretReference> {
+    return (await this.#resolver()).placer(provider);
+  }
+
+  /** Whether a value can be put there, as far as that can be found out without one. */
+  async isUsable(provider: string): Promise<boolean> {
+    return (await this.#resolver()).isUsable(provider);
+  }
+
   /** Puts a value into a provider under a name, and gives the reference to write. Rejects with UNSUPPORTED if it only reads. */
   async store(provider: string, name: string, value: string): Promise<SecretReference> {
     return (await this.#resolver()).store(provider, name, value);

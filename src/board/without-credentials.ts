@@ -1,4 +1,8 @@
 // A server's configuration without the credentials in it: for people to read, and for a file.
 
 export { withoutCredentials } from "../redaction/hide.ts";
-export { type Variables, withReferences } from "../redaction/with-references.ts";
+export {
+  replaceCredentials,
+  type Variables,
+  withReferences,
+} from "../redaction/with-references.ts";

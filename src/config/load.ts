@@ -32,6 +32,7 @@ import { kindOf } from "./schema/servers.ts";
 import {
   agentWarnings,
   defaultsWarnings,
+  plaintextWarnings,
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
@@ -303,5 +304,10 @@ function warningsOf(
     ...defaultsWarnings(defaults),
     ...layerWarnings(defaults, plainServers(defaults.servers, "defaults")),
     ...(agent === undefined ? [] : layerWarnings(agent, servers)),
+    ...plaintextWarnings(
+      [defaults, ...(agent === undefined ? [] : [agent])].flatMap((layer) => [
+        ...layer.servers.servers.values(),
+      ]),
+    ),
   ];
 }

@@ -5,6 +5,11 @@ import type { SecretReference } from "../model/secret-provider.ts";
 import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
 import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
 
+/** A text of a configuration, and where it is written. */
+export interface PlacedText extends Omit<PlacedReference, "reference"> {
+  text: string;
+}
+
 /** A reference and where it is written. */
 export interface PlacedReference {
   /** Absent for the key of a model provider. */
@@ -44,27 +49,30 @@ export function requireProviders(agent: AgentConfig, given: readonly string[]): 
 }
 
 /** Those of an agent's servers and of its model providers. Without servers that are disabled. */
-export function referencesOf({ servers, modelProviders = {} }: AgentConfig): PlacedReference[] {
+export function referencesOf(agent: AgentConfig): PlacedReference[] {
+  return textsOf(agent).flatMap(({ text, ...place }) =>
+    referencesIn(text).map((reference): PlacedReference => ({ ...place, reference })),
+  );
+}
+
+/** The texts of the same servers and model providers, which may have references in them. */
+export function textsOf({ servers, modelProviders = {} }: AgentConfig): PlacedText[] {
   const ofServers = servers
     .filter(({ enabled }) => enabled)
-    .flatMap(({ name, target }) =>
-      stringsIn(target, []).flatMap(({ text, path }) =>
-        referencesIn(text).map((reference): PlacedReference => ({
-          server: name,
-          key: formatPath(path),
-          reference,
-          baseDir: target.baseDir,
-        })),
-      ),
-    );
-  const ofModels = Object.entries(modelProviders).flatMap(([name, provider]) =>
-    stringsIn(provider, ["models", "providers", name]).flatMap(({ text, path }) =>
-      referencesIn(text).map((reference): PlacedReference => ({
+    .flatMap(({ name, target: { baseDir, ...target } }) =>
+      stringsIn(target, []).map(({ text, path }): PlacedText => ({
+        server: name,
         key: formatPath(path),
-        reference,
-        baseDir: provider.baseDir,
+        text,
+        baseDir,
       })),
-    ),
+    );
+  const ofModels = Object.entries(modelProviders).flatMap(([name, { baseDir, ...provider }]) =>
+    stringsIn(provider, ["models", "providers", name]).map(({ text, path }): PlacedText => ({
+      key: formatPath(path),
+      text,
+      baseDir,
+    })),
   );
   return [...ofServers, ...ofModels];
 }

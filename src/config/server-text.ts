@@ -107,6 +107,16 @@ export function withServer({ text, place }: ServerText, name: string, server: ob
   return setValue(text, [...place, name], server);
 }
 
+/** `path` leads to one value within the server. */
+export function withServerValue(
+  { text, place }: ServerText,
+  name: string,
+  path: KeyPath,
+  value: unknown,
+): string {
+  return setValue(text, [...place, name, ...path], value);
+}
+
 export function withoutServer({ text, place }: ServerText, name: string): string {
   return removeValue(text, [...place, name]);
 }

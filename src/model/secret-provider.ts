@@ -20,6 +20,11 @@ export const SECRET_PROVIDERS = [
 
 export type SecretProviderName = (typeof SECRET_PROVIDERS)[number];
 
+/** Those that values can be put into, in the order in which they are preferred. */
+export const SECRET_STORES = ["gcp", "aws", "vault", "azure", "keyring", "file"] as const;
+
+export type SecretStoreName = (typeof SECRET_STORES)[number];
+
 /** `secret://provider/path#key`, read. */
 export interface SecretReference {
   provider: string;
@@ -48,6 +53,10 @@ export interface SecretProvider {
   resolve: (reference: SecretReference, context: SecretContext) => Promise<string>;
   /** Puts a value there under this name, and gives the reference to write. Absent where the provider only reads. */
   store?: (name: string, value: string, context: SecretContext) => Promise<SecretReference>;
+  /** The reference that `store` gives for a name: people see it before anything is put there. */
+  place?: (name: string) => SecretReference;
+  /** Whether this machine has what it needs, as far as that can be found out without a value. Absent if settings say so. */
+  isUsable?: (context: SecretContext) => Promise<boolean>;
   /** Ends its connections. */
   close?: () => Promise<void>;
 }

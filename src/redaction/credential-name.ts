@@ -1,4 +1,5 @@
-// Decides by its name whether a variable, header, parameter or option holds a credential, and how certain that is.
+// Decides by its name whether a variable, header, parameter or option holds a credential, and how certain that is; and by
+// its form whether a value is one, whatever its name.
 
 /**
  * `password`: every value is a credential. `credential`: every value that is not a switch or a number.
@@ -57,9 +58,37 @@ export function credentialLikeness(name: string): Likeness {
   return words.some((word) => MAYBE.has(word)) ? "maybe" : LAST.get(last);
 }
 
+/** The beginnings and forms that services give their keys, so that people and programs can tell what they are. */
+const FORMS: readonly RegExp[] = [
+  /^gh[oprsu]_\w{20,}$/,
+  /^github_pat_\w{20,}$/,
+  /^gl(?:pat|ptt|dt|rt|soat|agent)-[\w-]{20,}$/,
+  // OpenAI, Anthropic, OpenRouter. A name with hyphens may begin like this too, so one part of it must be long.
+  /^sk-[\w-]*[A-Za-z0-9]{16}/,
+  /^[prs]k_(?:live|test)_\w{10,}$/,
+  /^xox[abeoprs]-[\w-]{10,}$/,
+  /^xapp-\d-[\w-]{10,}$/,
+  /^(?:AKIA|ASIA)[A-Z0-9]{16}$/,
+  /^AIza[\w-]{35}$/,
+  /^ya29\.[\w-]{20,}$/,
+  /^eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]*$/,
+  /^(?:npm|hf|ntn|figd|dop_v1|lin_api|shpat|gsk|dckr_pat)_[\w-]{20,}$/,
+  /^(?:tvly|pplx|xai)-(?:[a-z]+-)?[A-Za-z0-9]{20,}$/,
+  /^hv[sb]\.[\w-]{20,}$/,
+  /^SG\.[\w-]{16,}\.[\w-]{16,}$/,
+  /^pypi-[\w-]{40,}$/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+];
+
+function hasCredentialForm(value: string): boolean {
+  const text = value.trim();
+  // Words alone are no key.
+  return /[\dA-Z]/.test(text) && FORMS.some((form) => form.test(text));
+}
+
 /** Whether a value under such a name is a credential. Its length does not matter here. */
 export function isCredential(value: string, likeness: Likeness): boolean {
-  if (likeness === undefined) return false;
+  if (likeness === undefined) return hasCredentialForm(value);
   if (likeness === "password") return true;
   if (isSwitch(value) || /^[\d.,]+$/.test(value)) return false;
   return likeness === "credential" || !isOrdinary(value);

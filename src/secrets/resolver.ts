@@ -77,14 +77,25 @@ export class SecretResolver {
     if (this.#kept.get(key)?.value === value) this.#drop(key);
   }
 
+  /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */
+  async placer(provider: string): Promise<(name: string) => SecretReference> {
+    const { place } = await this.#provider(provider);
+    if (place === undefined) throw readsOnly(provider);
+    return place;
+  }
+
+  /** Whether a value can be put there, as far as that can be found out without one. */
+  async isUsable(provider: string): Promise<boolean> {
+    const { store, isUsable } = await this.#provider(provider);
+    if (store === undefined) return false;
+    if (isUsable === undefined) return true;
+    return this.#inTime((signal) => isUsable({ signal })).catch(() => false);
+  }
+
   /** Puts a value where the provider keeps it, and gives the reference to write. */
   async store(provider: string, name: string, value: string): Promise<SecretReference> {
     const { store } = await this.#provider(provider);
-    if (store === undefined) {
-      throw new PlugboardError("UNSUPPORTED", `values cannot be put into '${provider}'`, {
-        permanent: true,
-      });
-    }
+    if (store === undefined) throw readsOnly(provider);
     const stored = await this.#inTime((signal) => store(name, value, { signal }));
     this.#drop(keyOf(stored, undefined));
     this.#options.onValue(value);
@@ -189,6 +200,12 @@ export class SecretResolver {
     this.#kept.get(key)?.expiry.cancel();
     this.#kept.delete(key);
   }
+}
+
+function readsOnly(provider: string): PlugboardError {
+  return new PlugboardError("UNSUPPORTED", `values cannot be put into '${provider}'`, {
+    permanent: true,
+  });
 }
 
 /** However it is written. Only the path of a file means something else in another directory. */

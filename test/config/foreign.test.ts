@@ -95,6 +95,10 @@ interface Case {
   notes?: string[];
 }
 
+function plaintext(server: string): string {
+  return `MCP server '${server}' has plaintext credentials in config — consider using secret:// references`;
+}
+
 const CASES: Case[] = [
   {
     fixture: "claude-desktop.json",
@@ -114,6 +118,7 @@ const CASES: Case[] = [
         env: { GITHUB_TOKEN: "ghp_example" },
       },
     },
+    warnings: [`10:16  mcpServers.github.env.GITHUB_TOKEN  ${plaintext("github")}`],
     notes: ['1:1  has keys without a meaning here, ignored: "globalShortcut"'],
   },
   {
@@ -204,6 +209,7 @@ const CASES: Case[] = [
       },
       events: EVENTS,
     },
+    warnings: [`19:11  mcpServers.docs.transport.headers.Authorization  ${plaintext("docs")}`],
   },
   {
     fixture: "vscode.json",
@@ -245,6 +251,7 @@ const CASES: Case[] = [
       },
     },
     warnings: [
+      `21:20  context_servers.docs.headers.Authorization  ${plaintext("docs")}`,
       "24:5  context_servers.mcp-server-postgres  is a server of an extension, which only Zed can start; the server is left out",
     ],
     notes: ['1:1  has keys without a meaning here, ignored: "theme", "buffer_font_size"'],

@@ -105,8 +105,11 @@ it("an agent's run and commands leave no value in any file, log, message or cras
     run(...config, "call", "docs/tell"),
     run(...config, "status", "--json"),
     run(...config, "tools", "--json"),
+    run(...config, "secrets", "check"),
   ]);
   expect(output[0]).toContain("[REDACTED]");
+  expect(output[3]).toMatch(/docs +env\.NOTE_C +secret:\/\/exec\/good\/an-id +ok\n/);
+  expect(output[3]).toContain("1 of 4 references cannot be resolved");
   const written: [string, string][] = [
     ["stdout", agent.stdout],
     ["stderr", agent.stderr],

@@ -38,7 +38,13 @@ describe("a value", () => {
       "Zx81Qw user:hunter2 letmeinletmein abcdef0123456789",
       "true 100000 /etc/key.pem ~/key ./a/b C:\\key.pem keys/id.pem https://a.example/x eu-west-1 oauth2 basic client_credentials",
     ],
-    [undefined, "", "hunter2"],
+    [
+      undefined,
+      `ghp_${"a1".repeat(18)} github_pat_${"1A".repeat(20)} glpat-${"x1".repeat(10)} sk-proj-${"Ab1".repeat(8)} ` +
+        `sk-ant-api03-${"Ab1".repeat(8)} sk_live_${"a1".repeat(12)} xoxb-1234567890-${"a".repeat(12)} AKIA${"A1".repeat(8)} ` +
+        `AIza${"a1".repeat(17)}b eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.sig npm_${"a1".repeat(18)} hvs.${"a1".repeat(12)}`,
+      "hunter2 ghp_short sk-learn-mcp-server-for-python3 npm-run-all-2 @scope/pkg@1.2.3 https://a.example/x1 /opt/AKIA AKIA",
+    ],
   ] as const)("under a name that is %s", (likeness, yes, no) => {
     const told = (list: string) => list.split(" ").filter((value) => isCredential(value, likeness));
     expect(told(yes).join(" ")).toBe(yes);

@@ -51,6 +51,18 @@ describe("credentials become references", () => {
       ["GIT_HUB_CLIENT_SECRET"],
     ],
     [
+      "a token that is known by its form alone",
+      { command: "x", args: [`ghp_${"a1".repeat(18)}`] },
+      { command: "x", args: ["${GIT_HUB_SECRET}"] },
+      ["GIT_HUB_SECRET"],
+    ],
+    [
+      "a password beside a reference, which stays one",
+      { command: "x", env: { DB: "a://u:hunter2@${HOST}/b", API_KEY: "k-${KEY}" } },
+      { command: "x", env: { DB: "a://u:${DB}@${HOST}/b", API_KEY: "k-${KEY}" } },
+      ["DB"],
+    ],
+    [
       "what is a reference stays one",
       { command: "x", env: { API_KEY: "${OTHER}" } },
       { command: "x", env: { API_KEY: "${OTHER}" } },

@@ -62,6 +62,14 @@ export function parseTemplate(value: string): Template {
   return { kind: "parts", parts, ...(isReference && { isReference }) };
 }
 
+/** The text that a value stands for, if it is written out and refers to nothing. `$${` stands for `${`. */
+export function writtenOut(value: string): string | undefined {
+  const template = parseTemplate(value);
+  if (template.kind === "malformed" || template.isReference) return undefined;
+  const texts = template.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  return texts.length === template.parts.length ? texts.join("") : undefined;
+}
+
 /** A value as it is written inside another text: a reference to a secret stands in braces there. */
 export function inText(value: string): string {
   return REFERENCE.test(value) ? `\${${value}}` : value;

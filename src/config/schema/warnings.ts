@@ -1,7 +1,9 @@
 // Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
-// do not go with the server's transport, milliseconds that look like seconds, and npx without `-y`.
+// do not go with the server's transport, milliseconds that look like seconds, npx without `-y`, and credentials that are
+// written out.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { plaintextCredentials } from "../../redaction/with-references.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { referencesIn } from "./references.ts";
@@ -43,6 +45,21 @@ export function serverWarnings(
     ...keepAliveWarnings(used, path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
+}
+
+/**
+ * One for each server, at its first credential that is written out. Only for files: in code, a value may come from
+ * anywhere.
+ */
+export function plaintextWarnings(servers: readonly CheckedServer[]): Issue[] {
+  const warned = new Map<string, Issue>();
+  for (const { name, path, config } of servers) {
+    const [first] = warned.has(name) ? [] : plaintextCredentials(config);
+    if (first === undefined) continue;
+    const message = `MCP server '${name}' has plaintext credentials in config — consider using secret:// references`;
+    warned.set(name, atKey([...path, ...first.path], message));
+  }
+  return [...warned.values()];
 }
 
 /** What a process is started with can be read by every user of the machine. */

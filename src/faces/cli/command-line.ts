@@ -19,6 +19,7 @@ import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describePins } from "./pins/command.ts";
+import { describeSecrets } from "./secrets/command.ts";
 import { describeServe } from "./serve/command.ts";
 import { describeServers } from "./servers/command.ts";
 import { describeStatus } from "./status/command.ts";
@@ -49,7 +50,8 @@ Exit codes:
        the output could not be written, the audit is damaged, or a server is
        outdated
   2    wrong usage or configuration, an unknown tool, an untrusted file
-  3    the server or the model is unavailable or did not answer in time
+  3    the server, the model or a secret is unavailable, or did not answer in
+       time
   4    refused: by a rule, without approval, or because the tool has changed
   70   internal error, a bug in Plugboard
   130  interrupted; 129 after SIGHUP, 131 after SIGQUIT, 143 after SIGTERM`;
@@ -177,6 +179,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeAudit(program, choose);
   describeTrust(program, choose);
   describeReload(program, choose);
+  describeSecrets(program, choose, refuseCommand);
   describeTokens(program, choose, refuseCommand);
   describeLogin(program, choose, behind);
   describeServe(program, choose);

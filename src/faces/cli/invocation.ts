@@ -13,6 +13,7 @@ import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
+import type { SecretsCommand } from "./secrets/command.ts";
 import type { ServersCommand } from "./servers/command.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
@@ -35,6 +36,7 @@ export type CliCommand =
   | LoginCommand
   | LogoutCommand
   | TrustCommand
+  | SecretsCommand
   | TokensCommand
   | PinsCommand
   | ApprovalsCommand

@@ -180,6 +180,10 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./audit/audit.ts")).runAudit(command, context);
     case "trust":
       return (await import("./trust/trust.ts")).runTrust(command, context);
+    case "secrets":
+      return command.action === "check"
+        ? (await import("./secrets/check.ts")).runCheck(context)
+        : (await import("./secrets/move.ts")).runMove(command, context);
     case "tokens":
       return (await import("./tokens/tokens.ts")).runTokens(command, context);
     case "acp":

@@ -6,6 +6,7 @@ import {
   type AwsSettings,
   type ProviderSurroundings,
   type SecretProvider,
+  type SecretReference,
   secretUnavailable,
 } from "../../model/secret-provider.ts";
 import { isJsonObject } from "../../model/json.ts";
@@ -154,6 +155,11 @@ export function createAwsProvider(
     }
   }
 
+  const place = (name: string): SecretReference => {
+    const path = name.replace(/[^A-Za-z0-9/_+=.@-]/g, "-");
+    return { provider: "aws", path, text: `secret://aws/${path}` };
+  };
+
   return {
     name: "aws",
     async resolve({ path, key }, { signal }) {
@@ -164,10 +170,11 @@ export function createAwsProvider(
       return key === undefined ? text : keyOfJson(text, key);
     },
     async store(name, value, { signal }) {
-      const path = name.replace(/[^A-Za-z0-9/_+=.@-]/g, "-");
-      await store(path, value, signal);
-      return { provider: "aws", path, text: `secret://aws/${path}` };
+      const reference = place(name);
+      await store(reference.path, value, signal);
+      return reference;
     },
+    place,
     async close() {
       for (const client of clients.values()) client.destroy();
       clients.clear();

@@ -252,6 +252,19 @@ export function createAzureProvider(
     return answer.status === 401 ? askWith(await signedIn.token(signal, token)) : answer;
   }
 
+  /** Azure's names have no underscores. */
+  const place = (given: string): SecretReference & { vault: string; name: string } => {
+    const { vault } = settings;
+    if (vault === undefined) {
+      throw secretUnavailable("it is not known which vault the value is to be put into", {
+        hint: "set secrets.azure.vault",
+      });
+    }
+    const name = given.replace(/[^A-Za-z0-9-]/g, "-");
+    const path = `${vault}/${name}`;
+    return { provider: "azure", path, text: `secret://azure/${path}`, vault, name };
+  };
+
   return {
     name: "azure",
     async resolve(reference, { signal }) {
@@ -264,13 +277,7 @@ export function createAzureProvider(
       throw passing("Azure sent an answer that cannot be read");
     },
     async store(given, value, { signal }) {
-      const { vault } = settings;
-      if (vault === undefined) {
-        throw secretUnavailable("it is not known which vault the value is to be put into", {
-          hint: "set secrets.azure.vault",
-        });
-      }
-      const name = given.replace(/[^A-Za-z0-9-]/g, "-");
+      const { vault, name, ...reference } = place(given);
       const answer = await askVault(
         vault,
         `secrets/${name}`,
@@ -282,8 +289,11 @@ export function createAzureProvider(
         signal,
       );
       if (answer.status !== 200) throw refusal(answer, `the secret ${name} in the vault ${vault}`);
-      const path = `${vault}/${name}`;
-      return { provider: "azure", path, text: `secret://azure/${path}` };
+      return reference;
+    },
+    place(given) {
+      const { provider, path, text } = place(given);
+      return { provider, path, text };
     },
     async close() {
       signedIn.close();

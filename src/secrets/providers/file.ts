@@ -35,6 +35,10 @@ export function createFileProvider(
   around: FileSurroundings,
 ): SecretProvider {
   const { homedir, clock } = around;
+  const place = (name: string): SecretReference => {
+    const path = shortPath(expandHome(store, homedir), homedir);
+    return { provider: "file", path, key: name, text: `secret://file/${path}#${name}` };
+  };
   return {
     name: "file",
     async resolve(reference, context) {
@@ -49,14 +53,9 @@ export function createFileProvider(
       await withLock(`${path}.lock`, clock, async () => {
         await writeJsonFile(path, { ...(await stored(path)), [name]: value });
       });
-      const written = shortPath(path, homedir);
-      return {
-        provider: "file",
-        path: written,
-        key: name,
-        text: `secret://file/${written}#${name}`,
-      };
+      return place(name);
     },
+    place,
   };
 }
 

@@ -157,8 +157,14 @@ export function createGcpProvider(
     return secretText(Buffer.from(output.trim(), "base64url"));
   }
 
+  const nameFor = (name: string): string => name.replace(/[^A-Za-z0-9_-]/g, "-");
+  const place = (name: string): SecretReference => {
+    const path = nameFor(name);
+    return { provider: "gcp", path, text: `secret://gcp/${path}` };
+  };
+
   async function store(name: string, value: string, signal: AbortSignal): Promise<SecretName> {
-    const wanted: SecretName = { name: name.replace(/[^A-Za-z0-9_-]/g, "-"), version: "latest" };
+    const wanted: SecretName = { name: nameFor(name), version: "latest" };
     const found = await untilAborted(client(), signal, cancelled);
     if (found === undefined) return storeByTool(wanted, value, signal);
     const parent = await untilAborted(projectOf(wanted, found), signal, cancelled);
@@ -220,10 +226,10 @@ export function createGcpProvider(
           });
     },
     async store(name, value, { signal }) {
-      const stored = await store(name, value, signal);
-      const path = stored.name;
-      return { provider: "gcp", path, text: `secret://gcp/${path}` };
+      await store(name, value, signal);
+      return place(name);
     },
+    place,
     async close() {
       isClosed = true;
       await opened?.close();

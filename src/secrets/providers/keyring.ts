@@ -63,6 +63,10 @@ export function createKeyringProvider(
   { service: own = DEFAULT_SERVICE }: NonNullable<SecretSettings["keyring"]>,
   { run, platform }: Pick<ProviderSurroundings, "run" | "platform">,
 ): SecretProvider {
+  const place = (name: string): SecretReference => {
+    const path = `${encodeURIComponent(own)}/${encodeURIComponent(name)}`;
+    return { provider: "keyring", path, text: `secret://keyring/${path}` };
+  };
   return {
     name: "keyring",
     async resolve(reference, { signal }) {
@@ -79,8 +83,14 @@ export function createKeyringProvider(
       const { args, input } = keyring.put(entry, value);
       const result = await run(keyring.command, args, { input, signal });
       outputOf(result, keyring);
-      const path = `${encodeURIComponent(own)}/${encodeURIComponent(name)}`;
-      return { provider: "keyring", path, text: `secret://keyring/${path}` };
+      return place(name);
+    },
+    place,
+    async isUsable({ signal }) {
+      if (platform === "win32") return false;
+      const { command, lookUp, isMissing } = keyringOf(platform);
+      const result = await run(command, lookUp({ service: own, account: "plugboard" }), { signal });
+      return result.kind === "exited" && (result.code === 0 || isMissing(result));
     },
   };
 }

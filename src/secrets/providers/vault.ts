@@ -238,6 +238,11 @@ export function createVaultProvider(
     if (answer.status >= 300) throw refusal(answer, `Vault does not store ${path}`);
   }
 
+  const place = (name: string): SecretReference => {
+    const path = `${settings.directory ?? DIRECTORY}/${name.replace(/[^A-Za-z0-9/_.-]/g, "-")}`;
+    return { provider: "vault", path, key: "value", text: `secret://vault/${path}#value` };
+  };
+
   return {
     name: "vault",
     async resolve(reference, { signal }) {
@@ -245,11 +250,11 @@ export function createVaultProvider(
       return chosen(await attempt(() => read(path, signal)), reference.key);
     },
     async store(name, value, { signal }) {
-      const directory = settings.directory ?? DIRECTORY;
-      const path = `${directory}/${name.replace(/[^A-Za-z0-9/_.-]/g, "-")}`;
-      await attempt(() => write(path, { value }, signal));
-      return { provider: "vault", path, key: "value", text: `secret://vault/${path}#value` };
+      const reference = place(name);
+      await attempt(() => write(reference.path, { value }, signal));
+      return reference;
     },
+    place,
     async close() {
       signedIn.close();
     },

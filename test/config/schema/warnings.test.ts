@@ -47,6 +47,78 @@ describe("a secret in the arguments", () => {
   });
 });
 
+describe("a credential that is written out", () => {
+  const WARNING =
+    "MCP server 'x' has plaintext credentials in config — consider using secret:// references";
+  const GITHUB = `ghp_${"Ab3".repeat(12)}`;
+
+  it.each([
+    ["by its key", "env", `command: 'x', env: { A: 'b', DB_PASSWORD: 'hunter2' }`, ".DB_PASSWORD"],
+    ["by its form", "env", `command: 'x', env: { GH: '${GITHUB}' }`, ".GH"],
+    ["by its form", "args", `command: 'x', args: [ '${GITHUB}' ]`, "[0]"],
+    ["by its option", "args", `command: 'x', args: [ '--api-key', 'k3y-of-mine' ]`, "[1]"],
+    ["in a URL", "url", `url: 'https://example.com/?api_key=k3y-of-mine'`, ""],
+    [
+      "in a header",
+      "headers",
+      `url: 'https://a.example', headers: { Authorization: 'Bearer abc' }`,
+      ".Authorization",
+    ],
+    [
+      "as a token",
+      "auth",
+      `url: 'https://a.example', auth: { type: 'bearer', token: 'abc' }`,
+      ".token",
+    ],
+    [
+      "of a client",
+      "oauth",
+      `url: 'https://a.example', oauth: { clientId: 'x', clientSecret: 's' }`,
+      ".clientSecret",
+    ],
+    ["beside a variable", "env", `command: 'x', env: { DB: 'a://u:hunter2@\${HOST}/b' }`, ".DB"],
+    [
+      "more than once",
+      "env",
+      `command: 'x', env: { A_TOKEN: 'one', B_TOKEN: 'two' }, args: [ '--token=three' ]`,
+      ".A_TOKEN",
+    ],
+  ])("draws one warning %s: %s", async (_, block, keys, place) => {
+    const [warning, ...others] = await server(keys);
+    // Values in `args` come before those in `env`, whatever the order in the file.
+    const found = keys.includes("three") ? "args[0]" : `${block}${place}`;
+    expect(warning).toMatch(/^FILE:1:\d+ {2}/);
+    expect(warning?.replace(/^\S+ {2}/, "")).toBe(`${X}.${found}  ${WARNING}`);
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    "command: 'x', env: { A_TOKEN: '${TOKEN}', B_TOKEN: 'secret://env/TOKEN', C_TOKEN: 'op://a/b/c' }",
+    "command: 'x', env: { DB: 'postgres://u:${secret://env/PW}@db/x', API_KEY: 'k-${KEY}' }",
+    "url: 'https://a.example', headers: { Authorization: 'Bearer ${secret://env/T}', Cookie: 'a=${C}' }",
+    "url: 'https://a.example', auth: { type: 'bearer', token: '${T:-}' }, oauth: { clientSecret: '${S}' }",
+    "command: 'x', env: { TOKEN_FILE: '/run/token', MAX_TOKENS: '100', AUTH: 'oauth2', NAME: 'sk-learn' }",
+  ])("draws none: %s", async (keys) => {
+    expect(await server(keys)).toEqual([]);
+  });
+
+  it("counts once for a server that an agent changes", async () => {
+    const of = (token: string): object => ({ x: { command: "x", env: { TOKEN: token } } });
+    const config = {
+      agents: {
+        defaults: { mcp: { servers: of("one") } },
+        list: [{ id: "a", mcp: { servers: of("two") } }],
+      },
+    };
+    expect(await warningsOf(JSON.stringify(config), "a")).toHaveLength(1);
+  });
+
+  it("is not looked for in code, where a value may come from anywhere", () => {
+    const servers = { x: { command: "x", env: { TOKEN: "one" } } };
+    expect(parseAgentConfig({ servers }).warnings).toEqual([]);
+  });
+});
+
 describe("scope", () => {
   it.each(["scope: 'shared'", "scope: 'session'"])("does not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
@@ -103,7 +175,7 @@ describe("npx", () => {
 
 describe("a remote server", () => {
   it("is accepted with everything it takes to connect to it and to sign in", async () => {
-    const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "k", header: "X-Key" },
+    const keys = `url: "https://example.com", headers: { A: "b" }, auth: { type: "api-key", key: "\${KEY}", header: "X-Key" },
       oauth: { clientId: "x" }, tls: { ca: "a", cert: "b", key: "c" }, allowInsecure: true, allowPrivate: true`;
     expect(await server(keys)).toEqual([]);
   });

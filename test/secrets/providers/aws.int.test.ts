@@ -252,6 +252,7 @@ describe("with the SDK", () => {
   it("stores a value as a new secret, and then as its new value", async () => {
     const aws = await openHere();
     const stored = await aws.store?.("plugboard/github GITHUB_TOKEN", "one", { signal: never });
+    expect(aws.place?.("plugboard/github GITHUB_TOKEN")).toEqual(stored);
     expect(stored).toEqual(reference("secret://aws/plugboard/github-GITHUB_TOKEN"));
     await aws.store?.("plugboard/github GITHUB_TOKEN", "two", { signal: never });
     expect(await valueOf(aws, stored?.text ?? "")).toBe("two");

@@ -99,6 +99,7 @@ describe("a value that is put into a file", () => {
     const first = await provider.store?.("github-TOKEN", "one ✓\n", context());
     const second = await provider.store?.("jira", "two", context());
     await provider.store?.("jira", "three", context());
+    expect(provider.place?.("github-TOKEN")).toEqual(first);
     expect(first?.text).toBe("secret://file/~/new/secrets.json#github-TOKEN");
     expect(await provider.resolve(reference(first?.text ?? ""), context())).toBe("one ✓\n");
     expect(await provider.resolve(reference(second?.text ?? ""), context())).toBe("three");

@@ -211,6 +211,7 @@ describe("with the client library", () => {
 
   it("stores a value as a new secret, and then as a new version of it", async () => {
     const stored = await gcp.store?.("github.GITHUB_TOKEN", "one", { signal: never });
+    expect(gcp.place?.("github.GITHUB_TOKEN")).toEqual(stored);
     expect(stored).toEqual(reference("secret://gcp/github-GITHUB_TOKEN"));
     await gcp.store?.("github.GITHUB_TOKEN", "two", { signal: never });
     expect(await valueOf(gcp, "secret://gcp/github-GITHUB_TOKEN#1")).toBe("one");

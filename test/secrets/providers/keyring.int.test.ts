@@ -41,6 +41,7 @@ describe("on Linux, an entry of the keyring", () => {
   it("is found by its service and account, as it was put there through stdin", async () => {
     const { provider, directory } = await keyring("linux");
     const stored = await provider.store?.("github", "hunter2 ✓\nhunter2", context());
+    expect(provider.place?.("github")).toEqual(stored);
     expect(stored).toEqual({
       provider: "keyring",
       path: "plugboard/github",

@@ -1,6 +1,7 @@
 // `plugboard import` on the command line.
 
 import { type Command as Parser, Option } from "commander";
+import { SECRET_STORES, type SecretStoreName } from "../../../model/secret-provider.ts";
 import type { Scope } from "../servers/command.ts";
 
 export interface ImportCommand {
@@ -13,6 +14,8 @@ export interface ImportCommand {
   scope?: Scope;
   /** Credentials become references to variables. */
   references: boolean;
+  /** Credentials are put away, and become references to where they are. */
+  secrets?: { to?: SecretStoreName };
   /** Replace servers of the same name. */
   force: boolean;
   yes: boolean;
@@ -25,18 +28,24 @@ Examples:
   plugboard import
   plugboard import --write
   plugboard import github --from cursor --write --references
+  plugboard import --write --secrets
 
 Finds the servers of Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS
 Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
 directory, and shows which of them you have already. Their files stay as they
 are, and without --write yours does too. --from takes one of these names,
-written as claude-code, or any file.`;
+written as claude-code, or any file.
+
+Credentials are written as they are in those files, unless you say otherwise:
+--references writes names of variables, which you set. --secrets puts the values
+where plugboard secrets move does, and writes references to them.`;
 
 interface Given {
   from?: string[];
   write?: true;
   scope?: Scope;
   references?: true;
+  secrets?: SecretStoreName | true;
   force?: true;
   yes?: true;
   check: boolean;
@@ -48,6 +57,10 @@ export function describeImport(program: Parser, choose: (command: ImportCommand)
     "-s, --scope <scope>",
     "where to: project is plugboard.json in this directory, user the one in Plugboard's home; by default the file that is in use",
   );
+  const secrets = new Option(
+    "--secrets [provider]",
+    "put credentials away, by default where secrets move does, and write references to them",
+  );
   program
     .command("import")
     .description("find the servers of your other applications, and add them")
@@ -58,11 +71,12 @@ export function describeImport(program: Parser, choose: (command: ImportCommand)
     .option("--write", "add them to your configuration")
     .addOption(scope.choices(["project", "user"]))
     .option("--references", "write ${NAME} in place of credentials, and say which variables to set")
+    .addOption(secrets.choices(SECRET_STORES).conflicts("references"))
     .option("--force", "replace servers of the same name that are different")
     .option("--yes", "do not ask")
     .option("--no-check", "do not start the servers after they were written")
     .addHelpText("after", HELP)
-    .action((names: string[], { from: given, scope: place, check, ...flags }: Given) =>
+    .action((names: string[], { from: given, scope: place, secrets: to, check, ...flags }: Given) =>
       choose({
         kind: "import",
         names,
@@ -70,6 +84,7 @@ export function describeImport(program: Parser, choose: (command: ImportCommand)
         ...(place !== undefined && { scope: place }),
         write: flags.write === true,
         references: flags.references === true,
+        ...(to !== undefined && { secrets: to === true ? {} : { to } }),
         force: flags.force === true,
         yes: flags.yes === true,
         check,

@@ -17,6 +17,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
+import { settingsOf, type SecretStore, withStore } from "../secrets/store-secret.ts";
 import {
   changeServerFile,
   openServerFile,
@@ -31,8 +32,22 @@ import type { ImportCommand } from "./command.ts";
 import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
 
 export async function runImport(command: ImportCommand, context: CliContext): Promise<number> {
-  const { screen, options } = context;
   const target = await openServerFile(command.scope, context);
+  const { secrets } = command;
+  if (secrets === undefined) return importInto(target, command, context);
+  const settings = await settingsOf(target, context);
+  return withStore(secrets.to, settings, context, (store) =>
+    importInto(target, command, context, store),
+  );
+}
+
+async function importInto(
+  target: ServerFile,
+  command: ImportCommand,
+  context: CliContext,
+  store?: SecretStore,
+): Promise<number> {
+  const { screen, options } = context;
   const project = resolve(context.io.cwd);
   const isElsewhere = dirname(target.path) !== project;
   const files = (await findFiles(command.from, context))
@@ -42,6 +57,7 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
   const candidates = planImport(files, {
     existing: { ...target.inherited, ...writtenServers(target) },
     references: command.references,
+    place: store && ((name) => store.place(name).text),
     names: command.names,
   });
   const wanted = chosen(candidates, command.force);
@@ -60,6 +76,7 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
   }
   await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
+  if (store !== undefined) await putAway(wanted, target, command, store);
   const change = (servers: ServerText): string =>
     wanted.reduce(
       (text, { name, server }) => withServer({ ...servers, text }, name, server),
@@ -88,6 +105,22 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
   if (!command.check || !isInUse) return EXIT.ok;
   screen.lines([""]);
   return (await import("../status/overview.ts")).runOverview(context);
+}
+
+/** Nothing is written to the file before all of them are there. */
+async function putAway(
+  wanted: readonly Candidate[],
+  target: ServerFile,
+  { force }: ImportCommand,
+  store: SecretStore,
+): Promise<void> {
+  const before = JSON.stringify(writtenServers(target));
+  for (const { secrets } of wanted) {
+    for (const { name, value, reference } of secrets) {
+      // What the file refers to already is this server's own.
+      await store.put(name, value, force || before.includes(reference));
+    }
+  }
 }
 
 /** Rejects with INVALID_ARGUMENTS for what is neither an application nor a file. */
@@ -158,7 +191,12 @@ function listLines(
   }
   const count = chosen(candidates, command.force).length;
   const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
-  const next = offeredCommand([...words, "--write"].join(" "), context.options);
+  const { references, secrets } = command;
+  const flags = [
+    ...(references ? ["--references"] : []),
+    ...(secrets ? ["--secrets", secrets.to ?? ""] : []),
+  ];
+  const next = offeredCommand([...words, "--write", ...flags].join(" ").trim(), context.options);
   return [
     ...shownFiles(files, candidates, context),
     ...(count === 0
@@ -216,14 +254,15 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
 async function requireApproval(
   wanted: readonly Candidate[],
   target: ServerFile,
-  { yes, references }: ImportCommand,
+  { yes, references, secrets }: ImportCommand,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
   const lines = [
     `This would be added to ${visible(target.path)}:`,
     ...wanted.flatMap(({ name, server }) => serverLines(name, withoutCredentials(server))),
-    ...credentialLines(wanted, references),
+    ...credentialLines(wanted, references || secrets !== undefined),
+    ...secretLines(wanted),
   ];
   for (const line of lines) screen.note(line);
   await requireYes("Add them?", { yes, what: "add them" }, context);
@@ -239,8 +278,14 @@ function credentialLines(wanted: readonly Candidate[], references: boolean): str
     ? []
     : [
         `warning: the credentials of ${names.join(", ")} would be written to the file as they are;`,
-        "  --references writes the names of variables in their place",
+        "  --secrets puts them away and writes references to them; --references writes the names of variables",
       ];
+}
+
+function secretLines(wanted: readonly Candidate[]): string[] {
+  const references = wanted.flatMap(({ secrets }) => secrets.map(({ reference }) => reference));
+  if (references.length === 0) return [];
+  return ["These values would be put away:", ...references.map((each) => `  ${visible(each)}`)];
 }
 
 function variableLines(variables: readonly string[]): string[] {

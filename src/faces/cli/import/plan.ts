@@ -1,12 +1,18 @@
 // Compares the servers of other applications with those of a file, and says what would become of each.
 
-import { type Variables, withReferences } from "../../../board/without-credentials.ts";
+import {
+  replaceCredentials,
+  type Variables,
+  withReferences,
+} from "../../../board/without-credentials.ts";
 import type { OtherFile } from "../../../config/other-files.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
+import { inText, mentionsSecret, writtenOut } from "../../../config/schema/references.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
+import { secretName } from "../secrets/store-secret.ts";
 
 /** How a server stands to those that are there already. */
 export type Standing =
@@ -27,21 +33,32 @@ export interface Candidate {
   server: ServerConfig;
   /** What its references need. */
   variables: readonly string[];
+  /** What has to be put away before it is written. */
+  secrets: readonly SecretToStore[];
   standing: Standing;
+}
+
+/** A credential, and what it will be called where it is put. */
+interface SecretToStore {
+  name: string;
+  value: string;
+  reference: string;
 }
 
 export interface PlanOptions {
   /** What the file has, by name. */
   existing: Readonly<Record<string, unknown>>;
-  /** Credentials become references. */
+  /** Credentials become references to variables. */
   references: boolean;
+  /** Credentials become references to what this gives for a name. */
+  place?: ((name: string) => string) | undefined;
   /** Only these; all where it is empty. */
   names: readonly string[];
 }
 
 export function planImport(
   files: readonly OtherFile[],
-  { existing, references, names }: PlanOptions,
+  { existing, references, place, names }: PlanOptions,
 ): Candidate[] {
   const known: Variables = new Map();
   const found = files.flatMap((file) =>
@@ -50,23 +67,34 @@ export function planImport(
       .map(([name, given]) => {
         const literal = given as ServerConfig;
         const referred = withReferences(name, literal, known);
+        const stored = place && withSecrets(name, literal, place);
+        const plain = { server: literal, variables: [] };
         return {
           name,
           file,
-          ...(references ? referred : { server: literal, variables: [] }),
+          secrets: [],
+          ...(references ? referred : plain),
+          ...stored,
           /** With and without references it is the same server. */
           identity: identityOf(name, literal),
-          identities: [identityOf(name, literal), identityOf(name, referred.server)],
+          identities: [literal, referred.server].map((each) => identityOf(name, each)),
+          outline: outlineOf(
+            name,
+            replaceCredentials(literal, () => MARK),
+          ),
         };
       }),
   );
-  return found.map(({ identity, identities, ...candidate }, index): Candidate => {
+  return found.map(({ identity, identities, outline, ...candidate }, index): Candidate => {
     const { name, file } = candidate;
     const others = found.filter((other) => other.name === name);
     const rivals = others.filter((other) => other.identity !== identity);
     const first = found.findIndex((other) => other.name === name && other.identity === identity);
     if (Object.hasOwn(existing, name)) {
-      const isPresent = identities.includes(identityOf(name, existing[name]));
+      const isPresent =
+        identities.includes(identityOf(name, existing[name])) ||
+        (mentionsSecret(JSON.stringify(existing[name])) &&
+          outline === outlineOf(name, existing[name]));
       return { ...candidate, standing: { kind: isPresent ? "present" : "different" } };
     }
     if (rivals.length > 0) {
@@ -79,6 +107,40 @@ export function planImport(
     }
     return { ...candidate, standing: { kind: "new" } };
   });
+}
+
+/** With references to what will be put away. What cannot be put away stays as it is. */
+function withSecrets(
+  server: string,
+  literal: ServerConfig,
+  place: (name: string) => string,
+): Pick<Candidate, "server" | "secrets"> {
+  const secrets = new Map<string, SecretToStore>();
+  const referred = replaceCredentials(literal, (written, { what, isInText }) => {
+    const value = writtenOut(written);
+    if (value === undefined || value === "") return written;
+    const wanted = secretName(server, what);
+    let name = wanted;
+    for (let count = 2; (secrets.get(name)?.value ?? value) !== value; count++) {
+      name = `${wanted}-${count}`;
+    }
+    const reference = place(name);
+    secrets.set(name, { name, value, reference });
+    return isInText ? inText(reference) : reference;
+  });
+  return { server: referred, secrets: [...secrets.values()] };
+}
+
+const MARK = "[REDACTED]";
+
+/** The same for a server with its credentials and for one with references in their place. */
+function outlineOf(name: string, server: unknown): string {
+  const marked: unknown = JSON.parse(JSON.stringify(server), (_, value: unknown) =>
+    typeof value === "string"
+      ? value.replace(/^(?:secret|op):\/\/.*$|(?<!\$)\$\{[^}]*\}/gs, () => MARK)
+      : value,
+  );
+  return identityOf(name, marked);
 }
 
 /** Those that would be written. */

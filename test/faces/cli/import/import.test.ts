@@ -218,6 +218,57 @@ describe("plugboard import --write", () => {
     });
   });
 
+  it("puts credentials away, and writes references to them", async () => {
+    const web = { url: "https://w.example", headers: { Authorization: `Bearer ${TOKEN}2` } };
+    const twice = { command: "x", args: ["--token", `${TOKEN}3`, "--token", `${TOKEN}4`] };
+    put(".cursor/mcp.json", { mcpServers: { github, web, twice } });
+    const offered = await scratch.run(["import", "--secrets", "file"]);
+    expect(offered.stdout).toContain("\n  plugboard import --write --secrets file\n");
+    const { code, stdout, stderr } = await write("--secrets", "file");
+    expect(code).toBe(0);
+    expect(stderr).toContain("These values would be put away:\n");
+    expect(stderr).not.toContain("would be written to the file");
+    expect(stdout + stderr).not.toContain(TOKEN);
+    const store = `secret://file/${at("home/secrets.json")}`;
+    expect(JSON.parse(scratch.read(OWN))).toEqual({
+      mcpServers: {
+        github: { ...github, env: { GITHUB_TOKEN: `${store}#github-GITHUB_TOKEN` } },
+        web: { ...web, headers: { Authorization: `Bearer \${${store}#web-token}` } },
+        twice: {
+          ...twice,
+          args: ["--token", `${store}#twice-token`, "--token", `${store}#twice-token-2`],
+        },
+      },
+    });
+    expect(JSON.parse(scratch.read("home/secrets.json"))).toEqual({
+      "github-GITHUB_TOKEN": TOKEN,
+      "web-token": `${TOKEN}2`,
+      "twice-token": `${TOKEN}3`,
+      "twice-token-2": `${TOKEN}4`,
+    });
+    // It is the same server, with its credential or without.
+    for (const argv of [[], ["--secrets", "file"], ["--references"]]) {
+      expect(await standings(...argv)).toEqual({
+        cursor: { github: "present", web: "present", twice: "present" },
+      });
+    }
+    put(".cursor/mcp.json", { mcpServers: { github: { ...github, command: "other" } } });
+    expect(await standings()).toEqual({ cursor: { github: "different" } });
+  });
+
+  it("puts no credential in the place of another one, and then writes nothing", async () => {
+    mkdirSync(at("home"), { mode: 0o700 });
+    put("home/secrets.json", { "github-GITHUB_TOKEN": "another" });
+    put(".cursor/mcp.json", { mcpServers: { github } });
+    const { code, stderr } = await write("--secrets", "file");
+    expect(code).toBe(2);
+    expect(stderr).toContain("#github-GITHUB_TOKEN has another value already");
+    expect(() => scratch.read(OWN)).toThrow();
+    const both = await write("--secrets", "--references");
+    expect(both.code).toBe(2);
+    expect(both.stderr).toContain("cannot be used with option");
+  });
+
   it("replaces a server of the same name only with --force", async () => {
     scratch.file("plugboard.json", { mcpServers: { a: { command: "ours" } } });
     put(".cursor/mcp.json", { mcpServers: { a: { command: "theirs" } } });

@@ -105,9 +105,11 @@ describe("plugboard", () => {
     scratch.servers({ postgres: fixture("echo", "postgres://postgres:postgres@localhost/x") });
     const { stdout, stderr } = await scratch.run([]);
     expect(stdout).toMatch(/^postgres +✓ ready +11 /m);
-    expect(stderr).toBe(
-      "warn  postgres: the credential in args is too short or too common to protect: results that contain it are not redacted\n",
-    );
+    expect(stderr.split("\n")).toEqual([
+      expect.stringContaining("MCP server 'postgres' has plaintext credentials in config"),
+      "warn  postgres: the credential in args is too short or too common to protect: results that contain it are not redacted",
+      "",
+    ]);
     const status = await scratch.run(["status"]);
     expect(status.stdout).toContain("postgres://postgres:[REDACTED]@localhost/x");
   });

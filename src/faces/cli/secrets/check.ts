@@ -1,0 +1,139 @@
+// `plugboard secrets check`: gets the value of every reference, and says which work. Shows no value.
+
+import type { AgentSecrets } from "../../../board/agent-secrets.ts";
+import { formatProblem } from "../../../config/issue.ts";
+import { expandValue } from "../../../config/resolve.ts";
+import { textsOf, type PlacedText } from "../../../config/secret-references.ts";
+import { referencesIn, parseTemplate } from "../../../config/schema/references.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
+import type { SecretReference } from "../../../model/secret-provider.ts";
+import { oneLine, plural } from "../../../util/text.ts";
+import { visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { loadTrusted } from "../trust/load-trusted.ts";
+import { withSecrets } from "./store-secret.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "SERVER", min: 8 },
+  { title: "PLACE", min: 12 },
+  { title: "REFERENCE", min: 20 },
+  { title: "RESULT", min: 16 },
+];
+
+/** A reference as it is written, and what came of it. */
+interface Checked {
+  server?: string | undefined;
+  key: string;
+  reference: string;
+  failure?: PlugboardError;
+}
+
+export async function runCheck(context: CliContext): Promise<number> {
+  const { screen, options, logger } = context;
+  const agent = await loadTrustedAgent(context);
+  const checked = await withSecrets(agent, context, async (secrets) =>
+    (await Promise.all(textsOf(agent).map((text) => checkText(text, secrets, context)))).flat(),
+  );
+  for (const warning of agent.warnings) logger.warn(formatProblem(warning));
+  const failed = checked.filter(({ failure }) => failure !== undefined);
+  const exitCode = failed.length === 0 ? EXIT.ok : EXIT.unavailable;
+  if (options.json) {
+    screen.json({ references: checked.map(toJson), failed: failed.length });
+    return exitCode;
+  }
+  if (checked.length === 0) {
+    screen.note("no server and no model refers to a secret or a variable");
+    return exitCode;
+  }
+  const { width, paint } = screen.terminal.out;
+  const rows = checked.map(({ server = "(model)", key, reference, failure }) => ({
+    cells: [
+      server,
+      key,
+      reference,
+      failure === undefined
+        ? { text: "ok", tone: "green" as const }
+        : { text: causeOf(failure), tone: "red" as const },
+    ],
+  }));
+  screen.lines(renderTable(COLUMNS, rows, { width, paint }));
+  const hints = new Set(failed.flatMap(({ failure }) => failure?.hint ?? []));
+  for (const hint of hints) screen.note(`hint: ${visible(hint)}`);
+  if (failed.length > 0) {
+    screen.note(`${failed.length} of ${plural(checked.length, "reference")} cannot be resolved`);
+  }
+  return exitCode;
+}
+
+/** As other commands: a file that nobody has trusted gets no secrets, and none of its programs run. */
+async function loadTrustedAgent(context: CliContext): Promise<AgentConfig> {
+  const source = findSource(context);
+  const found = source.kind === "file" ? await loadTrusted(source, context) : undefined;
+  if (found !== undefined) return found.agent;
+  throw new PlugboardError("CONFIG_INVALID", "there is no configuration here", {
+    hint: "name one with --config <file>",
+  });
+}
+
+/** The secrets and the variables in one value. */
+async function checkText(
+  { server, key, text, baseDir }: PlacedText,
+  secrets: AgentSecrets,
+  { io, signal }: CliContext,
+): Promise<Checked[]> {
+  const place = { server, key };
+  const written = writtenReferences(text);
+  return Promise.all(
+    written.map(async (reference): Promise<Checked> => {
+      const checked = { ...place, reference };
+      try {
+        const needed: SecretReference[] = [];
+        expandValue(reference, key, io.env, server, (each) => {
+          needed.push(each);
+          return "";
+        });
+        await Promise.all(
+          needed.map((each) => secrets.resolve({ reference: each, key, server, baseDir, signal })),
+        );
+        return checked;
+      } catch (error) {
+        const failure = toPlugboardError(error, "SECRET_UNAVAILABLE");
+        if (failure.code === "CANCELLED") throw error;
+        return { ...checked, failure };
+      }
+    }),
+  );
+}
+
+/** Each as it would stand alone: `secret://…` or `${NAME}`. */
+function writtenReferences(text: string): string[] {
+  const template = parseTemplate(text);
+  if (template.kind === "malformed") return [];
+  if (template.isReference) return [text];
+  const variables = template.parts.flatMap((part) =>
+    part.kind !== "variable" ? [] : part.fallback === undefined ? [`\${${part.name}}`] : [],
+  );
+  return [...new Set([...referencesIn(text).map((each) => each.text), ...variables])];
+}
+
+/** Without the place and the reference, which stand beside it. */
+function causeOf(failure: PlugboardError): string {
+  const { cause, message } = failure;
+  return oneLine(cause instanceof PlugboardError ? cause.message : message, 300);
+}
+
+function toJson({ server, key, reference, failure }: Checked): object {
+  return {
+    ...(server !== undefined && { server }),
+    key,
+    reference,
+    ok: failure === undefined,
+    ...(failure && {
+      error: { code: failure.code, message: causeOf(failure), hint: failure.hint },
+    }),
+  };
+}

@@ -1,0 +1,155 @@
+// Puts credentials away, so that a configuration has only references to them: into the provider that somebody names, or
+// else into the one that is configured or that this machine has.
+
+import { AgentSecrets } from "../../../board/agent-secrets.ts";
+import { loadConfig } from "../../../config/load.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
+import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
+import {
+  SECRET_STORES,
+  type SecretReference,
+  type SecretSettings,
+  type SecretStoreName,
+  secretUnavailable,
+} from "../../../model/secret-provider.ts";
+import { visible } from "../../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { offeredCommand } from "../offered-command.ts";
+import type { ServerFile } from "../servers/server-file.ts";
+
+type Secrets = Pick<AgentConfig, "secrets" | "networkProxy">;
+
+type Context = Pick<CliContext, "io" | "clock" | "logger" | "signal">;
+
+interface StoreOptions {
+  /** The configuration that the reference is for: its settings decide where a provider is. */
+  agent?: Secrets;
+  /** Replace another value that has this name. */
+  replaces?: boolean;
+}
+
+/** One provider, ready to take values. */
+export interface SecretStore {
+  readonly provider: SecretStoreName;
+  /** The reference for a name: what will be written. */
+  place: (name: string) => SecretReference;
+  /**
+   * Puts the value there and reads it back. Rejects with SECRET_UNAVAILABLE if one of the two fails, and with
+   * INVALID_ARGUMENTS if there is another value of this name.
+   */
+  put: (name: string, value: string, replaces: boolean) => Promise<SecretReference>;
+}
+
+/** Puts one value away and gives the reference to write. Without `to`, where it fits. */
+export async function storeSecret(
+  name: string,
+  value: string,
+  to: SecretStoreName | undefined,
+  context: Context,
+  { agent = {}, replaces = false }: StoreOptions = {},
+): Promise<SecretReference> {
+  return withStore(to, agent, context, (store) => store.put(name, value, replaces));
+}
+
+export async function withStore<Result>(
+  to: SecretStoreName | undefined,
+  agent: Secrets,
+  context: Context,
+  use: (store: SecretStore) => Promise<Result>,
+): Promise<Result> {
+  return withSecrets(agent, context, async (secrets) => {
+    const provider = to ?? (await fitting(agent.secrets ?? {}, secrets));
+    const place = await secrets.placer(provider);
+    return use({
+      provider,
+      place,
+      put: (name, value, replaces) => put({ provider, name, value, replaces }, secrets, context),
+    });
+  });
+}
+
+/** The providers of a configuration, closed afterwards. */
+export async function withSecrets<Result>(
+  { secrets: settings, networkProxy: proxy }: Secrets,
+  { io, clock, logger }: Context,
+  use: (secrets: AgentSecrets) => Promise<Result>,
+): Promise<Result> {
+  const { env } = io;
+  const secrets = new AgentSecrets({ settings, proxy, env, clock, logger });
+  try {
+    return await use(secrets);
+  } finally {
+    await secrets.close();
+  }
+}
+
+/** The settings of the file that a reference is for. They decide where a value is sent, so somebody must have trusted it. */
+export async function settingsOf(
+  { path, trust, original, source }: ServerFile,
+  { io, options }: CliContext,
+): Promise<Secrets> {
+  if (original.text === undefined) return {};
+  const { cwd, homedir } = io;
+  const { base } = source;
+  if (trust.kind !== "untrusted") return loadConfig(path, options.agent, { cwd, homedir, base });
+  throw new PlugboardError(
+    "UNTRUSTED",
+    `${visible(path)} is not trusted, and it says where secrets are kept, so nothing was put there`,
+    {
+      hint: `to see what it holds, and to trust it, run in its directory:\n  ${offeredCommand("trust", { config: options.config })}`,
+    },
+  );
+}
+
+/** What a value is called where it is put: `github-GITHUB_TOKEN`. */
+export function secretName(server: string, key: string): string {
+  const name = `${server}-${key}`.replace(/[^A-Za-z0-9_.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+  return name === "" ? "secret" : name;
+}
+
+async function fitting(settings: SecretSettings, secrets: AgentSecrets): Promise<SecretStoreName> {
+  const configured = SECRET_STORES.find((name) =>
+    name === "azure" ? settings.azure?.vault !== undefined : settings[name] !== undefined,
+  );
+  if (configured !== undefined) return configured;
+  return (await secrets.isUsable("keyring")) ? "keyring" : "file";
+}
+
+interface Put {
+  provider: SecretStoreName;
+  name: string;
+  value: string;
+  replaces: boolean;
+}
+
+async function put(
+  { provider, name, value, replaces }: Put,
+  secrets: AgentSecrets,
+  { signal }: Context,
+): Promise<SecretReference> {
+  const read = (reference: SecretReference): Promise<string> =>
+    secrets.resolve({ reference, key: name, signal });
+  const place = (await secrets.placer(provider))(name);
+  const known = await read(place).catch(() => undefined);
+  if (known === value) return place;
+  if (known !== undefined && !replaces) {
+    throw new PlugboardError("INVALID_ARGUMENTS", `${place.text} has another value already`, {
+      hint: "give the new one another name with --name, or replace the old one with --force",
+    });
+  }
+  const stored = await secrets.store(provider, name, value).catch((cause: unknown) => {
+    const { message, hint, permanent } = toPlugboardError(cause, "SECRET_UNAVAILABLE");
+    const told = `the value cannot be put into ${provider}: ${message}; nothing has changed`;
+    throw secretUnavailable(told, { hint, permanent, cause });
+  });
+  const found = await read(stored).catch((cause: unknown) => {
+    const { message, hint, permanent } = toPlugboardError(cause, "SECRET_UNAVAILABLE");
+    const told = `the value is in ${provider} now, but cannot be read back, so the configuration has not changed: ${message}`;
+    throw secretUnavailable(told, { hint, permanent, cause });
+  });
+  if (found === value) return stored;
+  throw secretUnavailable(
+    `${stored.text} gives another value than was put there, so the configuration has not changed`,
+    { hint: "a value with a newline at its end cannot be kept there" },
+  );
+}
