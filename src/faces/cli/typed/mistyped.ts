@@ -19,6 +19,20 @@ export function urlMeantBy(word: string): string | undefined {
   return DOMAIN.test(word) ? `https://${word}` : undefined;
 }
 
+/** Ends of domains. A name of the MCP registry begins with one: it is the domain backwards. */
+const ENDS: ReadonlySet<string> = new Set([
+  ...["com", "org", "net", "io", "dev", "ai", "app", "co", "cloud", "sh", "me", "eu", "uk", "de"],
+]);
+
+/** The same where a command or a name of the MCP registry could be meant too. */
+export function urlMeantByName(word: string): string | undefined {
+  const [host = ""] = word.toLowerCase().split("/");
+  const labels = host.split(".");
+  const isAddress = /:\d+$/.test(host) || LOCAL.test(word);
+  const isForward = ENDS.has(labels.at(-1) ?? "") && !ENDS.has(labels[0] ?? "");
+  return isAddress || isForward ? urlMeantBy(word) : undefined;
+}
+
 /** A hint, with a command to copy at its end. Undefined if no server seems to be meant. */
 export function hintAtServer(argv: readonly string[]): string | undefined {
   const at = commandAt(argv);

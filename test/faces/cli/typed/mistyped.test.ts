@@ -4,6 +4,7 @@ import {
   hintAtCommand,
   hintAtServer,
   urlMeantBy,
+  urlMeantByName,
   withServerHint,
 } from "../../../../src/faces/cli/typed/mistyped.ts";
 
@@ -23,6 +24,22 @@ describe("an address without a scheme", () => {
     ["https://example.com/mcp", undefined],
   ])("%s: %s", (word, url) => {
     expect(urlMeantBy(word)).toBe(url);
+  });
+});
+
+describe("an address where a name of the registry may stand", () => {
+  it.each([
+    ["example.com/mcp", true],
+    ["mcp.example.app/sse", true],
+    ["localhost/mcp", true],
+    ["example:8080/mcp", false],
+    ["my.host:8080/mcp", true],
+    ["io.github.owner/server", false],
+    ["com.example/mcp", false],
+    ["io.example.dev/mcp", false],
+    ["./example.com/mcp", false],
+  ])("%s: %s", (word, isAddress) => {
+    expect(urlMeantByName(word) !== undefined).toBe(isAddress);
   });
 });
 
