@@ -40,6 +40,8 @@ export interface CommandLineOutput {
 
 const HELP = `
 Examples:
+  plugboard import --write
+  plugboard connect claude-code
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
   plugboard tools -- npx -y @modelcontextprotocol/server-everything
   plugboard tools time
@@ -175,25 +177,30 @@ function addGlobalOptions(program: Parser): void {
 }
 
 function addCommands(program: Parser, choose: Choose, behind: readonly string[] | undefined): void {
+  program.commandsGroup("Your servers:");
   describeServers(program, choose);
   describeImport(program, choose);
   describeConnect(program, choose);
+  describeStatus(program, choose);
+  describeLogin(program, choose, behind);
+  program.commandsGroup("Use them:");
   describeTools(program, choose, behind);
   describeCall(program, choose, behind);
   describeAsk(program, choose);
   describeContent(program, choose, behind);
-  describeStatus(program, choose);
+  program.commandsGroup("Decide what they may do:");
+  describeTrust(program, choose);
   describePins(program, choose, refuseCommand);
   describeApprovals(program, choose, refuseCommand);
   describeAudit(program, choose);
-  describeTrust(program, choose);
-  describeReload(program, choose);
-  describeTokens(program, choose, refuseCommand);
-  describeLogin(program, choose, behind);
+  program.commandsGroup("Give them to other programs:");
   describeServe(program, choose);
   describeUp(program, choose);
   describeControl(program, choose);
+  describeReload(program, choose);
+  describeTokens(program, choose, refuseCommand);
   describeAcp(program, choose);
+  program.commandsGroup("More:");
   describeDemo(program, () => choose({ kind: "demo" }));
 }
 

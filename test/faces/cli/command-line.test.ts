@@ -228,6 +228,7 @@ describe("a command line asks for", () => {
   it.each([
     [["--help"], "Usage: plugboard [options] [command]"],
     [["-h"], "Exit codes:"],
+    [["--help"], "\nYour servers:\n  add "],
     [["call", "--help"], "Ways to give arguments:"],
     [["help"], "Usage: plugboard [options] [command]"],
     [["help", "tools"], "Usage: plugboard tools"],
