@@ -115,10 +115,11 @@ async function runWithin(
     return await run(command, context);
   } catch (cause) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
-    const error =
-      options.typed === undefined
-        ? (await import("./typed/mistyped.ts")).withServerHint(cause, argv)
-        : cause;
+    const { url, words } = options.typed ?? {};
+    const isMissing = url === undefined && words === undefined;
+    const error = isMissing
+      ? (await import("./typed/mistyped.ts")).withServerHint(cause, argv)
+      : cause;
     const exitCode = report(error);
     if (options.json) printJson(knownError(error) ?? error, command, screen);
     return exitCode;
