@@ -6,10 +6,9 @@ import { shellQuoted } from "../../../util/text.ts";
 import { commandAt, isHttp } from "../typed-server.ts";
 
 /** Programs that start servers. */
-const STARTERS: ReadonlySet<string> = new Set([
-  ...["npx", "node", "bunx", "bun", "deno", "pnpm", "yarn"],
-  ...["uvx", "uv", "pipx", "python", "python3", "docker", "podman", "dnx"],
-]);
+const STARTERS: ReadonlySet<string> = new Set(
+  "npx node bunx bun deno pnpm yarn uvx uv pipx python python3 docker podman dnx".split(" "),
+);
 const LOCAL = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/.*)?$/i;
 const DOMAIN = /^(?:[a-z\d-]+\.)+[a-z\d]+(?::\d+|(?::\d+)?\/.*)$/i;
 
@@ -20,9 +19,9 @@ export function urlMeantBy(word: string): string | undefined {
 }
 
 /** Ends of domains. A name of the MCP registry begins with one: it is the domain backwards. */
-const ENDS: ReadonlySet<string> = new Set([
-  ...["com", "org", "net", "io", "dev", "ai", "app", "co", "cloud", "sh", "me", "eu", "uk", "de"],
-]);
+const ENDS: ReadonlySet<string> = new Set(
+  "com org net io dev ai app co cloud sh me eu uk de".split(" "),
+);
 
 /** The same where a command or a name of the MCP registry could be meant too. */
 export function urlMeantByName(word: string): string | undefined {
@@ -40,7 +39,7 @@ export function hintAtServer(argv: readonly string[]): string | undefined {
   if (command === undefined || argv.includes("--")) return undefined;
   const words = argv.slice(at + 1);
   const isCall = command === "call";
-  const [first = ""] = words.filter((word) => !word.startsWith("-"));
+  const first = words.find((word) => !word.startsWith("-")) ?? "";
   const url = urlMeantBy(first);
   if (url !== undefined) {
     const rest = isCall ? " <tool>" : "";
