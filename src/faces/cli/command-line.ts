@@ -28,7 +28,9 @@ import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeReload } from "./reload/command.ts";
 import { describeTrust } from "./trust/command.ts";
-import { splitWords, type TypedServer } from "./typed-server.ts";
+import { commandsApart } from "./offered-command.ts";
+import { hintAtCommand, hintAtServer } from "./typed/mistyped.ts";
+import { commandAt, splitWords, type TypedServer } from "./typed-server.ts";
 import { describeUp } from "./up/command.ts";
 
 export interface CommandLineOutput {
@@ -39,6 +41,8 @@ export interface CommandLineOutput {
 
 const HELP = `
 Examples:
+  plugboard import --write
+  plugboard connect claude-code
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
   plugboard tools -- npx -y @modelcontextprotocol/server-everything
   plugboard tools time
@@ -69,6 +73,11 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     },
     behind,
   );
+  const mistyped = hintAtServer(argv);
+  if (mistyped !== undefined) {
+    const meant = program.commands.find((each) => each.name() === argv[commandAt(argv)]);
+    meant?.showHelpAfterError(asHint(mistyped));
+  }
   try {
     program.parse(words, { from: "user" });
   } catch (error) {
@@ -142,7 +151,11 @@ function describeProgram(
     .addHelpText("after", HELP)
     .action(() => {
       const [word] = program.args;
-      if (word !== undefined) refuseCommand(program, word);
+      if (word !== undefined) {
+        const hint = hintAtCommand(program.args);
+        if (hint !== undefined) program.showHelpAfterError(asHint(hint));
+        refuseCommand(program, word);
+      }
       choose({ kind: "overview" });
     });
 }
@@ -166,26 +179,31 @@ function addGlobalOptions(program: Parser): void {
 }
 
 function addCommands(program: Parser, choose: Choose, behind: readonly string[] | undefined): void {
+  program.commandsGroup("Your servers:");
   describeServers(program, choose);
   describeImport(program, choose);
   describeConnect(program, choose);
+  describeStatus(program, choose);
+  describeLogin(program, choose, behind);
+  describeSecrets(program, choose, refuseCommand);
+  program.commandsGroup("Use them:");
   describeTools(program, choose, behind);
   describeCall(program, choose, behind);
   describeAsk(program, choose);
   describeContent(program, choose, behind);
-  describeStatus(program, choose);
+  program.commandsGroup("Decide what they may do:");
+  describeTrust(program, choose);
   describePins(program, choose, refuseCommand);
   describeApprovals(program, choose, refuseCommand);
   describeAudit(program, choose);
-  describeTrust(program, choose);
-  describeReload(program, choose);
-  describeSecrets(program, choose, refuseCommand);
-  describeTokens(program, choose, refuseCommand);
-  describeLogin(program, choose, behind);
+  program.commandsGroup("Give them to other programs:");
   describeServe(program, choose);
   describeUp(program, choose);
   describeControl(program, choose);
+  describeReload(program, choose);
+  describeTokens(program, choose, refuseCommand);
   describeAcp(program, choose);
+  program.commandsGroup("More:");
   describeDemo(program, () => choose({ kind: "demo" }));
 }
 
@@ -212,12 +230,19 @@ function hintAtHelp(command: Parser, name: string): void {
   command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
 }
 
+/** The command at its end on a line of its own. */
+function asHint(hint: string): string {
+  return commandsApart(`hint: ${hint}`, {}).join("\n");
+}
+
 /** What other programs for MCP servers call a command of ours. */
 const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["delete", "remove"],
   ["uninstall", "remove"],
   ["install", "add"],
   ["show", "get"],
+  ["search", "registry"],
+  ["find", "tools"],
   ["auth", "login"],
   ["servers", "status"],
   ["logs", "status"],
@@ -228,7 +253,9 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
 
 function refuseCommand(program: Parser, word: string): never {
   const names = program.commands.map((each) => each.name());
-  const elsewhere = CALLED_ELSEWHERE.get(word);
+  const [, next = ""] = program.args;
+  // `claude mcp add`, `mcporter config add`
+  const elsewhere = ["mcp", "config"].includes(word) ? next : CALLED_ELSEWHERE.get(word);
   const meant =
     elsewhere !== undefined && names.includes(elsewhere) ? elsewhere : closest(word, names);
   const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;

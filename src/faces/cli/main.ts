@@ -113,8 +113,13 @@ async function runWithin(
       lifetime.onHangup(() => void Promise.resolve(listener()).catch(() => {}));
     const context = { commandName, argv, io, options, screen, logger, clock, signal, onHangup };
     return await run(command, context);
-  } catch (error) {
+  } catch (cause) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
+    const { url, words } = options.typed ?? {};
+    const isMissing = url === undefined && words === undefined;
+    const error = isMissing
+      ? (await import("./typed/mistyped.ts")).withServerHint(cause, argv)
+      : cause;
     const exitCode = report(error);
     if (options.json) printJson(knownError(error) ?? error, command, screen);
     return exitCode;

@@ -51,6 +51,8 @@ export function readServer(typed: Typed): ReadServer {
   if (IS_URL.test(target)) {
     throw wrong("this is a URL, and -t stdio is for a command", "leave out -t");
   }
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(target))
+    throw wrong(`'${oneLine(target, 200)}' ${urlProblem(target)}`);
   const before = `plugboard add ${shellQuoted(name)}`;
   return {
     name,
@@ -218,10 +220,20 @@ export function readServerJson(json: string): JsonObject {
     const { line, column } = document.position;
     throw wrong(`the JSON cannot be read: ${line}:${column}  ${document.message}`);
   }
-  if (isJsonObject(document.value) && document.issues.length === 0) return { ...document.value };
+  const { value } = document;
+  const server = isJsonObject(value) && document.issues.length === 0 ? unwrapped(value) : undefined;
+  if (server !== undefined) return { ...server };
   throw wrong(
     'the JSON is not a server; expected an object such as { "command": "npx", "args": [] }',
   );
+}
+
+/** Documentation shows a server as it is in a file: `{ "mcpServers": { "name": { … } } }`. Undefined for several. */
+function unwrapped(value: JsonObject): JsonObject | undefined {
+  const [[key, servers] = [], ...others] = Object.entries(value);
+  if (others.length > 0 || (key !== "mcpServers" && key !== "servers")) return value;
+  const [server, ...further] = isJsonObject(servers) ? Object.values(servers) : [];
+  return isJsonObject(server) && further.length === 0 ? server : undefined;
 }
 
 function wrong(message: string, hint?: string): PlugboardError {

@@ -95,10 +95,13 @@ export function splitWords(argv: readonly string[]): {
   const end = argv.indexOf("--");
   if (end === -1) return { argv };
   const head = argv.slice(0, end);
-  const command = head.find((word, at) => {
-    const isValue = at > 0 && VALUED.has(head[at - 1] ?? "");
-    return !word.startsWith("-") && !isValue;
-  });
-  if (command === undefined || !TAKERS.has(command)) return { argv };
-  return { argv: head, behind: argv.slice(end + 1) };
+  return commandAt(head) === -1 ? { argv } : { argv: head, behind: argv.slice(end + 1) };
+}
+
+/** Where the command is that takes a server; -1 for another command. */
+export function commandAt(argv: readonly string[]): number {
+  const at = argv.findIndex(
+    (word, index) => !word.startsWith("-") && !VALUED.has(argv[index - 1] ?? ""),
+  );
+  return TAKERS.has(argv[at] ?? "") ? at : -1;
 }

@@ -228,6 +228,7 @@ describe("a command line asks for", () => {
   it.each([
     [["--help"], "Usage: plugboard [options] [command]"],
     [["-h"], "Exit codes:"],
+    [["--help"], "\nYour servers:\n  add "],
     [["call", "--help"], "Ways to give arguments:"],
     [["help"], "Usage: plugboard [options] [command]"],
     [["help", "tools"], "Usage: plugboard tools"],
@@ -331,7 +332,10 @@ describe("a command line is refused", () => {
     [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
     [["lst"], "plugboard: unknown command 'lst'; did you mean list?"],
     [["install", "x"], "plugboard: unknown command 'install'; did you mean add?"],
+    [["mcp", "add", "x"], "plugboard: unknown command 'mcp'; did you mean add?"],
+    [["search", "x"], "plugboard: unknown command 'search'; did you mean registry?"],
     [["remove"], "plugboard: missing required argument 'name'"],
+    [["connect", "--undo"], "plugboard: missing required argument 'application'"],
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
@@ -391,7 +395,20 @@ describe("a command line is refused", () => {
     [["--bogus"], "for commands and options: plugboard --help"],
     [["audit", "--bogus"], "to see how to use it: plugboard audit --help"],
     [["pins", "show"], "to see how to use it: plugboard pins show --help"],
-  ])("with a hint at the help: %j", (argv, hint) => {
+    [
+      ["tools", "npx", "-y", "x"],
+      "the command of a server comes after --, as in:\n  plugboard tools -- npx -y x",
+    ],
+    [
+      ["call", "--", "npx", "x"],
+      "name a tool before --; to see which it has:\n  plugboard tools -- npx x",
+    ],
+    [
+      ["call", "http://a.example"],
+      "name a tool after the URL; to see which it has:\n  plugboard tools http://a.example",
+    ],
+    [["npx", "x"], "to see the tools of a server:\n  plugboard tools -- npx x"],
+  ])("with a hint: %j", (argv, hint) => {
     expect(read(...argv).err).toContain(`\nhint: ${hint}\n`);
   });
 });

@@ -71,6 +71,21 @@ describe("the command line", () => {
   });
 
   it.each([
+    ["call node x.js echo", "plugboard call <tool> -- node x.js echo"],
+    ["call echo text=hi -e A=1 node x.js", "plugboard call echo text=hi -e A=1 -- node x.js"],
+    ["call example.com/mcp echo", "plugboard call https://example.com/mcp <tool>"],
+    ["tools localhost:1/mcp", "plugboard tools http://localhost:1/mcp"],
+    ["tools node x.js", "plugboard tools -- node x.js"],
+    ["login localhost:1", "plugboard login http://localhost:1"],
+  ])("%s: says how a server is typed", async (line, meant) => {
+    scratch.servers({ echo: fixture("echo") });
+    const { stdout, stderr } = await scratch.run(line.split(" "));
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/\nhint: .*:\n/);
+    expect(stderr.endsWith(`\n  ${meant}\n`), stderr).toBe(true);
+  });
+
+  it.each([
     [["tools", "--server", "ecko"], 2, "UNKNOWN_SERVER", "there is no server named 'ecko'"],
     [["call", "nosuch/tool"], 2, "UNKNOWN_SERVER", "there is no server named 'nosuch'"],
     [["call", "echo/ecko"], 2, "UNKNOWN_TOOL", "there is no tool named 'echo/ecko'"],

@@ -71,6 +71,7 @@ describe("a server on the command line", () => {
     [["https://a.example", "more"], {}, "'more' is too much: a URL has no arguments", ""],
     [["serve"], { transport: "http" }, "-t http is for a URL, and 'serve' is none", "leave out -t"],
     [["https://a.example"], { transport: "stdio" }, "this is a URL", "leave out -t"],
+    [["ws://a.example"], {}, 'has the scheme "ws"; expected "https" or "http"', ""],
     [["npx -y some"], {}, "'npx -y some' is one word", "plugboard add x -- npx -y some"],
     [["serve"], { env: ["TOKEN"] }, "-e takes KEY=value", "-e 'TOKEN=${TOKEN}'"],
     [["https://a.example"], { headers: ["nothing"] }, "-H takes a header such as", ""],
@@ -135,9 +136,17 @@ describe("a server as JSON", () => {
     });
   });
 
+  it.each(["mcpServers", "servers"])("may be in %s, as in a file", (key) => {
+    expect(readServerJson(`{ "${key}": { "x": { "command": "npx" } } }`)).toEqual({
+      command: "npx",
+    });
+  });
+
   it.each([
     ["{ command: ", "the JSON cannot be read: 1:"],
     ["[]", "the JSON is not a server"],
+    ["{ mcpServers: {} }", "the JSON is not a server"],
+    ["{ mcpServers: { a: { command: 'a' }, b: { command: 'b' } } }", "the JSON is not a server"],
     ["{ url: 'a', url: 'b' }", "the JSON is not a server"],
   ])("%j is refused", async (json, message) => {
     const error = await failure(() => readServerJson(json));

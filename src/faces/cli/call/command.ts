@@ -1,6 +1,7 @@
 // `plugboard call` on the command line.
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
+import { offeredCommand } from "../offered-command.ts";
 import { takesServer } from "../typed/options.ts";
 import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
 import { readTimeout } from "./read-call.ts";
@@ -68,7 +69,14 @@ export function describeCall(
       const { words, typed } = takeServer(given, behind, options);
       const [tool, ...args] = words;
       if (options.help && tool === undefined) return call.help();
-      if (tool === undefined) return call.error("error: missing required argument 'tool'");
+      if (tool === undefined) {
+        if (typed !== undefined) {
+          const place = typed.url === undefined ? "before --" : "after the URL";
+          const next = offeredCommand("tools", { typed });
+          call.showHelpAfterError(`hint: name a tool ${place}; to see which it has:\n  ${next}`);
+        }
+        return call.error("error: missing required argument 'tool'");
+      }
       if (options.help) return choose({ kind: "tool-help", tool }, typed);
       const { timeout, output, yes } = options;
       choose({ kind: "call", tool, args, timeout, output, yes: yes === true }, typed);

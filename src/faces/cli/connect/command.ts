@@ -37,7 +37,7 @@ interface Given {
 
 export function describeConnect(program: Parser, choose: (command: ConnectCommand) => void): void {
   const as = new Option("--as <what>", "only as an MCP server, or only as an ACP agent");
-  program
+  const parser = program
     .command("connect")
     .description("put your servers into another application, such as claude-code or cursor")
     .argument("[application]", "where to; without it, what is here and what is connected")
@@ -46,7 +46,11 @@ export function describeConnect(program: Parser, choose: (command: ConnectComman
     .addOption(as.choices(["server", "agent"]))
     .option("--yes", "do not ask")
     .addHelpText("after", HELP)
-    .action((application: string | undefined, { undo, file, as: what, yes }: Given) =>
+    .action((application: string | undefined, { undo, file, as: what, yes }: Given) => {
+      // A list that ignores --undo looks as if it had done something.
+      if (application === undefined && (undo ?? file ?? what ?? yes) !== undefined) {
+        parser.error("error: missing required argument 'application'");
+      }
       choose(
         application === undefined
           ? { kind: "connect", action: "list" }
@@ -58,6 +62,6 @@ export function describeConnect(program: Parser, choose: (command: ConnectComman
               ...(what !== undefined && { as: what }),
               yes: yes === true,
             },
-      ),
-    );
+      );
+    });
 }

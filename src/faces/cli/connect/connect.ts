@@ -120,7 +120,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   const { io, screen, options } = context;
   const application = find(command.application);
   const found = findSource(context);
-  const { source, agent } = (await loadAlone(found, context)) ?? {
+  const { source, agent } = (await loadAlone(chosenFile(found, command), context)) ?? {
     source: found,
     agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
   };
@@ -141,9 +141,7 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
     `${visible(file.file)} would change:`,
     ...changeLines(base.text ?? "", splices),
     ...notes(application, source, agent, launch, options),
-    ...(found.kind === "file" && found.base !== undefined && source.kind === "file"
-      ? [`The board would have the servers of ${visible(source.path)} alone.`]
-      : []),
+    ...whichServers(application, found, source),
     ...twice.map(
       (name) =>
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,
@@ -166,6 +164,32 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   }
   await writeTextFile(file, text, { mode: OWN_MODE });
   return reportConnected({ application, file, entries, isNew: true, twice }, context);
+}
+
+/**
+ * An application's file of this user is for all directories, so it gets the board of all directories: your own file, and
+ * no --config. Then a trusted file of the directory that the application starts it in lies over yours, as everywhere.
+ */
+function chosenFile(found: ConfigSource, { file }: ConnectOptions): ConfigSource {
+  if (found.kind !== "file" || found.base === undefined || file !== undefined) return found;
+  return { kind: "file", path: found.base, from: "home" };
+}
+
+/** Says it where there are two files, and one of them is left out. */
+function whichServers(
+  { id, name }: ConnectedApplication,
+  found: ConfigSource,
+  source: ConfigSource,
+): string[] {
+  if (found.kind !== "file" || found.base === undefined || source.kind !== "file") return [];
+  if (source.path !== found.base) {
+    return [`The board would have the servers of ${visible(source.path)} alone.`];
+  }
+  return [
+    `The board would have the servers of ${visible(source.path)}, and those of a trusted plugboard.json`,
+    `in the directory that ${name} starts it in. For the servers of this directory alone, wherever it starts:`,
+    `  plugboard --config plugboard.json connect ${id}`,
+  ];
 }
 
 /**
@@ -276,7 +300,7 @@ function notes(
     ...(variables.length === 0
       ? []
       : [
-          `The board needs these variables, and gets them from ${name} alone: ${variables.join(", ")}`,
+          `Your servers read these variables from the environment of ${name}, so start it where they are set: ${variables.join(", ")}`,
         ]),
     ...(args.some((word) => /[/\\]_npx[/\\]/.test(word))
       ? [

@@ -11,7 +11,7 @@ import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { oneLine, plural } from "../../../util/text.ts";
+import { oneLine, plural, shellQuoted } from "../../../util/text.ts";
 import { visible, visibleCommand } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -71,7 +71,11 @@ async function importInto(
   }
   if (wanted.length === 0) {
     if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
-    else screen.lines([`nothing to import into ${visible(target.path)}`]);
+    else {
+      const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
+      screen.lines([`nothing to import into ${visible(target.path)}`]);
+      for (const line of disputed ? choiceLines(disputed, context) : []) screen.note(line);
+    }
     return EXIT.ok;
   }
   await requireApproval(wanted, target, command, context);
@@ -138,7 +142,9 @@ async function findFiles(from: readonly string[], context: CliContext): Promise<
         if (await isThere(path)) return readOtherFile(path, around);
         throw new PlugboardError(
           "INVALID_ARGUMENTS",
-          `'${oneLine(each, 100)}' is neither an application nor a file`,
+          /[./\\]/.test(each)
+            ? `there is no file ${oneLine(visible(path))}`
+            : `'${oneLine(each, 100)}' is neither an application nor a file`,
           { hint: meant(each, [...ids]) },
         );
       }),
@@ -158,7 +164,9 @@ function inProject(file: OtherFile, project: string): OtherFile {
 
 function meant(word: string, ids: readonly string[]): string {
   const near = closest(word, ids);
-  return near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?`;
+  return near === undefined
+    ? `expected a file, or one of ${ids.toSorted().join(", ")}`
+    : `did you mean '${near}'?`;
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -171,7 +179,12 @@ async function isThere(path: string): Promise<boolean> {
 function requireNames(names: readonly string[], files: readonly OtherFile[]): void {
   const known = files.flatMap(({ servers }) => [...servers.keys()]);
   const missing = names.find((name) => !known.includes(name));
-  if (missing !== undefined) throw unknownServer(missing, [...new Set(known)]);
+  if (missing === undefined) return;
+  const { code, message, server, hint } = unknownServer(missing, [...new Set(known)]);
+  throw new PlugboardError(code, `${message} in the files that were found`, {
+    server,
+    hint: known.length === 0 ? "to see what is there: plugboard import" : hint,
+  });
 }
 
 // What is shown
@@ -190,6 +203,7 @@ function listLines(
     ];
   }
   const count = chosen(candidates, command.force).length;
+  const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
   const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
   const { references, secrets } = command;
   const flags = [
@@ -200,8 +214,19 @@ function listLines(
   return [
     ...shownFiles(files, candidates, context),
     ...(count === 0
-      ? ["There is nothing new to import."]
+      ? [disputed === undefined ? "There is nothing new to import." : "Nothing is added yet."]
       : [`To add ${plural(count, "server")}:`, `  ${next}`]),
+    ...(disputed === undefined ? [] : choiceLines(disputed, context)),
+  ];
+}
+
+/** For one of the servers that several applications have in different ways. */
+function choiceLines({ name, file }: Candidate, { options }: CliContext): string[] {
+  const from = shellQuoted(file.scope === undefined ? file.path : file.application);
+  const line = `import ${shellQuoted(name)} --from ${from} --write`;
+  return [
+    `To choose one of several servers of one name, such as this:`,
+    `  ${offeredCommand(line, options)}`,
   ];
 }
 

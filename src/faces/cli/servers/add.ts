@@ -15,12 +15,15 @@ import type { ServerConfig } from "../../../model/server-config.ts";
 import type { ServerOffer } from "../../../model/server-offer.ts";
 import { gatewayUrls } from "../../../state/running-gateway.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { oneLine } from "../../../util/text.ts";
+import { oneLine, shellQuoted } from "../../../util/text.ts";
 import { escapedJsonLines, visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
+import { urlMeantByName } from "../typed/mistyped.ts";
+import { typedName } from "../typed/typed-name.ts";
+import { isHttp } from "../typed-server.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { fillOffer, type OfferedWord, readOffer, readOfferedWord, sweep } from "./offer.ts";
@@ -36,6 +39,7 @@ import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 type Command = AddCommand | AddJsonCommand;
 
 export async function runAdd(command: Command, context: CliContext): Promise<number> {
+  if (command.kind === "add") refuseMistyped(command, context);
   const offered = command.kind === "add" ? offeredBy(command, context) : undefined;
   if (offered !== undefined) return addOffered(offered, context);
   const { name, server } =
@@ -46,6 +50,35 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
   return addServer({ name, server, notes: [], unset: [] }, file, command, context);
+}
+
+/** What would be taken for something else than was meant. Throws INVALID_ARGUMENTS. */
+function refuseMistyped({ name, words }: AddCommand, { argv, io }: CliContext): void {
+  const wrong = (message: string, line: string, why = ""): PlugboardError =>
+    new PlugboardError("INVALID_ARGUMENTS", message, {
+      hint: `${why}to add it: plugboard add ${line}`,
+    });
+  const end = argv.indexOf("--");
+  const behind = end === -1 ? [] : argv.slice(end + 1);
+  if (behind.length > words.length) {
+    const line = ["<name>", "--", ...behind.map(shellQuoted)].join(" ");
+    throw wrong("there is no name before --", line);
+  }
+  if (words.length > 1 || end !== -1) return;
+  const target = words[0] ?? name;
+  const url = urlMeantByName(target);
+  const isBundle = readOfferedWord(target)?.kind === "bundle";
+  if (isBundle || (url === undefined && (words.length === 1 || !isHttp(target)))) return;
+  const meant = url ?? target;
+  const called = words.length === 1 ? name : typedName({ url: meant }, io.cwd);
+  const line = `${shellQuoted(called)} ${shellQuoted(meant)}`;
+  throw url === undefined
+    ? wrong("the server has no name", line)
+    : wrong(
+        `'${oneLine(target, 100)}' is not a URL`,
+        line,
+        "a URL begins with https:// or http://; ",
+      );
 }
 
 interface NewServer {
@@ -73,7 +106,9 @@ async function addServer(
     throw await exists(name, existing, server, file, context);
   const { screen } = context;
   const notes = [
-    existing === undefined ? "This would be added:" : "This would replace what is there:",
+    existing === undefined
+      ? `This would be added to ${visible(file.path)}:`
+      : `This would replace what is in ${visible(file.path)}:`,
     ...serverLines(name, server),
     ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
     ...credentialNotes(server),
@@ -255,7 +290,7 @@ async function exists(
     [`${visible(path)} has a server '${oneLine(name, 100)}' already:`, ...lines].join("\n"),
     {
       server: name,
-      hint: `to replace it, give --force; to remove it: ${commandFor("remove", name, context)}`,
+      hint: `give another name, or --force to replace it; to remove it: ${commandFor("remove", name, context)}`,
     },
   );
 }

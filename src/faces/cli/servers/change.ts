@@ -46,6 +46,10 @@ export async function runChange(
     return EXIT.ok;
   }
   screen.lines([outcome(kind, name, file, isChanged)]);
+  if (kind === "remove") {
+    const left = await findServer(name, undefined, context).catch(() => undefined);
+    if (left) screen.note(`another ${visible(name)} is still in ${visible(left.file.path)}`);
+  }
   if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
   return EXIT.ok;
 }

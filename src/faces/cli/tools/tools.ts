@@ -8,15 +8,16 @@ import { closest } from "../../../util/closest.ts";
 import { isSuspicious } from "../../../model/diagnostic.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { duration, oneLine, plainText, plural, shellWord } from "../../../util/text.ts";
-import type { CliContext, GlobalOptions } from "../context.ts";
+import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { ToolHelpCommand } from "../call/command.ts";
 import { findTool } from "../find-tool.ts";
-import { offeredCommand } from "../offered-command.ts";
+import { commandsApart, offeredCommand } from "../offered-command.ts";
 import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
+import { hintAtServer } from "../typed/mistyped.ts";
 import { requireReady } from "../typed/require-ready.ts";
 import type { ToolsCommand } from "./command.ts";
 import { rankedTools, toolList } from "./tool-list.ts";
@@ -88,8 +89,9 @@ function notesOn(
   { all, named, tools, hidden, more }: Found,
   servers: readonly ServerStatus[],
   query: readonly string[],
-  { screen, options, clock }: CliContext,
+  context: CliContext,
 ): string[] {
+  const { screen, options, clock } = context;
   const { isTerminal, paint } = screen.terminal.err;
   const isEmpty = tools.length === 0;
   return [
@@ -98,7 +100,7 @@ function notesOn(
     ...suspiciousNotes(servers, tools),
     ...(more > 0 ? [moreNote(more, tools.length)] : []),
     ...(hidden > 0 ? [hiddenNote(hidden, isEmpty)] : []),
-    ...(hidden === 0 && isEmpty ? emptyNotes(query, all, servers, options) : []),
+    ...(hidden === 0 && isEmpty ? emptyNotes(query, all, servers, context) : []),
     ...(isTerminal ? cacheNotes(tools, servers, clock.now()) : []).map((note) =>
       paint("dim", note),
     ),
@@ -230,14 +232,18 @@ function emptyNotes(
   query: readonly string[],
   all: readonly Tool[],
   servers: readonly ServerStatus[],
-  options: GlobalOptions,
+  { argv, options }: CliContext,
 ): string[] {
+  const mistyped = options.typed === undefined ? hintAtServer(argv) : undefined;
+  if (mistyped !== undefined) {
+    return [`no tool matches '${query.join(" ")}'`, ...commandsApart(`hint: ${mistyped}`, options)];
+  }
   if (all.length === 0) {
     const disabled = servers.filter(({ state }) => state.kind === "disabled");
     return [...disabled.map(({ name }) => `server '${name}' is disabled`), "no tools"];
   }
   const wanted = query.join(" ");
-  const [only] = servers;
+  const only = servers.length === 1 ? servers[0] : undefined;
   const byName = new Map(
     all.flatMap((tool) => {
       const name = canonicalName(tool);

@@ -239,7 +239,9 @@ describe("plugboard connect", () => {
         },
       ],
     });
-    expect(stderr).toContain("needs these variables, and gets them from Codex alone: SOME_KEY");
+    expect(stderr).toContain(
+      "from the environment of Codex, so start it where they are set: SOME_KEY",
+    );
     scratch.file("agents.json", { agents: { list: [{ id: "a" }] } });
     const argv = ["--config", "agents.json", "--agent", "a", "connect", "gemini", "--yes"];
     await scratch.run(argv);
@@ -349,25 +351,29 @@ describe("plugboard connect refuses", () => {
     expect((await scratch.run(["connect", "cursor", "--yes"])).code).toBe(0);
   });
 
-  it("nothing of yours, if a file in this directory is not trusted: your own board is put in", async () => {
+  it("a project's file for all directories: your own board is put in, and the project's where you name a file", async () => {
     put("home/plugboard.json", '{ "mcpServers": { "mine": { "command": "mine" } } }');
     chmodSync(at("home"), 0o700);
     scratch.file("plugboard.json", { mcpServers: { x: { command: "x" } } });
-    const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      `The board would have the servers of ${at("home/plugboard.json")} alone.`,
-    );
     const args = ["mcpServers", "plugboard", "args"];
-    expect(valueAt(".cursor/mcp.json", args)).toEqual(serve());
-    await scratch.run(["trust", "--yes"]);
-    await scratch.run(["connect", "cursor", "--yes"]);
-    expect(valueAt(".cursor/mcp.json", args)).toEqual([
-      ownBin(),
-      "--config",
-      at("plugboard.json"),
-      "serve",
-    ]);
+    const alone = [ownBin(), "--config", at("plugboard.json"), "serve"];
+    for (const isTrusted of [false, true]) {
+      if (isTrusted) await scratch.run(["trust", "--yes"]);
+      const { code, stderr } = await scratch.run(["connect", "cursor"]);
+      expect(code, stderr).toBe(4);
+      expect(stderr).toContain(
+        `The board would have the servers of ${at("home/plugboard.json")}, and those of a trusted`,
+      );
+      expect(stderr).toContain("\n  plugboard --config plugboard.json connect cursor\n");
+      await scratch.run(["connect", "cursor", "--yes"]);
+      expect(valueAt(".cursor/mcp.json", args)).toEqual(serve());
+      await scratch.run(["connect", "cursor", "--undo", "--yes"]);
+    }
+    await scratch.run(["--config", "plugboard.json", "connect", "cursor", "--yes"]);
+    expect(valueAt(".cursor/mcp.json", args)).toEqual(alone);
+    const { stderr } = await scratch.run(["connect", "cursor", "--file", "its.json", "--yes"]);
+    expect(stderr).toContain(`The board would have the servers of ${at("plugboard.json")} alone.`);
+    expect(valueAt("its.json", args)).toEqual(alone);
   });
 
   it("to replace what somebody else has put there", async () => {

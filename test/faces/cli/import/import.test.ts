@@ -77,6 +77,19 @@ describe("plugboard import shows", () => {
     expect(() => scratch.read(OWN)).toThrow();
   });
 
+  it.each([
+    [["--from", "nobody"], "'nobody' is neither an application nor a file", "one of claude-code, "],
+    [["--from", "curser"], "'curser' is neither", "did you mean 'cursor'?"],
+    [["--from", "./no.json"], "there is no file ", "expected a file"],
+    [["nothing"], "there is no server named 'nothing' in the files", "the servers are: a"],
+  ])("not what is not there: %j", async (argv, message, hint) => {
+    put(".cursor/mcp.json", { mcpServers: { a: { command: "a" } } });
+    const { code, stderr } = await scratch.run(["import", ...argv]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+  });
+
   it("what is new, what is there, and what conflicts", async () => {
     scratch.file("plugboard.json", {
       mcpServers: { there: { command: "there" }, changed: { command: "ours" } },
@@ -100,6 +113,7 @@ describe("plugboard import shows", () => {
     expect(stdout).toContain("the same as in Cursor");
     expect(stdout).toContain("there is another one of this name in Zed; choose with --from");
     expect(stdout).toContain("To add 2 servers:\n  plugboard import --write\n");
+    expect(stdout).toContain("such as this:\n  plugboard import disputed --from cursor --write\n");
     expect(stdout).not.toContain(TOKEN);
     // Who says where from has chosen.
     expect(await standings("--from", "zed")).toEqual({

@@ -116,7 +116,7 @@ describe("plugboard add", () => {
     );
     expect(code).toBe(0);
     expect(stderr).toContain(
-      `This would be added:\n  echo: ${words(echo).join(" ")} --long ${"x".repeat(300)}\n`,
+      `This would be added to ${project()}:\n  echo: ${words(echo).join(" ")} --long ${"x".repeat(300)}\n`,
     );
     expect(stderr).toMatch(/echo answers, and has \d+ tools?: .*echo/);
     expect(stdout).toBe(`added echo to ${project()}\n`);
@@ -214,6 +214,31 @@ describe("plugboard add", () => {
     expect(refused.stderr).toContain("keyed was not added");
   });
 
+  it.each([
+    ["-- node x.js", "there is no name before --", "plugboard add <name> -- node x.js"],
+    [
+      "https://mcp.example.com/mcp",
+      "the server has no name",
+      "plugboard add mcp.example.com https://mcp.example.com/mcp",
+    ],
+    ["docs example.com/mcp", "is not a URL", "plugboard add docs https://example.com/mcp"],
+    [
+      "mcp.example.com/mcp",
+      "is not a URL",
+      "plugboard add mcp.example.com https://mcp.example.com/mcp",
+    ],
+    ["docs localhost:3000/mcp", "is not a URL", "plugboard add docs http://localhost:3000/mcp"],
+  ])(
+    "%s is refused, with the line that was meant, and nobody is asked",
+    async (line, message, meant) => {
+      const argv = ["add", "--registry", "http://127.0.0.1:1", "--yes", ...line.split(" ")];
+      const { code, stderr } = await scratch.run(argv);
+      expect(code).toBe(2);
+      expect(stderr).toContain(message);
+      expect(stderr).toContain(`to add it:\n  ${meant}\n`);
+    },
+  );
+
   it("does not replace a server unless it is told to, and shows the difference", async () => {
     scratch.file("plugboard.json", {
       mcpServers: { x: { command: "serve", env: { API_KEY: "hunter2", A: "1" } } },
@@ -224,7 +249,9 @@ describe("plugboard add", () => {
     expect(stderr).toContain("has a server 'x' already:");
     expect(stderr).toMatch(/^ {2}- .*"API_KEY": "\[REDACTED\]"/m);
     expect(stderr).toMatch(/^ {2}\+ .*"A": "2"/m);
-    expect(stderr).toContain("to replace it, give --force; to remove it:\n  plugboard remove x\n");
+    expect(stderr).toContain(
+      "give another name, or --force to replace it; to remove it:\n  plugboard remove x\n",
+    );
     expect((await scratch.run(["add", "--force", ...argv.slice(1)])).code).toBe(0);
     expect(parsed()).toEqual({ mcpServers: { x: { command: "serve", env: { A: "2" } } } });
     expect(await scratch.run(argv)).toMatchObject({

@@ -80,6 +80,12 @@ describe("plugboard remove, enable and disable", () => {
     expect(await fileOf("get", "mine")).toBe(own);
     expect(await fileOf("disable", "files")).toBe(path());
     expect(await fileOf("disable", "files", "-s", "user")).toBe(own);
+    expect(await scratch.run(["remove", "files"])).toMatchObject({
+      stdout: `removed files from ${path()}\n`,
+      stderr: `another files is still in ${own}\n`,
+    });
+    expect((await scratch.run(["remove", "mine"])).stderr).toBe("");
+    scratch.file("plugboard.json", { mcpServers: { files: { command: "x" } } });
     // What nobody has trusted hides nothing.
     await scratch.run(["trust", "--revoke"]);
     expect(await fileOf("get", "files")).toBe(own);

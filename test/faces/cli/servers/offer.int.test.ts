@@ -33,7 +33,9 @@ describe("plugboard add of a server in the registry", () => {
     expect(stderr).toContain(
       `${NAME} 1.1.0\n  Keeps notes\n  published by someone on GitHub, in the registry ${registry.url}\n`,
     );
-    expect(stderr).toContain("This would be added:\n  notes: npx -y notes-mcp@1.1.0\n");
+    expect(stderr).toContain(
+      `This would be added to ${file()}:\n  notes: npx -y notes-mcp@1.1.0\n`,
+    );
     expect(stderr).toContain("It runs code of its publisher on this machine, with your rights.");
     expect(stderr).toContain("notes answers, and has 1 tool: read_note");
     expect({ code, stdout }).toEqual({ code: 0, stdout: `added notes to ${file()}\n` });
