@@ -59,7 +59,7 @@ export function bundleSource(word: string, cwd: string): BundleSource {
 }
 
 /**
- * The server in a bundle, which is unpacked by then. Once its entry is written, or is not wanted, call `sweepBundles`.
+ * The server in a bundle, which is unpacked by then. Once its entry is written, or is not wanted, call `removeUnusedBundles`.
  * Rejects with INVALID_ARGUMENTS for a bundle that cannot be used; then nothing is left of it.
  */
 export async function openBundle(

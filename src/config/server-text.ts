@@ -115,13 +115,13 @@ export function withoutServer({ text, place }: ServerText, name: string): string
 export function withEnabled(servers: ServerText, name: string, isEnabled: boolean): string {
   const { text, place, inherited } = servers;
   const path = [...place, name];
-  const base = inherited[name];
-  const isEnabledBelow = !isJsonObject(base) || base["enabled"] !== false;
+  const inheritedServer = inherited[name];
+  const isEnabledBelow = !isJsonObject(inheritedServer) || inheritedServer["enabled"] !== false;
   // Other applications say it the other way round.
   const plain = removeValue(text, [...path, "disabled"]);
   if (isEnabled !== isEnabledBelow) return setValue(plain, [...path, "enabled"], isEnabled);
   const rest = removeValue(plain, [...path, "enabled"]);
   const left = valueAt(rest, path);
   const isNothing = isJsonObject(left) && Object.keys(left).length === 0;
-  return isNothing && base !== undefined ? removeValue(rest, path) : rest;
+  return isNothing && inheritedServer !== undefined ? removeValue(rest, path) : rest;
 }

@@ -22,11 +22,13 @@ import { changeLines } from "../pins/view.ts";
 import { canAsk, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { UpdateCommand } from "./command.ts";
-import { fillOffer, offerFrom, sweep } from "./offer.ts";
+import { removeUnusedBundles } from "./bundles.ts";
+import { diffLines } from "./diff-lines.ts";
+import { fillOffer, offerFrom } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { type InstalledServer, installedServers } from "./outdated.ts";
 import { changeServerFile, findServer, untrustedLines } from "./server-file.ts";
-import { type Trial, trialLines, tryServer } from "./trial.ts";
+import { doesNotAnswer, type Trial, trialLines, tryServer } from "./trial.ts";
 
 interface Wanted extends InstalledServer {
   /** Absent: the newest. */
@@ -39,7 +41,7 @@ type Updated =
   | { kind: "failed"; server: Wanted; error: PlugboardError };
 
 /** What the registry decides about. The rest of an entry is the person's. */
-const CONNECTION = ["command", "args", "env", "url", "headers", "transport", "type"] as const;
+const DECIDED_THERE = ["command", "args", "env", "url", "headers", "transport", "type"] as const;
 
 export async function runUpdate(command: UpdateCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
@@ -118,7 +120,7 @@ async function update(
       updateFrom(registry, server, command, context),
     );
   } finally {
-    await sweep(file, context);
+    await removeUnusedBundles(file, context);
   }
 }
 
@@ -149,8 +151,8 @@ async function updateFrom(
   }
   const given = { set: command.set, earlier: origin.inputs ?? {}, yes: command.yes };
   const filled = await fillOffer(offer, given, context);
-  const base = await builtBefore(registry, entry, server);
-  const after = merged(before, filled.server, base);
+  const added = await asAdded(registry, entry, server);
+  const after = merged(before, filled.server, added);
   parseAgentConfig({ servers: { [name]: after } });
   screen.note(
     `${visible(name)} would change from ${visible(origin.version)} to ${visible(version)}:`,
@@ -174,7 +176,7 @@ function isOlder(version: string, than: string): boolean {
 }
 
 /** What `add` wrote, to tell it apart from what the person has changed since. Undefined if that cannot be known. */
-async function builtBefore(
+async function asAdded(
   registry: RegistryClient,
   entry: RegistryEntry,
   { origin }: Wanted,
@@ -191,22 +193,22 @@ async function builtBefore(
   }
 }
 
-/** Variables and headers that the person added stay, and so does everything else that is not about the connection. */
+/** Variables and headers that the person added stay, and so does everything that the registry does not decide about. */
 function merged(
   before: JsonObject,
   built: ServerConfig,
-  base: ServerConfig | undefined,
+  added: ServerConfig | undefined,
 ): ServerConfig {
   const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
   // A bundle runs in its own directory.
   const isBundle = String(origin["way"]).startsWith("mcpb");
-  const replaced = new Set<string>([...CONNECTION, ...(isBundle ? ["cwd"] : [])]);
+  const replaced = new Set<string>([...DECIDED_THERE, ...(isBundle ? ["cwd"] : [])]);
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !replaced.has(key)));
   const after: ServerConfig = { ...kept, ...built };
   for (const key of ["env", "headers"] as const) {
     const written = before[key];
-    if (base === undefined || !isJsonObject(written)) continue;
-    const own = Object.entries(written).filter(([name]) => !Object.hasOwn(base[key] ?? {}, name));
+    if (added === undefined || !isJsonObject(written)) continue;
+    const own = Object.entries(written).filter(([name]) => !Object.hasOwn(added[key] ?? {}, name));
     const isFit = key === "env" ? after.command !== undefined : after.url !== undefined;
     if (own.length === 0 || !isFit) continue;
     after[key] = {
@@ -237,16 +239,9 @@ function withChanges(
   return edited;
 }
 
-async function commandDiff(
-  name: string,
-  before: JsonObject,
-  after: ServerConfig,
-): Promise<string[]> {
-  const { diffArrays } = await import("diff");
+function commandDiff(name: string, before: JsonObject, after: ServerConfig): Promise<string[]> {
   const lines = (server: ServerConfig): string[] => serverLines(name, withoutCredentials(server));
-  return diffArrays(lines(before), lines(after)).flatMap(({ value, added, removed }) =>
-    value.map((line) => `${added ? "+" : removed ? "-" : " "} ${line}`),
-  );
+  return diffLines(lines(before), lines(after));
 }
 
 // The tools
@@ -302,12 +297,11 @@ async function requireAnswer(
 ): Promise<undefined> {
   for (const line of trialLines(name, trial, context)) context.screen.note(line);
   if (trial.hasAnswered || (!yes && canAsk(context))) return undefined;
-  const { state } = trial;
-  const error = "error" in state ? state.error : undefined;
-  throw new PlugboardError(
-    error?.code ?? "SERVER_UNAVAILABLE",
+  throw doesNotAnswer(
+    name,
+    trial,
     `${oneLine(name)} was not updated, because the new version does not answer`,
-    { server: name, hint: "to update it without trying it: --no-check" },
+    "to update it without trying it: --no-check",
   );
 }
 
