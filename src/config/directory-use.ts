@@ -2,11 +2,12 @@
 // the servers run, and compared in the directory of a command that would start them too.
 
 import { createHmac } from "node:crypto";
-import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
+import { realDirectory } from "./find.ts";
 import { parseTemplate } from "./schema/references.ts";
 
 export interface DirectoryUse {
@@ -102,14 +103,6 @@ function relativePath(server: string, path: string): string {
 
 function hashOfWord(salt: string, word: string): string {
   return createHmac("sha256", salt).update(`word ${word}`).digest("base64url");
-}
-
-export function realDirectory(directory: string): string {
-  try {
-    return realpathSync(directory);
-  } catch {
-    return directory;
-  }
 }
 
 function serverUse(

@@ -5,13 +5,8 @@ import { createHash, createHmac } from "node:crypto";
 import { delimiter } from "node:path";
 import { type AgentConfig, templateFor } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
-import {
-  differsIn,
-  type DirectoryUse,
-  directoryUse,
-  realDirectory,
-  type StartPlace,
-} from "./directory-use.ts";
+import { differsIn, type DirectoryUse, directoryUse, type StartPlace } from "./directory-use.ts";
+import { realDirectory } from "./find.ts";
 import { parseTemplate } from "./schema/references.ts";
 
 export interface Fingerprint {

@@ -4,7 +4,7 @@
 import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { PlugboardError } from "../model/errors.ts";
-import { readConfigFile } from "./config-file.ts";
+import { DEFAULT_SERVERS, readConfigFile } from "./config-file.ts";
 import type { Application } from "./foreign/application.ts";
 import { atKey, configInvalid, type KeyPath, type Position } from "./issue.ts";
 import { loadConfig } from "./load.ts";
@@ -22,8 +22,6 @@ export interface ServerText {
   /** The servers that the agent has without that object: those of the defaults. */
   inherited: JsonObject;
 }
-
-const DEFAULTS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
 /** What a file of servers is taken for that has no mark of any application: it may be ours under another name. */
 const NOBODYS = new Set(["claude-desktop", "mcptools"]);
@@ -77,7 +75,7 @@ function placeIn(value: unknown, agentId: string | undefined): KeyPath {
   if (agentId !== undefined && index !== -1) return ["agents", "list", index, "mcp", "servers"];
   const short = ["mcpServers", "servers"].find((key) => Object.hasOwn(root, key));
   if (short !== undefined) return [short];
-  return agents === undefined ? ["mcpServers"] : DEFAULTS;
+  return agents === undefined ? ["mcpServers"] : DEFAULT_SERVERS;
 }
 
 function objectAt(text: string, path: KeyPath): JsonObject {

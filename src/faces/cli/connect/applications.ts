@@ -2,7 +2,6 @@
 
 import { posix, win32 } from "node:path";
 import { places, type PlacesOptions } from "../../../config/foreign/places.ts";
-import type { KeyPath } from "../../../config/issue.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
@@ -256,8 +255,4 @@ export function isOurs(value: unknown): value is JsonObject {
   const isBoard = args.at(-1) === "serve" || args.at(-1) === "acp";
   const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.js$/.test(arg));
   return isOwnServer(command, args) || (isBoard && hasBin);
-}
-
-export function valueIn(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
 }

@@ -10,6 +10,7 @@ import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { valueIn } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
@@ -25,7 +26,6 @@ import {
   type Entry,
   isOurs,
   type BoardStart,
-  valueIn,
 } from "./applications.ts";
 import type { ConnectCommand, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";

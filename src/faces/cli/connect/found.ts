@@ -4,14 +4,9 @@ import { stat } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { valueIn } from "../../../model/json.ts";
 import type { CliIo } from "../io.ts";
-import {
-  commandOf,
-  type ConnectedApplication,
-  type Entry,
-  isOurs,
-  valueIn,
-} from "./applications.ts";
+import { commandOf, type ConnectedApplication, type Entry, isOurs } from "./applications.ts";
 import { readValue } from "./entry-text.ts";
 
 /** Whether the board is in the application's file. */
