@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
 import { FILE_NAME } from "./find.ts";
 import type { Application } from "./foreign/application.ts";
 import { alternatives, atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
-import { ROOT_KEYS } from "./schema/file-schema.ts";
+import { DEFAULT_SERVERS, ROOT_KEYS } from "./schema/file-schema.ts";
 import type { ConfigDocument } from "./text/document.ts";
 import { readDocument } from "./text/read.ts";
 
@@ -26,9 +26,6 @@ export interface ConfigFile {
   /** It says which servers there are in which directory, and this is what it says about the working directory. */
   isOfDirectory?: true;
 }
-
-/** Where our long form has the servers of all agents. */
-export const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
 /**
  * Rejects with CONFIG_INVALID for a file that cannot be read, or has no syntax that is known. `text` is what was read

@@ -4,11 +4,12 @@ import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
-import { DEFAULT_SERVERS, readConfigFile } from "./config-file.ts";
+import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
 import { formatProblem, quote, toProblems } from "./issue.ts";
 import { loadConfig } from "./load.ts";
+import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
 
 export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
   /** As people call the application. */

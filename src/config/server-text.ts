@@ -4,10 +4,11 @@
 import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import { PlugboardError } from "../model/errors.ts";
-import { DEFAULT_SERVERS, readConfigFile } from "./config-file.ts";
+import { readConfigFile } from "./config-file.ts";
 import type { Application } from "./foreign/application.ts";
 import { atKey, configInvalid, type KeyPath, type Position } from "./issue.ts";
 import { loadConfig } from "./load.ts";
+import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
 import { parseText } from "./text/document.ts";
 import { removeValue, setValue, valueAt } from "./text/edit.ts";
 import { readTextFile, type TextFile } from "./text/text-file.ts";
