@@ -29,6 +29,17 @@ export default defineConfig({
     allowOnly: false,
     // A test that reaches no assertion cannot fail.
     expect: { requireAssertions: true },
+    // The clouds' SDKs find no credentials of this machine, and ask no metadata server.
+    env: {
+      METADATA_SERVER_DETECTION: "none",
+      GCE_METADATA_HOST: "127.0.0.1:9",
+      GOOGLE_APPLICATION_CREDENTIALS: "",
+      CLOUDSDK_CONFIG: "/nonexistent",
+      AWS_EC2_METADATA_DISABLED: "true",
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
+      AWS_SHARED_CREDENTIALS_FILE: "/nonexistent",
+      AWS_CONFIG_FILE: "/nonexistent",
+    },
     // Nothing is read at import or kept in modules, so files can share a process: a third less work.
     isolate: false,
     projects: [

@@ -2,11 +2,14 @@
 // them. board/core.ts wires its parts. Read this file first.
 
 import { BoardCore } from "./board/core.ts";
+import { Inclusion } from "./board/inclusion.ts";
 import { loadReapOrphans } from "./board/lazy.ts";
 import { SessionBoards } from "./board/session/session-boards.ts";
+import { BoardSearch } from "./board/tool-search.ts";
 import { statusOffBoard, untrustedStatus } from "./board/untrusted-servers.ts";
 import { parseAgentConfig } from "./config/parse.ts";
 import { formatProblem } from "./config/issue.ts";
+import { requireProviders } from "./config/secret-references.ts";
 import type { AgentConfig, BoardConfig } from "./model/agent-config.ts";
 import type { SignInRequest, SignOutOutcome } from "./model/authorization.ts";
 import {
@@ -20,9 +23,11 @@ import {
 import type { BoardOptions, SessionOptions } from "./model/board-options.ts";
 import { boardClosed, type ConfigProblem } from "./model/errors.ts";
 import type { UnmatchedRule } from "./model/guard-settings.ts";
+import type { ToolSearchSetting } from "./model/include.ts";
 import type { JsonObject } from "./model/json.ts";
 import type { BoardPrompts } from "./model/prompt.ts";
 import type { BoardResources } from "./model/resource.ts";
+import type { SearchOptions, ToolHit } from "./model/search.ts";
 import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
@@ -40,9 +45,14 @@ export async function openBoard(
   options: BoardOptions = {},
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+  requireProviders(agent, namesOf(options.secretProviders));
   const board = new LiveBoard(agent, await withModules(agent, options), options);
   await board.open();
   return board;
+}
+
+function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
+  return providers.map(({ name }) => name);
 }
 
 async function withModules(
@@ -83,6 +93,11 @@ class LiveBoard implements Board {
   readonly on: Board["on"];
   readonly #core: BoardCore;
   readonly #sessions: SessionBoards;
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#core.tools.list({ all: true }),
+    onChange: (change) => this.#core.toolsChanged(change),
+  });
+  readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -98,6 +113,8 @@ class LiveBoard implements Board {
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
@@ -125,15 +142,31 @@ class LiveBoard implements Board {
   }
 
   tools(options: { all?: boolean } = {}): Tool[] {
-    return this.#core.tools.list(options);
+    return this.#core.tools.list(options).map((tool) => this.#inclusion.of(tool));
+  }
+
+  get toolSearch(): ToolSearchSetting {
+    return this.#core.agent.toolSearch ?? "auto";
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {
     return this.#core.call(name, args, options);
   }
 
-  find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
-    return this.#core.find(name, options.signal);
+  async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    return this.#inclusion.of(await this.#core.find(name, options.signal));
   }
 
   status(): ServerStatus[] {
@@ -191,6 +224,7 @@ class LiveBoard implements Board {
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    requireProviders(agent, namesOf(this.#given.secretProviders));
     // One after another: each is compared with what the one before has left.
     const reloaded = this.#reloading.then(() => this.#reload(agent));
     this.#reloading = reloaded.then(

@@ -78,7 +78,7 @@ export type {
   UnmatchedRule,
 } from "./model/guard-settings.ts";
 export type { Icon } from "./model/icon.ts";
-export type { Include, IncludeMode } from "./model/include.ts";
+export type { Include, IncludeMode, ToolSearchSetting } from "./model/include.ts";
 export type { JsonObject } from "./model/json.ts";
 export type { LogFields, Logger, LogLevel } from "./model/logger.ts";
 export type {
@@ -122,6 +122,17 @@ export type {
   ToolUseContent,
 } from "./model/sampling.ts";
 export type {
+  AwsSettings,
+  AzureSettings,
+  ExecHelper,
+  GcpSettings,
+  SecretContext,
+  SecretProvider,
+  SecretReference,
+  SecretSettings,
+  VaultSettings,
+} from "./model/secret-provider.ts";
+export type {
   ServerAuth,
   ServerConfig,
   ServerTransport,
@@ -137,6 +148,7 @@ export type {
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";
+export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./model/search.ts";
 export type { Provenance } from "./model/server-offer.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
 export type { ServerState, ServerStateKind } from "./model/server-state.ts";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../src/board.ts";
 import type { ServerConfig } from "../src/model/server-config.ts";
 import type { Board } from "../src/model/board.ts";
-import type { ToolUpdate } from "../src/model/tool.ts";
+import { canonicalName, type ToolUpdate } from "../src/model/tool.ts";
 import { statusOf, textOf } from "./support/boards.ts";
 import { expectNoProcesses } from "./support/processes.ts";
 
@@ -54,6 +54,49 @@ it("all are ready, with all their tools under distinct safe names", () => {
   const names = board.tools().map(({ name }) => name);
   expect(new Set(names).size).toBe(36);
   expect(names.every((name) => /^[A-Za-z][A-Za-z0-9_-]{0,63}$/.test(name))).toBe(true);
+});
+
+describe("a search", () => {
+  interface Question {
+    query: string;
+    tools: string[];
+  }
+  const questions = (name: string): Question[] =>
+    require(`../bench/search/${name}.json`) as Question[];
+
+  /** The share of the wanted tools that are among the first `place`. */
+  async function recall(asked: readonly Question[], place: number): Promise<number> {
+    let found = 0;
+    for (const { query, tools } of asked) {
+      const hits = await board.search(query, { limit: place });
+      const names = new Set(hits.map(({ tool }) => canonicalName(tool)));
+      found += tools.filter((tool) => names.has(tool)).length;
+    }
+    return found / asked.flatMap(({ tools }) => tools).length;
+  }
+
+  it.each([
+    ["single", 1, 0.75],
+    ["single", 5, 0.95],
+    ["single", 10, 0.97],
+    ["multi", 5, 0.85],
+    ["multi", 10, 0.95],
+  ])("finds what is asked for in people's words: %s @%i", async (name, place, share) => {
+    expect(await recall(questions(name), place)).toBeGreaterThanOrEqual(share);
+  });
+
+  it("asks about tools that there are", () => {
+    const names = new Set(board.tools().map((tool) => canonicalName(tool)));
+    const asked = [...questions("single"), ...questions("multi")].flatMap(({ tools }) => tools);
+    expect(asked.filter((tool) => !names.has(tool))).toEqual([]);
+  });
+
+  it("knows what each server takes of a prompt", () => {
+    const sum = board.status().reduce((tokens, server) => tokens + server.promptTokens, 0);
+    // Counted with OpenAI's o200k: 3916.
+    expect(sum).toBeGreaterThan(3916 * 0.9);
+    expect(sum).toBeLessThan(3916 * 1.1);
+  });
 });
 
 describe("server-everything", () => {

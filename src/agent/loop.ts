@@ -3,8 +3,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { ModelMessage, ToolResultPart } from "ai";
+import { PromptTools } from "../board/prompt-tools.ts";
 import { toPromptContent, toResultOutput } from "../bridge/ai-sdk-content.ts";
-import { failedResult, type ModelCall, runModelCall } from "../bridge/model-call.ts";
+import {
+  failedResult,
+  type ModelCall,
+  type ModelToolLookup,
+  runModelCall,
+} from "../bridge/model-call.ts";
 import type { ModelTool, ModelTools } from "../bridge/model-tools.ts";
 import { safeName } from "../bridge/provider-name.ts";
 import type { ContentBlock } from "../model/content.ts";
@@ -32,8 +38,8 @@ export interface TurnOptions {
   /** The history that the previous turn returned. */
   history?: readonly ModelMessage[];
   prompt: readonly ContentBlock[];
-  /** Called before every step, so that the tools of a server that starts late are used from the next step on. */
-  tools: () => readonly Tool[];
+  /** Asked before every step, so that the tools of a server that starts late are used from the next step on. */
+  tools: PromptTools | (() => readonly Tool[]);
   /** The most requests to the model. Default: 50. */
   maxSteps?: number;
   signal?: AbortSignal;
@@ -103,6 +109,8 @@ class Turn {
   readonly #clock: Clock;
   readonly #emit: (event: TurnEvent) => void;
   readonly #tools: ModelTools;
+  /** Absent if the model gets every tool. */
+  readonly #selection: PromptTools | undefined;
   readonly #window: ContextWindow;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
@@ -119,12 +127,17 @@ class Turn {
     this.#signal = options.signal ?? new AbortController().signal;
     this.#clock = options.clock ?? systemClock;
     this.#emit = options.onEvent ?? (() => {});
-    this.#tools = offeredTools(options.tools, model, ({ name }, reason) =>
-      this.#emit({
-        type: "notice",
-        text: `the tool '${name}' is not offered to the model: ${reason}`,
-      }),
-    );
+    const { tools } = options;
+    this.#selection = tools instanceof PromptTools ? tools : undefined;
+    if (this.#selection !== undefined) this.#selection.contextWindow = model.contextWindow;
+    this.#tools = offeredTools(tools instanceof PromptTools ? () => tools.list() : tools, model, {
+      find: (name) => this.#selection?.find(name),
+      onLeftOut: ({ name }, reason) =>
+        this.#emit({
+          type: "notice",
+          text: `the tool '${name}' is not offered to the model: ${reason}`,
+        }),
+    });
     this.#window = new ContextWindow(model.contextWindow);
     this.#contexts = [options.context ?? []].flat().filter((text) => text !== "");
     const content = toPromptContent(prompt, model.media.prompts);
@@ -141,9 +154,12 @@ class Turn {
 
   async #run(): Promise<TurnEnd> {
     const { maxSteps = DEFAULT_MAX_STEPS } = this.#options;
+    await this.#select();
     for (let step = 1; step <= maxSteps; step += 1) {
       if (this.#signal.aborted) return { reason: "cancelled" };
       this.#emit({ type: "step", step });
+      const news = this.#selection?.news();
+      if (news !== undefined) this.#add({ role: "user", content: `[${news}]` });
       const tools = this.#tools.list();
       const answer = await this.#answer(tools);
       if (answer.kind !== "answered") {
@@ -162,6 +178,18 @@ class Turn {
       this.#add({ role: "tool", content: results });
     }
     return { reason: this.#signal.aborted ? "cancelled" : "max_turn_requests" };
+  }
+
+  /** What the user says brings the first tools into the prompt. */
+  async #select(): Promise<void> {
+    const selection = this.#selection;
+    if (selection === undefined) return;
+    const texts = this.#options.prompt.flatMap((block) =>
+      block.type === "text" ? [block.text] : [],
+    );
+    await selection.preselect(texts.join("\n"));
+    const text = selection.notice();
+    if (text !== undefined) this.#emit({ type: "notice", text });
   }
 
   /**
@@ -245,8 +273,8 @@ class Turn {
 
   #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const { system, random = Math.random } = this.#options;
-    const about = this.#contexts
-      .slice(0, 1)
+    const about = [this.#selection?.index() ?? [], this.#contexts.slice(0, 1)]
+      .flat()
       .map((content): ModelMessage => ({ role: "user", content }));
     return askModel({
       model: this.#model,
@@ -267,15 +295,23 @@ class Turn {
     const { newCallId = randomUUID } = this.#options;
     const { name, input } = call;
     const id = newCallId();
-    this.#emit({ type: "tool_call", id, name, input, tool: tools.get(name)?.tool });
-    const result = await this.#runCall({ ...call, id }, tools);
+    const found = tools.get(name) ?? this.#tools.get(name);
+    if (found !== undefined) this.#selection?.used(found.tool.name);
+    this.#emit({ type: "tool_call", id, name, input, tool: found?.tool });
+    const result = await this.#runCall(
+      { ...call, id },
+      {
+        get: () => found,
+        keys: () => tools.keys(),
+      },
+    );
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
     return toResultPart(call, result, this.#model);
   }
 
   /** Does not reject, and ends with the signal even if the tool ignores it. */
-  async #runCall(call: ModelCall, tools: ReadonlyMap<string, ModelTool>): Promise<ToolResult> {
+  async #runCall(call: ModelCall, tools: ModelToolLookup): Promise<ToolResult> {
     const { id, name } = call;
     const signal = this.#signal;
     if (signal.aborted) return failedResult(cancelled());
@@ -306,7 +342,8 @@ class Turn {
 
   #fixedSize(tools: ReadonlyMap<string, ModelTool>): number {
     const { system = "" } = this.#options;
-    let size = system.length + (this.#contexts[0]?.length ?? 0);
+    const index = this.#selection?.index() ?? "";
+    let size = system.length + index.length + (this.#contexts[0]?.length ?? 0);
     for (const { name, description, schema } of tools.values()) {
       size += name.length + description.length + sizeOf(schema);
     }

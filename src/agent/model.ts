@@ -2,16 +2,21 @@
 // packages are optional dependencies, so this is the one place that imports them.
 
 import type { Environment } from "../util/environment.ts";
-import { expandValue } from "../config/resolve.ts";
-import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
+import { AgentSecrets } from "../board/agent-secrets.ts";
+import { type NeededSecret, resolveValue } from "../config/resolve.ts";
+import { mentionsSecret } from "../config/schema/references.ts";
+import { type ErrorCode, type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import type { ModelKeys } from "../model/model-keys.ts";
+import { silentLogger } from "../model/logger.ts";
+import type { SecretSettings } from "../model/secret-provider.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
+import { ModelKey } from "./model-key.ts";
 import {
   type Api,
   APIS,
@@ -55,6 +60,12 @@ export interface ModelOptions {
   env?: Environment;
   /** What a person has given; the configuration and the environment come first. */
   keys?: Pick<ModelKeys, "read">;
+  /** `secrets` of the configuration. */
+  secrets?: SecretSettings;
+  /** Gets the secrets that the provider's settings refer to. Default: from the providers that `secrets` configures. */
+  readSecret?: ReadSecret;
+  /** The PATH for programs that give secrets, instead of the one in `env`. Must not reject. */
+  programPath?: Promise<string | undefined>;
   /** `network.proxy` of the configuration; overrides the environment. */
   proxy?: string;
   /** `modelNotice` of the configuration. Default: 20 s. */
@@ -81,8 +92,16 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   const { name, model } = readId(id);
   const provider = findProvider(name, options.providers ?? {});
   const api = APIS[provider.type];
-  const apiKey = await readKey(name, provider, api, options);
-  const baseURL = setting(name, "baseUrl", provider.baseUrl, env);
+  const { readSecret, close: closeSecrets } = secretsOf(options, env, clock);
+  const { keys } = options;
+  const read = { name, provider, env, keys, readSecret, used: new Map<string, string>() };
+  const [key, baseURL] = await Promise.all([
+    readKey(api, read),
+    setting("baseUrl", provider.baseUrl, read),
+  ]).catch(async (error: unknown) => {
+    await closeSecrets();
+    throw error;
+  });
   const sdk = (await loadPackage(SDK, importPackage)) as AiSdk;
   // The SDK writes its warnings to the console, some of them to stdout.
   globalThis.AI_SDK_LOG_WARNINGS ??= false;
@@ -90,9 +109,9 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   const { fetch, close } = createModelFetch(withProxy(env, options.proxy), clock);
   const settings = {
     name,
-    fetch: options.fetch ?? fetch,
+    fetch: key.withCurrent(options.fetch ?? fetch),
     includeUsage: true as const,
-    apiKey,
+    apiKey: key.first,
     baseURL,
   };
   return {
@@ -103,8 +122,43 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
     media: provider.images === false ? NO_IMAGES : api.media,
     options: api.options,
-    redact: (text) => (apiKey ? text.replaceAll(apiKey, "[key]") : text),
-    close,
+    redact: (text) => key.redact(text),
+    close: async () => {
+      await Promise.all([close(), closeSecrets()]);
+    },
+  };
+}
+
+/** `refused` is a value that is of no use any more. */
+type ReadSecret = (
+  needed: NeededSecret & { baseDir?: string | undefined },
+  refused?: string,
+) => Promise<string>;
+
+interface ReadSettings {
+  name: string;
+  provider: ModelProvider;
+  env: Environment;
+  keys: ModelOptions["keys"];
+  readSecret: ReadSecret;
+  /** The last value of each reference. */
+  used: Map<string, string>;
+}
+
+/** Those of the configuration. Nothing is opened before somebody needs one. */
+function secretsOf(
+  { readSecret, secrets: settings, proxy, programPath: path }: ModelOptions,
+  env: Environment,
+  clock: Clock,
+): { readSecret: ReadSecret; close: () => Promise<void> } {
+  if (readSecret !== undefined) return { readSecret, close: async () => {} };
+  const secrets = new AgentSecrets({ settings, proxy, env, clock, logger: silentLogger, path });
+  return {
+    async readSecret({ reference, key, baseDir }, refused) {
+      if (refused !== undefined) await secrets.forget(reference, refused, baseDir);
+      return secrets.resolve({ reference, key, baseDir });
+    },
+    close: () => secrets.close(),
   };
 }
 
@@ -135,18 +189,17 @@ function findProvider(
   });
 }
 
-async function readKey(
-  name: string,
-  provider: ModelProvider,
-  { keyVariables }: Api,
-  { env = process.env, keys }: ModelOptions,
-): Promise<string | undefined> {
-  const configured = configuredKey(name, provider, env);
-  if (configured !== undefined || keyVariables === undefined) return configured;
+async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<ModelKey> {
+  const { name, provider, env, keys } = read;
+  const configured = await configuredKey(read);
+  if (configured !== undefined || keyVariables === undefined) {
+    const isSecret = mentionsSecret(provider.apiKey ?? "");
+    return new ModelKey(configured, isSecret ? () => configuredKey(read, true) : undefined);
+  }
   const found = keyVariables.find((each) => env[each]);
-  if (found !== undefined) return env[found];
+  if (found !== undefined) return new ModelKey(env[found]);
   const given = (await keys?.read())?.get(name);
-  if (given !== undefined) return given;
+  if (given !== undefined) return new ModelKey(given);
   const [variable] = keyVariables;
   throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
     hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), set models.providers.${name}.apiKey, or run: plugboard acp --sign-in model`,
@@ -161,28 +214,36 @@ function noKey(message: string, details: ErrorDetails): PlugboardError {
   return new PlugboardError("NEEDS_AUTH", message, { ...details, permanent: true });
 }
 
-/** A key that is configured as `${VAR}` is missing in the same way as one that is not configured. */
-function configuredKey(
-  name: string,
-  { apiKey }: ModelProvider,
-  env: Environment,
-): string | undefined {
+/** A key that is configured as `${VAR}` or as a secret is missing in the same way as one that is not configured. */
+async function configuredKey(read: ReadSettings, isRefused = false): Promise<string | undefined> {
+  const { name, provider } = read;
   try {
-    return setting(name, "apiKey", apiKey, env);
+    return await setting("apiKey", provider.apiKey, read, isRefused);
   } catch (cause) {
-    if (!(cause instanceof PlugboardError) || cause.code !== "UNRESOLVED_VALUE") throw cause;
+    if (!(cause instanceof PlugboardError) || !NO_VALUE.has(cause.code)) throw cause;
     const message = `the model provider '${name}' has no key: ${cause.message}`;
     throw noKey(message, { cause, hint: cause.hint });
   }
 }
 
-function setting(
-  name: string,
+const NO_VALUE: ReadonlySet<ErrorCode> = new Set(["UNRESOLVED_VALUE", "SECRET_UNAVAILABLE"]);
+
+/** `isRefused`: the secrets in it are got again. */
+async function setting(
   key: string,
   value: string | undefined,
-  env: Environment,
-): string | undefined {
-  return value && expandValue(value, `models.providers.${name}.${key}`, env);
+  { name, provider, env, readSecret, used }: ReadSettings,
+  isRefused = false,
+): Promise<string | undefined> {
+  if (!value) return undefined;
+  const { baseDir } = provider;
+  return resolveValue(value, `models.providers.${name}.${key}`, env, async (needed) => {
+    const { text } = needed.reference;
+    const refused = isRefused ? used.get(text) : undefined;
+    const found = await readSecret({ ...needed, baseDir }, refused);
+    used.set(text, found);
+    return found;
+  });
 }
 
 /** The package that all providers build on. */

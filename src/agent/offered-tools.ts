@@ -13,9 +13,9 @@ const MOST_NAMES = 3;
 export function offeredTools(
   tools: () => readonly Tool[],
   { schemas, maxTools, contextWindow }: ModelLimits,
-  onLeftOut: ModelToolsOptions["onLeftOut"],
+  given: Pick<ModelToolsOptions, "onLeftOut" | "find">,
 ): ModelTools {
-  return new ModelTools(tools, { providers: [schemas], maxTools, contextWindow, onLeftOut });
+  return new ModelTools(tools, { providers: [schemas], maxTools, contextWindow, ...given });
 }
 
 /** Those that the model `id` does not get although they are meant for models, one for each server and reason. */
@@ -32,7 +32,7 @@ export function leftOutTools(
     group.names.push(oneLine(source.kind === "mcp" ? source.tool : name, 80));
     groups.set(key, group);
   };
-  offeredTools(() => tools, limits, onLeftOut).list();
+  offeredTools(() => tools, limits, { onLeftOut }).list();
   return Array.from(groups.values(), ({ server, names, message }) => ({
     server,
     subject: listed(names),

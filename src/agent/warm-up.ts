@@ -28,7 +28,8 @@ export async function warmUpTurn(id: string, options: ModelOptions): Promise<voi
   try {
     const fetch: typeof globalThis.fetch = (_input, { body = null, signal = null } = {}) =>
       network.fetch(url, { body, signal });
-    const model = await openModel(id, { ...options, fetch });
+    const readSecret = (): Promise<string> => Promise.resolve("none");
+    const model = await openModel(id, { ...options, fetch, readSecret });
     await runTurn({ model, prompt: [{ type: "text", text: "Hello." }], tools: () => [TOOL] });
     await model.close();
   } finally {

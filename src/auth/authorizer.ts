@@ -1,7 +1,7 @@
 // Holds one server's tokens: loads them, renews them once for all callers and processes, and asks a person to sign
 // in when nothing else helps.
 
-import { computeScopeUnion } from "@modelcontextprotocol/client";
+import { computeScopeUnion, type OAuthTokens } from "@modelcontextprotocol/client";
 import {
   type Authorizer,
   type Challenge,
@@ -15,7 +15,7 @@ import type { Logger } from "../model/logger.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
 import { knownClient, type OAuthClient } from "./client.ts";
 import { discover } from "./discover.ts";
-import { clientCredentials, refresh, revoke, toGrant } from "./grants.ts";
+import { clientCredentials, type NotRenewable, refresh, revoke, toGrant } from "./grants.ts";
 import { signInError } from "./sign-in-error.ts";
 import { covers, scopeFor } from "./scope.ts";
 import { signIn, type SignInOptions } from "./sign-in.ts";
@@ -201,13 +201,17 @@ export class ServerAuthorizer implements Authorizer {
       const before = await store.read("grant", key);
       const client = await this.#client(discovery);
       if (refreshToken === undefined || client === undefined) return false;
-      const renewed = await refresh({ discovery, client, fetch }, refreshToken).catch(
-        (error: unknown) => {
+      const renewWith = (by: OAuthClient): Promise<OAuthTokens | NotRenewable> =>
+        refresh({ discovery, client: by, fetch }, refreshToken).catch((error: unknown) => {
           throw error instanceof PlugboardError
             ? error
             : signInError(server, "the token could not be renewed", error);
-        },
-      );
+        });
+      let renewed = await renewWith(client);
+      if (renewed === "unknown client") {
+        const other = await this.#otherClient(discovery, client);
+        if (other !== undefined) renewed = await renewWith(other);
+      }
       // A process that was stopped for long has lost its lease, and another one may have renewed the grant meanwhile.
       if (typeof renewed === "object") {
         const after = toGrant(renewed, this.#grant?.scope, this.#now());
@@ -242,11 +246,15 @@ export class ServerAuthorizer implements Authorizer {
       throw signInError(server, "client credentials need oauth.clientId and a secret or a key");
     }
     const scope = scopeFor({ settings, discovery, wanted, granted: undefined });
-    const tokens = await clientCredentials({ discovery, client, fetch }, scope).catch(
-      (error: unknown) => {
+    const tokens = await clientCredentials({ discovery, client, fetch }, scope)
+      .catch(async (error: unknown) => {
+        const other = await this.#otherClient(discovery, client);
+        if (other === undefined) throw error;
+        return clientCredentials({ discovery, client: other, fetch }, scope);
+      })
+      .catch((error: unknown) => {
         throw signInError(server, `${discovery.issuer} gave no token`, error);
-      },
-    );
+      });
     await this.#keep(discovery, toGrant(tokens, scope, this.#now()));
   }
 
@@ -285,6 +293,13 @@ export class ServerAuthorizer implements Authorizer {
 
   #client(discovery: Discovery): Promise<OAuthClient | undefined> {
     return knownClient({ ...this.#options, discovery });
+  }
+
+  /** The client with its secret as it is now, if that is another one: the authorization server refuses `used`. */
+  async #otherClient(discovery: Discovery, used: OAuthClient): Promise<OAuthClient | undefined> {
+    const latest = await knownClient({ ...this.#options, discovery }, true);
+    const isOther = latest?.information.client_secret !== used.information.client_secret;
+    return isOther ? latest : undefined;
   }
 
   #grantKey(discovery: Discovery): string {

@@ -20,21 +20,26 @@ export interface OAuthClient {
   authenticate?: OAuthClientProvider["addClientAuthentication"];
 }
 
+/** `isRefused`: the authorization server refuses the secrets, so they are got again. */
+export type LatestSettings = (isRefused: boolean) => Promise<OAuthSettings>;
+
 export interface ClientOptions {
   server: string;
   settings: OAuthSettings;
+  /** The settings with their secrets as they are now. Default: `settings`. */
+  latestSettings?: LatestSettings | undefined;
   discovery: Discovery;
   store: AuthStore;
   fetch: FetchLike;
 }
 
 /** The client that exists already. Undefined if a sign-in has to register one first. */
-export async function knownClient({
-  settings,
-  discovery,
-  store,
-}: ClientOptions): Promise<OAuthClient | undefined> {
-  const configured = await configuredClient(settings, discovery);
+export async function knownClient(
+  options: ClientOptions,
+  isRefused = false,
+): Promise<OAuthClient | undefined> {
+  const { discovery, store } = options;
+  const configured = await configuredClient(options, isRefused);
   if (configured !== undefined) return configured;
   const known = await store.read("client", keyOf(discovery.issuer));
   return known && { information: known.client };
@@ -45,8 +50,8 @@ export async function signInClient(
   options: ClientOptions,
   redirectUri: string,
 ): Promise<OAuthClient> {
-  const { settings, discovery, store, fetch, server } = options;
-  const configured = await configuredClient(settings, discovery);
+  const { discovery, store, fetch, server } = options;
+  const configured = await configuredClient(options);
   if (configured !== undefined) return configured;
   const key = keyOf(discovery.issuer);
   const known = await store.read("client", key);
@@ -106,10 +111,15 @@ export async function lastRedirectUri(
 
 /** The operator's own client, or the document that describes one if the authorization server reads such documents. */
 async function configuredClient(
-  settings: OAuthSettings,
-  { metadata }: Discovery,
+  {
+    settings,
+    latestSettings = () => Promise.resolve(settings),
+    discovery: { metadata },
+  }: ClientOptions,
+  isRefused = false,
 ): Promise<OAuthClient | undefined> {
-  const { clientId, clientSecret, clientMetadataUrl, privateKey, algorithm = "ES256" } = settings;
+  const latest = await latestSettings(isRefused);
+  const { clientId, clientSecret, clientMetadataUrl, privateKey, algorithm = "ES256" } = latest;
   if (clientId === undefined) {
     const readsDocuments = metadata?.client_id_metadata_document_supported === true;
     if (clientMetadataUrl === undefined || !readsDocuments) return undefined;

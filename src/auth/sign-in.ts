@@ -14,7 +14,7 @@ import { untilAborted } from "../util/abort.ts";
 import type { Clock } from "../util/clock.ts";
 import { errorMessage } from "../util/error-message.ts";
 import { oneLine } from "../util/text.ts";
-import { lastRedirectUri, signInClient } from "./client.ts";
+import { lastRedirectUri, type LatestSettings, signInClient } from "./client.ts";
 import { listenForRedirect, type RedirectListener } from "./redirect-listener.ts";
 import { signInError } from "./sign-in-error.ts";
 import type { AuthStore, Discovery } from "./store.ts";
@@ -25,6 +25,7 @@ const PATIENCE_MS = 5 * 60_000;
 export interface SignInOptions {
   server: string;
   settings: OAuthSettings;
+  latestSettings?: LatestSettings | undefined;
   discovery: Discovery;
   scope: string | undefined;
   store: AuthStore;

@@ -3,7 +3,7 @@
 // of a variable.
 
 import { createHash } from "node:crypto";
-import { resolveTarget } from "../config/resolve.ts";
+import { asWritten, resolveTarget } from "../config/resolve.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 
@@ -18,7 +18,7 @@ export function approvalKey(definition: ServerDefinition, cwd: string, env: Envi
 
 function meaningOf(definition: ServerDefinition, cwd: string, env: Environment): unknown {
   try {
-    const resolved = resolveTarget(definition, env);
+    const resolved = resolveTarget(definition, env, undefined, asWritten);
     return resolved.kind === "stdio"
       ? [resolved.command, resolved.args, resolved.cwd ?? cwd]
       : resolved.url;

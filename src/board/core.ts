@@ -14,7 +14,7 @@ import type {
   ServerInstructions,
 } from "../model/board.ts";
 import type { BoardOptions } from "../model/board-options.ts";
-import type { BoardEvents } from "../model/events.ts";
+import type { BoardEvents, ToolsEvent } from "../model/events.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -27,6 +27,7 @@ import { ModelKeyFile } from "../state/model-key-file.ts";
 import { type Clock, systemClock, within } from "../util/clock.ts";
 import { Emitter } from "../util/emitter.ts";
 import { QuestionQueue } from "../util/question-queue.ts";
+import { AgentSecrets } from "./agent-secrets.ts";
 import { Calls } from "./calls.ts";
 import { ContentCaches } from "./content/content-caches.ts";
 import { ContentRequests } from "./content/content-requests.ts";
@@ -99,6 +100,8 @@ export class BoardCore {
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
   readonly #redactor: Redactor;
   readonly #secrets: ServerSecrets;
+  /** Those of the agent's board serve its sessions too. */
+  readonly #agentSecrets: AgentSecrets;
   readonly #events: Emitter<BoardEvents>;
   readonly #guard: BoardGuard;
   readonly #calls: Calls;
@@ -125,7 +128,26 @@ export class BoardCore {
     this.logger = redactingLogger(given.logger ?? silentLogger, this.#redactor);
     const options = withFileState(given, this.clock, this.logger);
     this.options = options;
-    this.#secrets = new ServerSecrets(options.env ?? process.env, this.#redactor, this.logger);
+    const { env = process.env } = options;
+    this.#agentSecrets =
+      base === undefined
+        ? new AgentSecrets({
+            settings: agent.secrets,
+            proxy: agent.networkProxy,
+            env,
+            clock: this.clock,
+            logger: this.logger,
+            path: options.programPath,
+            providers: options.secretProviders,
+            onValue: (value) => this.#redactor.addCertain(value),
+          })
+        : base.#agentSecrets;
+    this.#secrets = new ServerSecrets({
+      env,
+      redactor: this.#redactor,
+      logger: this.logger,
+      secrets: this.#agentSecrets,
+    });
     this.#redactor.addNames(agent.servers.map(({ name }) => name));
     for (const key of storedModelKeys(options)) this.#redactor.add(key);
     this.#events = new Emitter((error) =>
@@ -263,6 +285,7 @@ export class BoardCore {
     let replaced: ReplacedServers | undefined;
     const change = this.tools.renew(tools, () => {
       this.#agent = agent;
+      if (this.#over === undefined) this.#agentSecrets.reconfigure(agent.secrets);
       this.#native = native;
       this.#ownTools = tools;
       this.#guard.reconfigure({ agent, known, session: this.#sessionGuard(guards) });
@@ -360,7 +383,7 @@ export class BoardCore {
   }
 
   status(entry: ServerEntry): ServerStatus {
-    const status = entry.status(this.tools.count(entry.name), [
+    const status = entry.status(this.tools.listedOf(entry.name), [
       ...this.#caches.diagnostics(entry),
       ...this.servers.diagnostics(entry),
       ...(this.rules?.diagnostics(entry) ?? []),
@@ -385,6 +408,11 @@ export class BoardCore {
     this.#events.emit("notice", { text });
   }
 
+  /** Models get some tools in another way than before. */
+  toolsChanged(change: ToolsEvent): void {
+    if (this.#isOpen) this.#events.emit("tools", change);
+  }
+
   /** Redacts the secrets of these servers from now on, also if they never start. */
   learnSecrets(servers: readonly ServerDefinition[]): void {
     this.#secrets.learn(servers);
@@ -399,6 +427,7 @@ export class BoardCore {
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
+    if (this.#over === undefined) await this.#agentSecrets.close();
     this.#events.clear();
   }
 

@@ -7,7 +7,7 @@ import type { BoardOptions } from "../model/board-options.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { LogLevelSource } from "../model/server-log.ts";
-import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
+import type { RemoteTarget, ResolvedTarget, ServerDefinition } from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
@@ -62,9 +62,9 @@ export function createServer(
   const connect = lazyConnector(
     {
       definition,
-      resolve: () => {
+      resolve: (signal) => {
         roots.resolve();
-        return secrets.resolve(definition);
+        return secrets.resolve(definition, signal);
       },
       cwd,
       env,
@@ -180,7 +180,7 @@ function signInFor(
     server: owner.name,
     signInAs: owner.signInAs,
     // Resolving a target does not change its kind.
-    resolve: () => secrets.resolve(owner) as RemoteTarget,
+    resolve: () => secrets.resolve(owner) as Promise<ResolvedTarget<RemoteTarget>>,
     isOfMatchingServer: matchingServer !== undefined,
     onSecret: (secret) => redactor.add(secret),
     grants: state?.grants ?? memoryGrants(),

@@ -70,11 +70,14 @@ export class EarlierRuns {
 
   /**
    * Records whether a start has failed. An error that comes at once and stays (a missing command) is not recorded,
-   * since nobody waits for it. Does not reject.
+   * since nobody waits for it; nor is a secret that could not be had, which you may have unlocked since. Does not
+   * reject.
    */
   async saveStart(definition: ServerDefinition, cwd: string, state: ServerState): Promise<void> {
     const { redactor } = this.#options;
-    const error = "error" in state && !state.error.permanent ? state.error : undefined;
+    const failure = "error" in state ? state.error : undefined;
+    const isPassing = failure?.permanent === false && failure.code !== "SECRET_UNAVAILABLE";
+    const error = isPassing ? failure : undefined;
     if (error === undefined && state.kind !== "ready") return;
     const key = this.#failureKey(definition, cwd);
     if (key === undefined) return;

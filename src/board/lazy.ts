@@ -11,3 +11,5 @@ export const loadAuthorizer = () => import("./open-authorizer.ts");
 export const loadReapOrphans = () => import("../server/process/reap-orphans.ts");
 /** The check of an example against its schema. */
 export const loadSchemaCheck = () => import("../guard/output/compile.ts");
+/** The index of the tools, for boards that are searched. */
+export const loadCatalogSearch = () => import("../catalog/search/search.ts");

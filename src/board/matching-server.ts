@@ -2,7 +2,7 @@
 // configured server's rules apply to it: bringing a server again must not be a way around its rules.
 
 import type { Environment } from "../util/environment.ts";
-import { resolveTarget } from "../config/resolve.ts";
+import { asWritten, resolveTarget } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
 import { signInHint } from "../model/authorization.ts";
@@ -88,6 +88,6 @@ function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Envir
 }
 
 function addressOf(definition: ServerDefinition, env: Environment): string {
-  const target = resolveTarget(definition, env);
+  const target = resolveTarget(definition, env, undefined, asWritten);
   return target.kind === "stdio" ? "" : target.url;
 }

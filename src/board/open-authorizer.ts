@@ -37,6 +37,11 @@ export async function openAuthorizer(
     signInAs,
     serverUrl: url,
     settings: oauth || {},
+    latestSettings: async (isRefused) => {
+      const known = await options.resolve();
+      const latest = (isRefused && (await known.renew?.())) || known;
+      return (latest.target.kind !== "stdio" && latest.target.oauth) || {};
+    },
     store: authStore(grants, onSecret),
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (page) => rules.checkUrl(page, from),

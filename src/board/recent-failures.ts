@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { resolveTarget } from "../config/resolve.ts";
+import { asWritten, resolveTarget } from "../config/resolve.ts";
 import { type ErrorCode, PlugboardError } from "../model/errors.ts";
 import { isJsonObject } from "../model/json.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
@@ -81,7 +81,7 @@ export function failureKey(
 ): string | undefined {
   const { name, target, protocol, timeout } = definition;
   try {
-    const resolved = resolveTarget(definition, env);
+    const resolved = resolveTarget(definition, env, undefined, asWritten);
     return createHash("sha256")
       .update(JSON.stringify([name, target, resolved, protocol, timeout, cwd]))
       .digest("hex")

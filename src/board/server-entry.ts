@@ -165,8 +165,11 @@ export class ServerEntry {
     await this.supervisor.start();
   }
 
-  /** `tools` is how many are listed, `more` are diagnostics of the board. */
-  status(tools: number, more: readonly Diagnostic[]): ServerStatus {
+  /** `listed` is how many tools are listed and what they take of a prompt, `more` are diagnostics of the board. */
+  status(
+    { tools, promptTokens }: Pick<ServerStatus, "tools" | "promptTokens">,
+    more: readonly Diagnostic[],
+  ): ServerStatus {
     const { definition, supervisor } = this;
     const { target, name, origin, from } = definition;
     const { state } = supervisor;
@@ -179,6 +182,7 @@ export class ServerEntry {
       target: describeTarget(target),
       state,
       tools,
+      promptTokens,
       cached: isCached,
       available: isCallable(state),
       restarts: supervisor.restarts,

@@ -1,64 +1,129 @@
 // Knows the credentials of a board's servers: resolves their targets, has the credentials redacted, and tells which
 // ones cannot be.
 
-import { resolveTarget } from "../config/resolve.ts";
+import {
+  type NeededSecret,
+  resolveTarget,
+  type SecretOf,
+  secretsNeeded,
+} from "../config/resolve.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import { type Logger, loggerFor } from "../model/logger.ts";
-import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
+import type { ResolvedTarget, ServerDefinition, ServerTarget } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { protect } from "../redaction/protect.ts";
-import type { Redactor } from "../redaction/redactor.ts";
+import { type Redactor, SHORTEST_SECRET } from "../redaction/redactor.ts";
 import type { Environment } from "../util/environment.ts";
+import type { AgentSecrets } from "./agent-secrets.ts";
+
+export interface ServerSecretsOptions {
+  env: Environment;
+  redactor: Redactor;
+  logger: Logger;
+  secrets: AgentSecrets;
+}
+
+interface KnownSecret extends NeededSecret {
+  value: string;
+}
 
 export class ServerSecrets {
-  readonly #env: Environment;
-  readonly #redactor: Redactor;
-  readonly #logger: Logger;
-  /** By server: the places of the credentials that are not searched for. */
-  readonly #unprotected = new Map<string, Set<string>>();
+  readonly #options: ServerSecretsOptions;
+  /** By server: the places of the credentials that are not searched for, each with what is said about it. */
+  readonly #unprotected = new Map<string, Map<string, string>>();
 
-  constructor(env: Environment, redactor: Redactor, logger: Logger) {
-    this.#env = env;
-    this.#redactor = redactor;
-    this.#logger = logger;
+  constructor(options: ServerSecretsOptions) {
+    this.#options = options;
   }
 
-  /** Resolves the target. Its credentials are redacted from now on. */
-  resolve(definition: ServerDefinition): ServerTarget {
-    const resolved = resolveTarget(definition, this.#env);
-    this.#redactor.addNames([definition.name]);
-    for (const { place } of protect(this.#redactor, definition.target, resolved, this.#env)) {
-      this.#report(definition.name, place);
+  /**
+   * Resolves the target. Its credentials are redacted from now on. Rejects with UNRESOLVED_VALUE, CONFIG_INVALID or
+   * SECRET_UNAVAILABLE.
+   */
+  async resolve(definition: ServerDefinition, signal?: AbortSignal): Promise<ResolvedTarget> {
+    const needed = secretsNeeded(definition, this.#options.env);
+    if (needed.length === 0) return { target: this.#fill(definition, []) };
+    if (definition.origin === "session") throw notForSessions(definition.name, needed);
+    const known = await this.#values(definition, needed, signal);
+    for (const { key, value } of known) {
+      if (value.trim().length < SHORTEST_SECRET) this.#report(definition.name, key, SHORT);
     }
-    return resolved;
+    return {
+      target: this.#fill(definition, known),
+      renew: async () => {
+        const { secrets } = this.#options;
+        const { baseDir } = definition.target;
+        await Promise.all(
+          known.map(({ reference, value }) => secrets.forget(reference, value, baseDir)),
+        );
+        return this.resolve(definition);
+      },
+    };
   }
 
   /**
    * Redacts the credentials of servers that have not started. A call can be refused before its server starts, and
-   * its arguments may contain the server's credentials.
+   * its arguments may contain the server's credentials. Secrets are not known before somebody needs them.
    */
   learn(servers: readonly ServerDefinition[]): void {
-    this.#redactor.addNames(servers.map(({ name }) => name));
+    this.#options.redactor.addNames(servers.map(({ name }) => name));
     for (const definition of servers) {
       try {
-        this.resolve(definition);
+        this.#fill(definition, undefined);
       } catch {
         // A value is missing. The server's start reports it.
       }
     }
   }
 
+  /** Without `known`, the secrets stay unknown: nothing stands in their place. */
+  #fill(definition: ServerDefinition, known: readonly KnownSecret[] | undefined): ServerTarget {
+    const { env, redactor } = this.#options;
+    const { name, target } = definition;
+    const values = new Map(known?.map(({ reference, value }) => [reference.text, value]));
+    const secretOf: SecretOf = ({ text }) => values.get(text) ?? "";
+    const resolved = resolveTarget(definition, env, undefined, secretOf);
+    redactor.addNames([name]);
+    for (const { place } of protect(redactor, target, resolved, env)) {
+      this.#report(name, place, UNPROTECTED);
+    }
+    return resolved;
+  }
+
+  /** All at once. If several cannot be had, the error that stays counts: trying again would not help. */
+  async #values(
+    { name: server, target }: ServerDefinition,
+    needed: readonly NeededSecret[],
+    signal: AbortSignal | undefined,
+  ): Promise<KnownSecret[]> {
+    const { secrets } = this.#options;
+    const { baseDir } = target;
+    const outcomes = await Promise.allSettled(
+      needed.map(async (each) => ({
+        ...each,
+        value: await secrets.resolve({ ...each, server, baseDir, signal }),
+      })),
+    );
+    const failures = outcomes.flatMap((each) =>
+      each.status === "rejected" ? [toPlugboardError(each.reason, "SECRET_UNAVAILABLE")] : [],
+    );
+    const failure = failures.find(({ permanent }) => permanent) ?? failures[0];
+    if (failure !== undefined) throw failure;
+    return outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  }
+
   diagnostics(server: string): Diagnostic[] {
-    const places = this.#unprotected.get(server) ?? [];
-    return Array.from(places, (place) => ({ server, message: unprotected(place) }));
+    const places = this.#unprotected.get(server)?.values() ?? [];
+    return Array.from(places, (message) => ({ server, message }));
   }
 
   /** Only what others wrote is redacted: the names, states and numbers are our own. */
   withoutSecrets(status: ServerStatus): ServerStatus {
     const { target, lastError, identity, diagnostics, stderr } = status;
     const foreign = { target, lastError, identity, stderr };
-    const told = this.#redactor.value(foreign);
+    const told = this.#options.redactor.value(foreign);
     const state = this.stateWithoutSecrets(status.state);
     return {
       ...status,
@@ -66,29 +131,34 @@ export class ServerSecrets {
       state,
       diagnostics: diagnostics.map((each) => {
         const { server } = each;
-        return { ...this.#redactor.value(each), server };
+        return { ...this.#options.redactor.value(each), server };
       }),
     };
   }
 
   stateWithoutSecrets(state: ServerState): ServerState {
     if (!("error" in state) && !("remedy" in state)) return state;
-    const told = this.#redactor.value(state);
+    const told = this.#options.redactor.value(state);
     // oxlint-disable-next-line no-unsafe-type-assertion -- the same state with its own kind
     return told === state ? state : ({ ...told, kind: state.kind } as ServerState);
   }
 
-  #report(server: string, place: string): void {
-    const places = this.#unprotected.get(server) ?? new Set();
+  #report(server: string, place: string, why: string): void {
+    const places = this.#unprotected.get(server) ?? new Map<string, string>();
     this.#unprotected.set(server, places);
     if (places.has(place)) return;
-    places.add(place);
-    loggerFor(server, this.#logger).warn(unprotected(place));
+    const message = `the credential in ${place} ${why}: results that contain it are not redacted`;
+    places.set(place, message);
+    loggerFor(server, this.#options.logger).warn(message);
   }
 }
 
-function unprotected(place: string): string {
-  return `the credential in ${place} is too short or too common to protect: results that contain it are not redacted`;
+const UNPROTECTED = "is too short or too common to protect";
+const SHORT = `has fewer than ${SHORTEST_SECRET} characters`;
+
+function notForSessions(server: string, [first]: readonly NeededSecret[]): PlugboardError {
+  const message = `${first?.key} refers to a secret, which servers of a session do not get`;
+  return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
 }
 
 /** Keys without a value are left out of a status: people print it as JSON and compare it. */

@@ -8,7 +8,7 @@ import type {
 } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
-import type { RemoteTarget } from "../model/server-definition.ts";
+import type { RemoteTarget, ResolvedTarget } from "../model/server-definition.ts";
 import type { GrantStore } from "../model/shared-state.ts";
 import type { Clock } from "../util/clock.ts";
 import { loadAuthorizer } from "./lazy.ts";
@@ -19,8 +19,8 @@ export interface ServerSignInOptions {
   server: string;
   /** What `plugboard login` takes. Absent: the name of the server. */
   signInAs?: string | undefined;
-  /** The target with its values filled in. */
-  resolve: () => RemoteTarget;
+  /** The target with its values filled in. Rejects where one cannot be had. */
+  resolve: () => Promise<ResolvedTarget<RemoteTarget>>;
   /** The login belongs to a matching server. It is only used while both have the same URL. */
   isOfMatchingServer: boolean;
   /** Where its tokens are kept. */
@@ -49,7 +49,7 @@ export class ServerSignIn {
   async authorizer(target: RemoteTarget): Promise<Authorizer | undefined> {
     if (target.oauth === false || hasOwnCredentials(target)) return undefined;
     if (!this.#options.isOfMatchingServer) return (await this.#make(target)).authorizer;
-    const configured = this.#options.resolve();
+    const { target: configured } = await this.#options.resolve();
     // The configured URL may contain a variable whose value has changed.
     if (!isSameAddress(target.url, configured.url)) return undefined;
     return (await this.#make(configured)).authorizer;
@@ -65,7 +65,7 @@ export class ServerSignIn {
   }
 
   async signIn(request?: SignInRequest): Promise<void> {
-    const target = this.#signInTarget();
+    const target = await this.#signInTarget();
     const { authorizer } = await this.#make(target);
     const { probeChallenge } = await loadAuthorizer();
     const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
@@ -73,7 +73,7 @@ export class ServerSignIn {
   }
 
   async signOut(): Promise<SignOutOutcome> {
-    return (await this.#make(this.#signInTarget())).authorizer.signOut();
+    return (await this.#make(await this.#signInTarget())).authorizer.signOut();
   }
 
   async close(): Promise<void> {
@@ -81,8 +81,8 @@ export class ServerSignIn {
     await end(this.#current?.made);
   }
 
-  #signInTarget(): RemoteTarget {
-    const target = this.#options.resolve();
+  async #signInTarget(): Promise<RemoteTarget> {
+    const { target } = await this.#options.resolve();
     if (target.oauth !== false && !hasOwnCredentials(target)) return target;
     const { server } = this.#options;
     const why = target.oauth === false ? '"oauth" is false' : "its headers have credentials";

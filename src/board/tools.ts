@@ -6,7 +6,9 @@ import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { Callee, Next, ToolSubject } from "../model/guard.ts";
-import { isForApp, isManual } from "../model/include.ts";
+import { type IncludeMode, includeOf, isForApp } from "../model/include.ts";
+import type { ServerDefinition } from "../model/server-definition.ts";
+import type { ServerStatus } from "../model/server-status.ts";
 import {
   type CallOutcome,
   type NativeTool,
@@ -17,6 +19,7 @@ import {
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 
@@ -98,10 +101,11 @@ export class BoardTools {
     ];
   }
 
-  /** How many tools of the server are listed. */
-  count(server: string): number {
-    const tools = this.#options.servers.toolsOf(server);
-    return tools.filter((entry) => this.#at(entry).isListed).length;
+  /** How many tools of the server are listed, and what they take of a prompt. */
+  listedOf(server: string): Pick<ServerStatus, "tools" | "promptTokens"> {
+    const all = this.#options.servers.toolsOf(server).map((entry) => this.#at(entry));
+    const listed = all.flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
+    return { tools: listed.length, promptTokens: promptTokens(listed) };
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */
@@ -188,7 +192,7 @@ export class BoardTools {
     });
     const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
-    const isHidden = isApp || isManual(toolName(subject), definition.include);
+    const include = isApp ? "app" : includeIn(definition, subject);
     const isFramed = guard.askedFraming(definition) !== undefined;
     const frame = isFramed
       ? (outcome: CallOutcome): Promise<CallOutcome> => guard.frame(subject, outcome)
@@ -203,7 +207,7 @@ export class BoardTools {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isFramed && { isFramed }),
-        ...(isHidden && { include: isApp ? "app" : "manual" }),
+        ...(include && { include }),
       },
       isAllowed,
       get isListed() {
@@ -250,6 +254,14 @@ export class BoardTools {
       isForApp: false,
     };
   }
+}
+
+/** What a session brings is in its prompt, however many tools there are. */
+function includeIn(
+  { include, origin }: ServerDefinition,
+  subject: ToolSubject,
+): IncludeMode | undefined {
+  return includeOf(toolName(subject), include) ?? (origin === "session" ? "always" : undefined);
 }
 
 /** Each tool as a text: two that differ for anybody differ here. */

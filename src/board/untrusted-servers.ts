@@ -51,6 +51,7 @@ export function statusOffBoard(definition: ServerDefinition, state: ServerState)
     target: describeTarget(target),
     state,
     tools: 0,
+    promptTokens: 0,
     cached: false,
     available: false,
     restarts: 0,

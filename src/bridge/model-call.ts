@@ -29,7 +29,7 @@ export interface ModelCallOptions {
 }
 
 /** `ModelTools`, or the map that one of its lists returned. */
-interface ModelToolLookup {
+export interface ModelToolLookup {
   get(name: string): ModelTool | undefined;
   keys(): Iterable<string>;
 }

@@ -3,7 +3,7 @@
 // fail the whole request.
 
 import { PlugboardError } from "../model/errors.ts";
-import { isShownToModels } from "../model/include.ts";
+import { isForModels } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import { CHARACTERS_PER_TOKEN, tokenCount } from "../util/tokens.ts";
@@ -32,6 +32,10 @@ export interface ModelToolsOptions {
   maxTools?: number;
   /** How many tokens fit into a request to the model: a tool that takes a quarter of them is left out. */
   contextWindow?: number;
+  /** Finds a tool that is not on the list, by the name under which a model would get it. */
+  find?: (name: string) => Tool | undefined;
+  /** Called with the tool of each call. */
+  onCall?: (tool: Tool) => void;
   /** Called once for each tool name. */
   onLeftOut?: (tool: Tool, reason: string) => void;
   /** Called once for each tool whose schema had to be changed. */
@@ -56,7 +60,7 @@ export class ModelTools {
   list(): Map<string, ModelTool> {
     const { maxTools = Infinity } = this.#options;
     const listed = new Map<string, ModelTool>();
-    for (const tool of this.#tools().filter(isShownToModels)) {
+    for (const tool of this.#tools().filter(isForModels)) {
       const made = this.#made.get(tool) ?? this.#make(tool);
       if (typeof made === "string") {
         this.#leaveOut(tool, made);
@@ -72,10 +76,20 @@ export class ModelTools {
     return listed;
   }
 
-  /** A tool of this list or of an earlier one. */
+  /** For a call: a tool of this list, of an earlier one, or one that the model may call although no list had it. */
   get(name: string): ModelTool | undefined {
     this.list();
-    return this.#known.get(name);
+    const known = this.#known.get(name) ?? this.find(name);
+    if (known !== undefined) this.#options.onCall?.(known.tool);
+    return known;
+  }
+
+  /** A tool that the model may call although it is on no list. */
+  find(name: string): ModelTool | undefined {
+    const other = this.#options.find?.(name);
+    if (other === undefined) return undefined;
+    const made = this.#made.get(other) ?? this.#make(other);
+    return typeof made === "string" ? undefined : made;
   }
 
   keys(): Iterable<string> {
@@ -98,7 +112,7 @@ export class ModelTools {
 
 /** Normalises the schemas ahead of time, so that the next `list` finds them done. */
 export function prepareModelTools(tools: readonly Tool[], provider: SchemaProvider): void {
-  for (const { parameters } of tools.filter(isShownToModels)) normalize(parameters, provider);
+  for (const { parameters } of tools.filter(isForModels)) normalize(parameters, provider);
 }
 
 function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): ModelTool | string {

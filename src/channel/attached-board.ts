@@ -20,6 +20,7 @@ import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
 import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
+import type { ToolSearchSetting } from "../model/include.ts";
 import type { OfferedResources } from "../model/resource.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS, type ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
@@ -73,6 +74,7 @@ class BoardParts {
   readonly logger: Logger;
   agent: AgentConfig;
   link: Link;
+  readonly toolSearch = (): ToolSearchSetting => this.agent.toolSearch ?? "auto";
   /** Opened when it is needed first: most commands have nothing of their own. */
   #own: Promise<Board> | undefined;
   /** Opened when the gateway is gone and no other was found. */
@@ -254,7 +256,13 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   #recovering: Promise<BoardBase> | undefined;
 
   private constructor(shared: RemoteSession, own: Board | undefined, parts: BoardParts) {
-    super(shared, { own, clock: parts.clock, logger: parts.logger });
+    super(shared, {
+      own,
+      toolSearch: parts.toolSearch,
+      clock: parts.clock,
+      logger: parts.logger,
+      embed: parts.options.embed,
+    });
     this.#parts = parts;
     const { onToolsChanged, signal } = parts.options;
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
@@ -375,8 +383,10 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     try {
       const part = await this.again(reopen);
       const onClosed = (): void => void this.#sessions.delete(entry);
-      const { clock, logger } = parts;
-      const session = new OverlaySession(part, { own, clock, logger, onClosed });
+      const { clock, logger, toolSearch } = parts;
+      const { embed } = parts.options;
+      const overlay = { own, toolSearch, clock, logger, embed, onClosed };
+      const session = new OverlaySession(part, overlay);
       const entry = { session, reopen };
       made.session = session;
       this.#sessions.add(entry);

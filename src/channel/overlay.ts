@@ -2,7 +2,9 @@
 // The shared part can be lost and replaced; calls made meanwhile wait for the next one.
 
 import { slashed, suggestTools } from "../board/find-tool.ts";
+import { Inclusion } from "../board/inclusion.ts";
 import { READ_SAVED_RESULT } from "../board/saved-results.ts";
+import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type {
   BoardBase,
@@ -12,7 +14,9 @@ import type {
 } from "../model/board.ts";
 import { cancelled, PlugboardError, unknownServer } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
+import type { ToolSearchSetting } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Embed, SearchOptions, ToolHit } from "../model/search.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
@@ -40,8 +44,11 @@ const CLOSE_WAIT_MS = 1000;
 
 export interface OverlayOptions<Own extends BoardBase> {
   own: Own | undefined;
+  /** As it is configured now. */
+  toolSearch: () => ToolSearchSetting;
   clock: Clock;
   logger: Logger;
+  embed?: Embed | undefined;
 }
 
 type SharedState<Shared> =
@@ -70,10 +77,16 @@ export abstract class Overlay<
   #ownNames: ReadonlySet<string> | undefined;
   /** The tools as they were listed when a change was last reported. */
   #listed: Tool[];
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#joined({ all: true }),
+    onChange: () => this.#reportTools(),
+  });
+  readonly #search: BoardSearch;
   readonly #readers = new WeakMap<Tool, Tool>();
 
   constructor(shared: Shared, options: OverlayOptions<Own>) {
     const { own, logger } = options;
+    this.#search = new BoardSearch(this, options);
     this.#shared = shared;
     this.own = own;
     this.options = options;
@@ -98,7 +111,23 @@ export abstract class Overlay<
     this.#listed = this.tools({ all: true });
   }
 
-  tools({ all = false }: { all?: boolean } = {}): Tool[] {
+  tools(options: { all?: boolean } = {}): Tool[] {
+    return this.#joined(options).map((tool) => this.#inclusion.of(tool));
+  }
+
+  get toolSearch(): ToolSearchSetting {
+    return this.options.toolSearch();
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
+  }
+
+  #joined({ all = false }: { all?: boolean }): Tool[] {
     const shared = this.#shared.tools({ all });
     const own = this.own?.tools({ all }) ?? [];
     if (own.length === 0 && this.#ownServers.size === 0) return shared;
@@ -116,7 +145,15 @@ export abstract class Overlay<
     ];
   }
 
-  async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
+  }
+
+  async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    return this.#inclusion.of(await this.#find(name, options));
+  }
+
+  async #find(name: string, { signal }: { signal?: AbortSignal }): Promise<Tool> {
     const { own } = this;
     const find = { ...(signal && { signal }) };
     if (own === undefined) return this.again((shared) => shared.find(name, find), signal);

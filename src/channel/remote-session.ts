@@ -1,6 +1,8 @@
 // A session board in a gateway, seen from an attached command. Calls and reads go over the link; tools, states and
 // instructions are what the gateway told last, and the events are derived from that.
 
+import { Inclusion } from "../board/inclusion.ts";
+import { BoardSearch } from "../board/tool-search.ts";
 import { toFailure } from "../bridge/failure.ts";
 import type { AskApproval } from "../model/approval.ts";
 import type { SignOutOutcome } from "../model/authorization.ts";
@@ -10,16 +12,19 @@ import type { ElicitationRequest, OnElicitation } from "../model/elicitation.ts"
 import { cancelled, PlugboardError, unknownServer, withPossibleEffect } from "../model/errors.ts";
 import type { BoardEvents } from "../model/events.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
+import type { ToolSearchSetting } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
 import type { BoardPrompts } from "../model/prompt.ts";
 import type { RequestHandlers } from "../model/request-handlers.ts";
 import type { OfferedResources } from "../model/resource.ts";
 import type { OnSampling, SamplingRequest } from "../model/sampling.ts";
+import type { SearchOptions, ToolHit } from "../model/search.ts";
 import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { type CallOutcome, canonicalName, type Tool, type ToolResult } from "../model/tool.ts";
+import { systemClock } from "../util/clock.ts";
 import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
 import { isForApps, isForModels, isSameState, toolsChange } from "./changes.ts";
@@ -74,6 +79,11 @@ export class RemoteSession implements SessionBoard {
   readonly #session: number;
   readonly #options: RemoteSessionOptions;
   readonly #events: Emitter<BoardEvents>;
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#tools,
+    onChange: (change) => this.#events.emit("tools", change),
+  });
+  readonly #search: BoardSearch;
   readonly #handlers = new NumberedHandlers();
   readonly #questions = new Map<number, Deferred<void>>();
   /** The costly events that the gateway was asked for. */
@@ -94,6 +104,7 @@ export class RemoteSession implements SessionBoard {
     this.cwd = cwd;
     this.link = link;
     this.#options = options;
+    this.#search = new BoardSearch(this, { clock: systemClock, logger: options.logger });
     this.#session = sessionsOf(link).add(this);
     this.#events = new Emitter((error) =>
       options.logger.error("a listener threw", { reason: String(error) }),
@@ -155,12 +166,30 @@ export class RemoteSession implements SessionBoard {
   }
 
   tools({ all = false }: { all?: boolean } = {}): Tool[] {
-    return all ? [...this.#tools] : this.#tools.filter(({ include }) => include !== "app");
+    const tools = this.#tools.map((tool) => this.#inclusion.of(tool));
+    return all ? tools : tools.filter(({ include }) => include !== "app");
+  }
+
+  /** Whoever lays something over it knows the configuration. */
+  get toolSearch(): ToolSearchSetting {
+    return "auto";
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
   }
 
   /** The tool of this public name or `server/tool`, if the gateway has told of it. */
   known(name: string): Tool | undefined {
     return this.#byName.get(name);
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async find(name: string, { signal }: { signal?: AbortSignal } = {}): Promise<Tool> {

@@ -249,15 +249,15 @@ function isRelative(word: string): boolean {
   return /^\.{1,2}(?:[/\\:]|$)/.test(word);
 }
 
-/** With the variables filled in that are set. */
+/** With the variables filled in that are set, and without secrets: those are the gateway's to get. */
 function expanded(value: string, env: Environment): string {
   const template = parseTemplate(value);
   if (template.kind === "malformed") return value;
   return template.parts
-    .map((part) =>
-      part.kind === "text"
-        ? part.text
-        : (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? ""),
-    )
+    .map((part) => {
+      if (part.kind === "text") return part.text;
+      if (part.kind === "secret") return "";
+      return (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? "");
+    })
     .join("");
 }

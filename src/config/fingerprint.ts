@@ -7,7 +7,7 @@ import { type AgentConfig, templateFor } from "../model/agent-config.ts";
 import type { Environment } from "../util/environment.ts";
 import { differsIn, type DirectoryUse, directoryUse, type StartPlace } from "./directory-use.ts";
 import { realDirectory } from "./find.ts";
-import { parseTemplate } from "./schema/references.ts";
+import { parseTemplate, referencesIn } from "./schema/references.ts";
 
 export interface Fingerprint {
   /** The hash of the configuration file. */
@@ -154,12 +154,16 @@ function agentFingerprint(
   return { ...found, ...directoryUse(agent, shared, place) };
 }
 
-/** The variables that any text in a value refers to. */
+/** The variables that any text in a value refers to, as `${NAME}` or `secret://env/NAME`. */
 function namesIn(value: unknown): string[] {
   if (typeof value === "string") {
     const template = parseTemplate(value);
     if (template.kind === "malformed") return [];
-    return template.parts.flatMap((part) => (part.kind === "variable" ? [part.name] : []));
+    const variables = template.parts.flatMap((part) =>
+      part.kind === "variable" ? [part.name] : [],
+    );
+    const secrets = referencesIn(value).filter(({ provider }) => provider === "env");
+    return [...variables, ...secrets.map(({ path }) => path)];
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(namesIn);

@@ -6,7 +6,7 @@ import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../model/agent-config.ts";
 import { DEFAULT_PORT, type GatewaySettings } from "../model/gateway-settings.ts";
 import { readConfigFile } from "./config-file.ts";
-import { expandHome } from "./home.ts";
+import { expandHome } from "../util/home-path.ts";
 import { throwIfAny } from "./issue.ts";
 import type { LoadConfigOptions } from "./load.ts";
 import { readAgents } from "./schema/agents.ts";

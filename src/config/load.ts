@@ -7,10 +7,11 @@ import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { type AgentConfig, DEFAULT_AGENT } from "../model/agent-config.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
+import type { SecretSettings } from "../model/secret-provider.ts";
 import type { SessionDefaults } from "../model/server-config.ts";
 import { closest } from "../util/closest.ts";
 import { type ConfigFile, readConfigContent, readConfigFile } from "./config-file.ts";
-import { expandHome } from "./home.ts";
+import { expandHome } from "../util/home-path.ts";
 import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { layOver } from "./layers/files.ts";
@@ -25,7 +26,8 @@ import {
   plainServers,
 } from "./layers/merge.ts";
 import { type AgentLayer, type AgentLayers, readAgents, writtenModules } from "./schema/agents.ts";
-import { type AgentSettings, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { type AgentSettings, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/file-schema.ts";
+import { hasFileReference } from "./schema/references.ts";
 import { kindOf } from "./schema/servers.ts";
 import {
   agentWarnings,
@@ -33,6 +35,7 @@ import {
   rootWarnings,
   serverWarnings,
 } from "./schema/warnings.ts";
+import { unknownProviders } from "./secret-references.ts";
 
 export interface LoadConfigOptions {
   /** What a relative path is relative to; by default the process's working directory. */
@@ -46,6 +49,8 @@ export interface LoadConfigOptions {
   baseText?: string;
   /** Settings of every server that has none of its own. */
   serverDefaults?: SessionDefaults;
+  /** The providers that you will give to `openBoard`: references may name them. */
+  secretProviders?: readonly { readonly name: string }[];
 }
 
 /**
@@ -86,7 +91,7 @@ export async function loadConfigContent(
 }
 
 /** A file that was read and taken apart; its agents are checked when one of them is used. */
-interface FileLayers extends Omit<ConfigFile, "value"> {
+interface FileLayers extends ConfigFile {
   file?: string;
   layers: AgentLayers;
   /** The ids that are valid: its own, and those of a file that it lies over or beneath. */
@@ -100,22 +105,28 @@ async function readLayers(
   return { ...takenApart(await readConfigFile(file, { cwd, text })), file };
 }
 
-function takenApart({ value, ...config }: ConfigFile): FileLayers {
-  const layers = readAgents(value);
+function takenApart(config: ConfigFile): FileLayers {
+  const layers = readAgents(config.value);
   return { ...config, layers, agentIds: layers.list.flatMap(({ id }) => id ?? []) };
 }
 
 function toAgentConfig(
-  { file, layers, agentIds, issues, warnings, notes, asWritten, source, isOfDirectory }: FileLayers,
+  read: FileLayers,
   agentId: string,
-  { cwd, homedir = systemHome(), serverDefaults }: LoadConfigOptions,
+  { cwd, homedir = systemHome(), serverDefaults, secretProviders = [] }: LoadConfigOptions,
 ): AgentConfig {
+  const { file, value, layers, agentIds, issues, warnings, notes, asWritten, source } = read;
+  const { isOfDirectory } = read;
   const baseDir = file && dirname(file);
   const agent = layers.list.find(({ id }) => id === agentId);
   const isKnown = agentIds.includes(agentId) || agentId === DEFAULT_AGENT;
   const found = [
     ...layers.issues,
     ...mergeIssues(layers),
+    ...unknownProviders(
+      value,
+      secretProviders.map(({ name }) => name),
+    ),
     ...(isKnown ? [] : [unknownAgent(agentId, agentIds)]),
   ];
   throwIfAny([...issues, ...found.map(asWritten)], source);
@@ -194,6 +205,7 @@ function mergeAgent(
     toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
+    ...(mcp.toolSearch !== undefined && { toolSearch: toolSearchSetting(mcp.toolSearch) }),
     ...nativeModules(layers, toPath),
     roots: rootsSetting(mcp.roots, baseDir),
     ...(mcp.keepAlive !== undefined && { keepAlive: mcp.keepAlive }),
@@ -203,7 +215,8 @@ function mergeAgent(
     maxSteps: settings.maxSteps,
     modelNotice: settings.modelNotice,
     modelTimeout: settings.modelTimeout,
-    modelProviders: root.models?.providers,
+    modelProviders: modelProviders(root.models?.providers, baseDir),
+    ...(root.secrets && { secrets: secretSettings(root.secrets, toPath) }),
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,
     ...(root.registry !== undefined && { registry: root.registry }),
@@ -216,6 +229,28 @@ function mergeAgent(
       })),
     ),
   };
+}
+
+/** With the directory that the path of a key's file is relative to. */
+function modelProviders(
+  providers: AgentConfig["modelProviders"],
+  baseDir: string,
+): AgentConfig["modelProviders"] {
+  if (providers === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(providers).map(([name, provider]) => [
+      name,
+      hasFileReference(provider) ? { ...provider, baseDir } : provider,
+    ]),
+  );
+}
+
+function secretSettings(
+  settings: SecretSettings,
+  toPath: (path: string) => string,
+): SecretSettings {
+  const { file } = settings;
+  return file?.path === undefined ? settings : { ...settings, file: { path: toPath(file.path) } };
 }
 
 /** Those of the defaults come first; an agent adds its own. */

@@ -6,7 +6,7 @@ import { throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { agentGuard, auditSettings } from "./layers/guard.ts";
 import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.ts";
-import { boardSchema, DEFAULT_TOOL_NAMES } from "./schema/file-schema.ts";
+import { boardSchema, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/file-schema.ts";
 import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warnings.ts";
@@ -32,9 +32,11 @@ export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentCon
     toolNameLength: input.toolNameLength,
     startupWait,
     resourceTools,
+    ...(input.toolSearch !== undefined && { toolSearch: toolSearchSetting(input.toolSearch) }),
     roots: rootsSetting(roots, baseDir),
     workspace,
     networkAllow,
+    ...(input.secrets && { secrets: input.secrets }),
     guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),
     audit: auditSettings(input.audit, (file) => file),
     session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),

@@ -1,31 +1,91 @@
 // Replaces references in configured values by what they refer to. This happens late: each time a server starts or a model is opened,
-// so that a changed variable counts without loading the configuration again.
+// so that a changed variable counts without loading the configuration again. The values of secrets are given: whoever starts
+// a server finds out here which ones it needs, and gets them first.
 
 import { homedir as systemHome } from "node:os";
 import { resolve } from "node:path";
 import type { OAuthSettings } from "../model/authorization.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { RootsSetting } from "../model/roots.ts";
+import { type SecretReference, secretUnavailable } from "../model/secret-provider.ts";
 import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
-import { expandHome } from "./home.ts";
+import { expandHome } from "../util/home-path.ts";
 import { formatPath, type KeyPath } from "./issue.ts";
-import { mentionsSecret, parseTemplate } from "./schema/references.ts";
+import {
+  mentionsSecret,
+  parseReference,
+  parseTemplate,
+  type Template,
+} from "./schema/references.ts";
 import { headerValueProblem, urlProblem } from "./schema/values.ts";
+
+/** A private key as text. Anything else is the path of a file. */
+const PEM = "-----BEGIN";
 
 type Expand = (value: string, path: KeyPath) => string;
 
+/** The value of a secret. `key` names where it is needed: `env.TOKEN`. */
+export type SecretOf = (reference: SecretReference, key: string) => string;
+
+/** For those who compare targets: a reference stands for itself. */
+export const asWritten: SecretOf = ({ text }) => text;
+
+/** A reference, and where it is needed: `env.TOKEN`, `headers.Authorization`. */
+export interface NeededSecret {
+  key: string;
+  reference: SecretReference;
+}
+
 /**
- * Throws UNRESOLVED_VALUE for a variable that is not set and for a `secret://` reference, wherever it
- * came from, and CONFIG_INVALID for what expansion made unusable. Both are permanent.
+ * Throws UNRESOLVED_VALUE for a variable that is not set, and CONFIG_INVALID for what expansion made unusable. Both are
+ * permanent. Without `secretOf`, it throws SECRET_UNAVAILABLE for a reference to a secret.
  */
 export function resolveTarget(
-  { target, name }: ServerDefinition,
+  definition: ServerDefinition,
   env: Environment = process.env,
   homedir: string = env["HOME"] || systemHome(),
+  secretOf: SecretOf = noSecrets(definition.name),
+): ServerTarget {
+  const { target, name } = definition;
+  const resolved = expandTarget(definition, env, homedir, secretOf);
+  if (resolved.kind === "stdio") return resolved;
+  const { url, headers } = resolved;
+  // A reference that stands for itself is not the URL.
+  if (secretOf !== asWritten || !mentionsSecret(url)) refuse(urlProblem(url), name, ["url"]);
+  for (const [header, value] of Object.entries(headers)) {
+    refuse(headerValueProblem(value), name, ["headers", header]);
+  }
+  const written = target.kind !== "stdio" && target.oauth ? target.oauth.privateKey : undefined;
+  const { privateKey } = resolved.oauth || {};
+  if (secretOf !== asWritten && written !== undefined && mentionsSecret(written)) {
+    const isKey = privateKey?.includes(PEM) === true;
+    refuse(isKey ? undefined : "is not a private key in PEM", name, ["oauth", "privateKey"]);
+  }
+  return resolved;
+}
+
+/** The secrets that the target needs. Throws UNRESOLVED_VALUE and CONFIG_INVALID as `resolveTarget` does. */
+export function secretsNeeded(
+  definition: ServerDefinition,
+  env: Environment = process.env,
+): NeededSecret[] {
+  const needed: NeededSecret[] = [];
+  expandTarget(definition, env, "", (reference, key) => {
+    needed.push({ key, reference });
+    return "";
+  });
+  return needed;
+}
+
+function expandTarget(
+  { target, name }: ServerDefinition,
+  env: Environment,
+  homedir: string,
+  secretOf: SecretOf,
 ): ServerTarget {
   const { baseDir } = target;
-  const expand: Expand = (value, path) => expandValue(value, formatPath(path), env, name);
+  const expand: Expand = (value, path) => expandValue(value, formatPath(path), env, name, secretOf);
   const toPath = (path: string): string => {
     const expanded = expandHome(path, homedir);
     return baseDir === undefined ? expanded : resolve(baseDir, expanded);
@@ -44,19 +104,13 @@ export function resolveTarget(
       ...(cwd !== undefined && { cwd: toPath(expand(cwd, ["cwd"])) }),
     };
   }
-  const url = expand(target.url, ["url"]);
-  refuse(urlProblem(url), name, ["url"]);
-  const headers = expandMap(target.headers, "headers", expand);
-  for (const [header, value] of Object.entries(headers)) {
-    refuse(headerValueProblem(value), name, ["headers", header]);
-  }
   const { kind, allowInsecure, allowPrivate, tls, oauth } = target;
   const file = (path: string | undefined, key: string): string | undefined =>
     path && toPath(expand(path, ["tls", key]));
   return {
     kind,
-    url,
-    headers,
+    url: expand(target.url, ["url"]),
+    headers: expandMap(target.headers, "headers", expand),
     allowInsecure,
     allowPrivate,
     oauth: oauth && resolveOAuth(oauth, expand, toPath),
@@ -90,7 +144,9 @@ function resolveOAuth(
     given.map(([key, value]) => [key, expand(String(value), ["oauth", key])]),
   ) as OAuthSettings;
   const { privateKey } = expanded;
-  if (privateKey === undefined || privateKey.includes("-----BEGIN")) return expanded;
+  // What a secret holds is never the path of a file.
+  const isSecret = mentionsSecret(oauth.privateKey ?? "");
+  if (privateKey === undefined || privateKey.includes(PEM) || isSecret) return expanded;
   return { ...expanded, privateKey: toPath(privateKey) };
 }
 
@@ -105,33 +161,92 @@ function expandMap(
 }
 
 /**
- * A value with its `${VAR}` filled in. `key` names it in messages. Throws UNRESOLVED_VALUE for a variable that
- * is not set and for a `secret://` reference, and CONFIG_INVALID for a malformed value.
+ * A value with its references filled in. `key` names it in messages. Throws UNRESOLVED_VALUE for a variable that is not
+ * set, and CONFIG_INVALID for a malformed value. Without `secretOf`, it throws SECRET_UNAVAILABLE for a secret.
  */
-export function expandValue(value: string, key: string, env: Environment, server?: string): string {
+export function expandValue(
+  value: string,
+  key: string,
+  env: Environment,
+  server?: string,
+  secretOf: SecretOf = noSecrets(server),
+): string {
   const details: ErrorDetails = { server, permanent: true };
   const template = parseTemplate(value);
   // A value that was set in code has not been through the schema.
   if (template.kind === "malformed") {
     throw new PlugboardError("CONFIG_INVALID", `${key} ${template.reason}`, details);
   }
-  const expanded = template.parts
-    .map((part) => {
-      if (part.kind === "text") return part.text;
-      const { name, fallback } = part;
-      const found = Object.hasOwn(env, name) ? env[name] : undefined;
-      // As in a shell, `:-` also stands in for an empty value.
-      const result = fallback === undefined ? found : found || fallback;
-      if (result !== undefined) return result;
-      const message = `${key} needs the variable ${name}, which is not set`;
-      const hint = `export ${name}, or give a default with \${${name}:-…}`;
-      throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
-    })
-    .join("");
-  if (!mentionsSecret(expanded)) return expanded;
-  const message = `${key} is a secret reference, which cannot be resolved`;
-  const hint = "secret references are not supported in this version; use ${VAR}";
+  const { parts, isReference } = template;
+  const expanded = parts.map((part) => {
+    switch (part.kind) {
+      case "text":
+        return part.text;
+      case "variable":
+        return valueOfVariable(part, key, env, details);
+      case "secret":
+        return secretOf(part.reference, key);
+    }
+  });
+  if (isReference !== true) {
+    const given = expanded.filter((_, index) => parts[index]?.kind !== "secret").join("");
+    if (!mentionsSecret(given)) return expanded.join("");
+    // Never sent as it is: the server would get the reference in place of the secret.
+    const message = `${key} becomes a reference to a secret only with the values of its variables`;
+    const hint = "write the reference itself into the configuration";
+    throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
+  }
+  const reference = parseReference(expanded.join(""));
+  if (reference !== undefined) return secretOf(reference, key);
+  throw new PlugboardError("CONFIG_INVALID", `${key} is a malformed secret reference`, details);
+}
+
+/** A value with its references filled in, as `expandValue` gives it, with the secrets that `valueOf` gives. */
+export async function resolveValue(
+  value: string,
+  key: string,
+  env: Environment,
+  valueOf: (needed: NeededSecret) => Promise<string>,
+): Promise<string> {
+  const needed: NeededSecret[] = [];
+  expandValue(value, key, env, undefined, (reference, place) => {
+    needed.push({ key: place, reference });
+    return "";
+  });
+  const values = new Map(
+    await Promise.all(
+      needed.map(async (each) => [each.reference.text, await valueOf(each)] as const),
+    ),
+  );
+  return expandValue(value, key, env, undefined, ({ text }) => values.get(text) ?? "");
+}
+
+type Variable = Extract<
+  Extract<Template, { kind: "parts" }>["parts"][number],
+  { kind: "variable" }
+>;
+
+function valueOfVariable(
+  { name, fallback }: Variable,
+  key: string,
+  env: Environment,
+  details: ErrorDetails,
+): string {
+  const found = Object.hasOwn(env, name) ? env[name] : undefined;
+  // As in a shell, `:-` also stands in for an empty value.
+  const result = fallback === undefined ? found : found || fallback;
+  if (result !== undefined) return result;
+  const message = `${key} needs the variable ${name}, which is not set`;
+  const hint = `export ${name}, or give a default with \${${name}:-…}`;
   throw new PlugboardError("UNRESOLVED_VALUE", message, { ...details, hint });
+}
+
+/** Where nobody can get secrets. */
+function noSecrets(server: string | undefined): SecretOf {
+  return (reference, key) => {
+    const message = `${key}: ${reference.text} cannot be resolved here`;
+    throw secretUnavailable(message, { server });
+  };
 }
 
 /** `problem` never quotes the value: after expansion it may hold a secret. */

@@ -10,6 +10,7 @@ import { layerIssues, overlay } from "./layers/merge.ts";
 import { anyObject, check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { serverWarnings } from "./schema/warnings.ts";
+import { secretIssues } from "./secret-references.ts";
 
 /** Throws CONFIG_INVALID, listing everything that is wrong. `cwd` is what a server's own is relative to. */
 export function parseSessionServers(
@@ -20,7 +21,12 @@ export function parseSessionServers(
   const path = ["servers"];
   const layer = readServers(servers, path);
   throwIfAny(
-    [...check(anyObject(), servers, path).issues, ...layer.issues, ...layerIssues(layer)],
+    [
+      ...check(anyObject(), servers, path).issues,
+      ...layer.issues,
+      ...layerIssues(layer),
+      ...Array.from(layer.servers.values(), (each) => secretIssues(each.config, each.path)).flat(),
+    ],
     {},
   );
   const base: SessionDefaults = { idleTimeout: SESSION_IDLE_MS, ...defaults?.settings };

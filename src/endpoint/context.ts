@@ -13,7 +13,16 @@ import type { Spans } from "./trace.ts";
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export type EndpointBoard = Pick<
   BoardBase,
-  "tools" | "call" | "resources" | "prompts" | "status" | "instructions" | "setLogLevel" | "on"
+  | "tools"
+  | "find"
+  | "search"
+  | "call"
+  | "resources"
+  | "prompts"
+  | "status"
+  | "instructions"
+  | "setLogLevel"
+  | "on"
 >;
 
 export interface EndpointOptions {
@@ -39,6 +48,8 @@ export interface EndpointOptions {
   about?: () => string | undefined;
   /** Leaves the URIs of apps as they are, because there is only one server. */
   keepsApps?: () => boolean;
+  /** Clients get a search for tools in place of the tools. */
+  search?: boolean;
   /** Makes a span of each call. */
   spans?: Spans;
 }

@@ -10,6 +10,7 @@ import { LogMessages } from "./log-messages.ts";
 import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from "./message.ts";
 import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
+import { SearchedTools } from "./methods/search-tools.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { ClientRoots } from "./questions/client-roots.ts";
@@ -36,6 +37,8 @@ export class Endpoint {
   readonly #logs: LogMessages;
   readonly #startup: Startup;
   readonly #tools: ServedTools;
+  /** Stands for the tools, where clients search for them. */
+  readonly #searched: SearchedTools | undefined;
   readonly #content: ServedContent;
   readonly #clients = new Map<Client, () => void>();
   readonly #listening = new Set<() => void>();
@@ -65,6 +68,10 @@ export class Endpoint {
       },
     };
     this.#tools = new ServedTools(this.#context);
+    if (options.search) {
+      const settled = (): Promise<void> | undefined => this.#startup.before("tools/list");
+      this.#searched = new SearchedTools(this.#context, this.#tools, settled);
+    }
     this.#methods = this.#describeMethods();
   }
 
@@ -73,7 +80,8 @@ export class Endpoint {
     const client = new Client(options);
     const off = this.#context.changes.add({
       interests: {
-        tools: true,
+        // A list of the four tools that search does not change.
+        tools: this.#searched === undefined,
         prompts: true,
         resources: true,
         hasUri: (uri) => client.subscriptions.has(uri),
@@ -126,7 +134,9 @@ export class Endpoint {
       { inMeta, inHeaders },
       {
         protocolVersion: era === "modern" ? MODERN_VERSIONS[0] : client.profile.protocolVersion,
-        server: this.#tools.serverOf(request.params["name"]),
+        server: this.#tools.serverOf(
+          this.#searched?.calledName(request.params) ?? request.params["name"],
+        ),
       },
     );
     return span === undefined
@@ -146,7 +156,8 @@ export class Endpoint {
     const stopLogs = this.#logs.watch(exchange);
     this.#roots?.askIfDue(client, exchange);
     try {
-      const starting = this.#startup.before(request.method);
+      const isFixed = this.#searched !== undefined && request.method === "tools/list";
+      const starting = isFixed ? undefined : this.#startup.before(request.method);
       if (starting !== undefined) await starting;
       const answer = await method(exchange);
       return "result" in answer
@@ -209,10 +220,13 @@ export class Endpoint {
     const context = this.#context;
     const content = this.#content;
     const common: [string, Method][] = [
-      ["tools/list", (exchange) => this.#tools.list(exchange)],
+      ["tools/list", (exchange) => this.#searched?.list() ?? this.#tools.list(exchange)],
       [
         "tools/call",
-        (exchange) => this.#tools.refusal(exchange) ?? callTool(exchange, context, this.#tools),
+        (exchange) =>
+          this.#searched?.answer(exchange) ??
+          this.#tools.refusal(exchange) ??
+          callTool(exchange, context, this.#tools),
       ],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],

@@ -25,6 +25,8 @@ const SERVERS = { fallback: 10, max: 1000, variable: "PLUGBOARD_MAX_SESSION_SERV
 const TOOLS = { fallback: 100, max: 10_000, variable: "PLUGBOARD_MAX_SESSION_TOOLS" } as const;
 const MOST_PROCESSES = 5;
 
+const LEFT_OUT = "left out";
+
 /** Nobody reads a longer list in a sentence. `leftOut` has them all. */
 const MOST_NAMED = 50;
 
@@ -49,13 +51,15 @@ export function selectServers(
   return select(names, servers, (name) => name, { noun: "server", settings });
 }
 
-/** Keeps the first ones. */
+/** Keeps the first ones. `areFound`: a model finds the others by search. */
 export function selectTools<Item extends Pick<Tool, "name" | "source">>(
   tools: readonly Item[],
   { tools: limit }: SessionLimits,
+  areFound: boolean,
 ): Selection<Item> {
   const settings = `limits.sessionTools or ${TOOLS.variable}`;
-  return select(tools, limit, canonicalName, { noun: "tool", settings });
+  const fate = areFound ? "found by search alone" : LEFT_OUT;
+  return select(tools, limit, canonicalName, { noun: "tool", settings, fate });
 }
 
 /** Many programs are allowed, but each takes memory and time to start, so the user gets a warning. */
@@ -68,7 +72,7 @@ function select<Item>(
   items: readonly Item[],
   limit: number,
   nameOf: (item: Item) => string,
-  { noun, settings }: { noun: string; settings: string },
+  { noun, settings, fate = LEFT_OUT }: { noun: string; settings: string; fate?: string },
 ): Selection<Item> {
   const kept = items.slice(0, limit);
   const leftOut = items.slice(limit);
@@ -79,7 +83,7 @@ function select<Item>(
   return {
     kept,
     leftOut,
-    notice: `${count} left out, the limit is ${limit}: ${names.join(", ")}${more}; raise it with ${settings}`,
+    notice: `${count} ${fate}, the limit is ${limit}: ${names.join(", ")}${more}; raise it with ${settings}`,
   };
 }
 

@@ -39,13 +39,28 @@ export function strictestGuard(
   };
 }
 
-/** A model gets neither what the one nor what the other keeps from it. */
+/**
+ * A model gets neither what the one nor what the other keeps from it. `agent` of the other keeps nothing from it: what a
+ * session brings is in the prompt.
+ */
 export function strictestInclude(
   server: KnownServer,
   mine: Include | undefined,
   other: Include | undefined,
 ): Include | undefined {
-  return both<IncludeMode>(server, mine, other, { strictness: INCLUDE_STRICTNESS });
+  return both<IncludeMode>(server, mine, withoutAgent(other), { strictness: INCLUDE_STRICTNESS });
+}
+
+function withoutAgent(include: Include | undefined): Include | undefined {
+  if (include === undefined) return undefined;
+  const { default: general, tools } = include;
+  const named = Object.entries(tools ?? {}).map(
+    ([name, mode]) => [name, mode === "agent" ? "always" : mode] as const,
+  );
+  return {
+    ...(general !== "agent" && { default: general }),
+    ...(tools && { tools: Object.assign(Object.create(null), Object.fromEntries(named)) }),
+  };
 }
 
 interface Order<Value> {

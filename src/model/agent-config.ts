@@ -11,7 +11,9 @@ import type {
   PlacedRules,
   ToolRules,
 } from "./guard-settings.ts";
+import type { ToolSearchSetting } from "./include.ts";
 import type { RootsSetting } from "./roots.ts";
+import type { SecretSettings } from "./secret-provider.ts";
 import type { ServerConfig, SessionDefaults } from "./server-config.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 
@@ -58,8 +60,12 @@ export interface AgentConfig {
   modelTimeout?: number;
   /** Model providers by name, in addition to the built-in ones. */
   modelProviders?: Record<string, ModelProvider>;
+  /** What the providers of secrets are told. */
+  secrets?: SecretSettings;
   /** Gives the model tools to find and read resources by itself. */
   resourceTools?: boolean;
+  /** Default `auto`. */
+  toolSearch?: ToolSearchSetting;
   /** Modules with native tools. The board runs them when it opens. */
   nativeModules?: NativeModule[];
   /** `keepAlive` of servers that have no setting of their own. */
@@ -115,12 +121,19 @@ export interface BoardConfig {
   /** Gives a model tools to find and read resources by itself. Default false. */
   resourceTools?: boolean;
   /**
+   * Whether a model searches for tools instead of having all in its prompt. Default `auto`: if their definitions are
+   * more than 50, or take more than a tenth of the model's context.
+   */
+  toolSearch?: ToolSearchSetting;
+  /**
    * The directories that servers get as roots, unless they have a setting of their own: `true` is the working
    * directory. Default: none.
    */
   roots?: boolean | string[];
   /** Hosts and address ranges that every server may reach, as `network.allow` in a file. */
   networkAllow?: string[];
+  /** What the providers of secrets are told, as `secrets` in a file. */
+  secrets?: SecretSettings;
   /** Which tools may be called, by patterns such as `docs/read_*`, `native/*` or a public name. */
   tools?: ToolRules;
   /** Ask before a call. Default "never". */
@@ -148,10 +161,12 @@ export interface ModelProvider {
   type: ModelProviderType;
   /** Includes the version, as in `http://localhost:11434/v1`. May contain `${VAR}`. */
   baseUrl?: string;
-  /** May contain `${VAR}`. Default: the variable that the provider's own tools read. */
+  /** May contain `${VAR}` and `secret://`. Default: the variable that the provider's own tools read. */
   apiKey?: string;
   /** How many tokens fit into one request. */
   contextWindow?: number;
   /** With `openai-compatible`: false for models that do not take images. Default: it is tried. */
   images?: boolean;
+  /** The directory of the configuration file, where a secret of the provider is in a file. */
+  baseDir?: string;
 }

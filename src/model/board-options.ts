@@ -6,6 +6,8 @@ import type { OnAuthorization } from "./authorization.ts";
 import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
+import type { Embed } from "./search.ts";
+import type { SecretProvider } from "./secret-provider.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { BoardState } from "./shared-state.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
@@ -72,6 +74,11 @@ export interface BoardOptions extends RequestHandlers {
    * false.
    */
   showsApps?: boolean;
+  /**
+   * Turns texts into vectors, with a provider of yours. `search` ranks by meaning then, in addition to words. If it fails
+   * or takes too long, `search` goes by words alone.
+   */
+  embed?: Embed;
   /** The lowest level at which servers are asked to send log messages. Default `warn`. */
   serverLogLevel?: LogLevel;
   /** Called with the whole list whenever it changes. */
@@ -80,6 +87,11 @@ export interface BoardOptions extends RequestHandlers {
   signal?: AbortSignal;
   /** Without one the library logs nothing. */
   logger?: Logger;
+  /**
+   * Providers of secrets of your own, for references such as `secret://name/path`. They win over the built-in ones of the
+   * same name. The board closes them.
+   */
+  secretProviders?: readonly SecretProvider[];
   /** Supplies `${VAR}` and the basic environment of servers. Default: `process.env`. */
   env?: Readonly<Record<string, string | undefined>>;
   /**

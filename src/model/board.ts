@@ -6,9 +6,11 @@ import type { SessionOptions } from "./board-options.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
+import type { ToolSearchSetting } from "./include.ts";
 import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
 import type { BoardResources } from "./resource.ts";
+import type { ToolSearch } from "./search.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
@@ -52,15 +54,25 @@ export function joinReports(reports: readonly ReloadReport[]): ReloadReport {
 }
 
 /** What an agent's board and a session's board have in common. */
-export interface BoardBase extends AsyncDisposable {
+export interface BoardBase extends AsyncDisposable, ToolSearch {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   /**
    * Native tools first, then those of each server in the order of the configuration, then those of the
    * session's own servers. Leaves out tools that servers keep for their own apps (MCP Apps), since no model may
-   * get them; `all` includes them, with `include: "app"`.
+   * get them; `all` includes them, with `include: "app"`. `include` says how a model gets each.
    */
   tools(options?: { all?: boolean }): Tool[];
+  /** Whether models search for tools, as it is configured. */
+  readonly toolSearch: ToolSearchSetting;
+  /**
+   * Puts a tool into the prompts of models, whatever its mode is, for as long as this board is open. Takes a tool, its
+   * public name, `server/tool`, or its own name if no other tool has it. Other boards and sessions see none of it.
+   * Throws UNKNOWN_TOOL, or UNSUPPORTED for a tool that a server keeps for its app.
+   */
+  include(tool: string | Pick<Tool, "name" | "source">): Tool;
+  /** The opposite: models neither see nor find the tool, as if it were `manual`. */
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool;
   /**
    * Finds a tool by its public name, by `server/tool`, or by its own name if no other known tool has it. If no
    * known tool has the name, starts and waits for servers whose tools are not known yet. Also finds tools that the

@@ -18,8 +18,10 @@ export type ErrorCode =
   | "UNKNOWN_PROMPT"
   /** The arguments cannot be parsed or are not valid. */
   | "INVALID_ARGUMENTS"
-  /** A value that the server needs (`${VAR}`, `secret://`) cannot be resolved. */
+  /** A variable that the server needs (`${VAR}`) is not set. */
   | "UNRESOLVED_VALUE"
+  /** A secret that the server needs (`secret://`) cannot be had. */
+  | "SECRET_UNAVAILABLE"
   /** The server's command could not be started: it was not found or is not executable. */
   | "SPAWN_FAILED"
   /** The server started but did not complete the handshake. */

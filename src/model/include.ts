@@ -1,4 +1,4 @@
-// Which of a server's tools are shown to models. People and programs can still call the others by name.
+// Which of a server's tools are shown to models, and how. People and programs can still call the others by name.
 
 import type { PerTool } from "./guard-settings.ts";
 import { isJsonObject } from "./json.ts";
@@ -6,16 +6,31 @@ import { exceptionFor, type Strictness } from "./per-tool.ts";
 import type { ToolName } from "./tool-pattern.ts";
 import type { Tool, ToolDefinition } from "./tool.ts";
 
-/** `agent` is meant for models that search for tools. There is no search yet, so it means `always`. */
-export type IncludeMode = "always" | "manual" | "agent";
+/** `always`: in the prompt. `agent`: the model finds it by search. `manual`: only if a person or a program adds it. */
+export type IncludeMode = "always" | "agent" | "manual";
 
 export type Include = PerTool<IncludeMode>;
 
-export const INCLUDE_STRICTNESS: Strictness<IncludeMode> = (mode) => (mode === "manual" ? 1 : 0);
+/**
+ * What a model does with many tools. `on`: it searches for those of the agent's servers. `index`: it searches too, and
+ * has the names of all in the prompt, with one line each. `off`: all are in the prompt. `auto`: as `on` when the
+ * definitions would take much of the prompt, else as `off`.
+ */
+export type ToolSearchSetting = "auto" | "on" | "index" | "off";
 
-export function isManual(name: ToolName, include: Include = {}): boolean {
+export const SEARCH_SETTINGS: readonly ToolSearchSetting[] = ["auto", "on", "index", "off"];
+
+const MODES: readonly IncludeMode[] = ["always", "agent", "manual"];
+
+export const INCLUDE_STRICTNESS: Strictness<IncludeMode> = (mode) => MODES.indexOf(mode);
+
+/**
+ * What the setting says about a tool. Undefined: nothing about this very tool, and nothing that keeps the server's tools
+ * out of the prompt. Such a tool is in the prompt unless there are too many; one that is named as `always` is in any case.
+ */
+export function includeOf(name: ToolName, include: Include = {}): IncludeMode | undefined {
   const own = exceptionFor(include, name, INCLUDE_STRICTNESS);
-  return (own ?? include.default) === "manual";
+  return own ?? (include.default === "always" ? undefined : include.default);
 }
 
 /**
@@ -27,6 +42,19 @@ export function isForApp({ _meta }: Pick<ToolDefinition, "_meta">): boolean {
   return Array.isArray(visibility) && !visibility.includes("model");
 }
 
-export function isShownToModels({ include }: Pick<Tool, "include">): boolean {
-  return include === undefined;
+type Included = Pick<Tool, "include">;
+
+/** Whether a model may get the tool at all, in its prompt or by search. */
+export function isForModels({ include }: Included): boolean {
+  return include !== "manual" && include !== "app";
+}
+
+/** Whether the tool is in a prompt, as long as there are not too many. */
+export function isShownToModels({ include }: Included): boolean {
+  return include === undefined || include === "always";
+}
+
+/** Whether a search finds the tool. What is in every prompt need not be found. */
+export function isSearchable({ include }: Included): boolean {
+  return include === undefined || include === "agent";
 }

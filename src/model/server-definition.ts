@@ -42,6 +42,13 @@ export interface RemoteTarget {
 
 export type ServerTarget = StdioTarget | RemoteTarget;
 
+/** A target with its references filled in. */
+export interface ResolvedTarget<Target extends ServerTarget = ServerTarget> {
+  target: Target;
+  /** Gets the secrets in it again, because the server refuses them. Absent if it has none. */
+  renew?: () => Promise<ResolvedTarget>;
+}
+
 export interface ResourceSettings {
   enabled: boolean;
   /** A prompt has only their names, not their text. */

@@ -16,6 +16,8 @@ export interface ServerStatus {
   state: ServerState;
   /** How many tools are listed. They stay listed while the server is down. */
   tools: number;
+  /** Roughly how many tokens of a prompt these tools take. */
+  promptTokens: number;
   /** Whether the tools come from the cache, and the server has not confirmed them yet. */
   cached: boolean;
   /** With `cached`: when the server last listed its tools, in milliseconds since the epoch. */

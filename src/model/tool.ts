@@ -4,6 +4,7 @@ import type { InputRequired } from "./caller-options.ts";
 import type { ContentBlock } from "./content.ts";
 import type { ErrorCode } from "./errors.ts";
 import type { Icon } from "./icon.ts";
+import type { IncludeMode } from "./include.ts";
 import type { JsonObject } from "./json.ts";
 
 /** One tool as its server describes it, checked but not changed. */
@@ -97,10 +98,11 @@ export interface Tool<Details = unknown> {
   /** The configuration itself asks for framing: a call with `framed` gives text between markers, and nothing else. */
   isFramed?: true;
   /**
-   * Do not show this tool to a model. `manual`: the configuration keeps it for people and programs. `app`: the
-   * server keeps it for its own app.
+   * How a model gets this tool. Absent: it is in the prompt, unless there are too many. `always`: it is in the prompt in
+   * any case. `agent`: the model finds it by search. Do not show the others to a model. `manual`: the configuration, or
+   * a person, keeps it for people and programs. `app`: the server keeps it for its own app.
    */
-  include?: "manual" | "app";
+  include?: IncludeMode | "app";
   source: ToolSource;
   /** Never rejects because of a server: a failure is a result with `isError`. */
   execute(

@@ -24,7 +24,7 @@ import {
 import type { ProxyEnv } from "./proxy-env.ts";
 
 interface GuardedRequest {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   headers?: Record<string, string>;
   /** Headers with credentials: sent only to the first origin. */
   privateHeaders?: Record<string, string>;

@@ -14,6 +14,9 @@ const SHORTEST_COOKIE = 6;
 /** `${NAME}` or `${NAME:-fallback}`. `$${` is a literal `${`. */
 const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
+/** The whole value is a secret. One inside other text is known by itself, and not the text around it. */
+const IS_REFERENCE = /^(?:secret|op):\/\/|^\$\{(?:secret|op):\/\/[^}]*\}$/i;
+
 const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
 export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
 /** `user:password@tcp(host)/db`. */
@@ -99,7 +102,7 @@ class Collection {
   /** Judges a configured value by its name, by its unresolved form, and by its content. */
   value(value: string, unresolved: string | undefined, likeness?: Likeness): void {
     if (unresolved !== undefined) {
-      if (/secret:\/\//i.test(unresolved)) this.#add(value);
+      if (IS_REFERENCE.test(unresolved)) this.#add(value);
       this.#variables(unresolved);
     }
     this.#named(value, likeness);

@@ -111,7 +111,7 @@ function hideInPairs(text: string): string {
 
 /** What is still a reference is not known, and says nothing. */
 function isHidden(value: string, likeness: Likeness): boolean {
-  const isReference = /^\$\{[^}]*\}$|^secret:\/\//i.test(value) || value === MARK;
+  const isReference = /^\$\{[^}]*\}$|^(?:secret|op):\/\//i.test(value) || value === MARK;
   return !isReference && value !== "" && isCredential(value, likeness);
 }
 

@@ -16,7 +16,9 @@ export function protect(
   // Only this server's names: they must not end the protection of another server's credentials.
   const names = new Set(namesIn(unresolved, resolved).map((name) => name.toLowerCase()));
   const found = collectSecrets(unresolved, resolved, env);
-  const isName = (value: string): boolean => names.has(value.toLowerCase());
+  // What a reference stands for is known already, and is a secret even if it is a name as well.
+  const isName = (value: string): boolean =>
+    names.has(value.toLowerCase()) && !redactor.isCertain(value);
   for (const { value } of found) if (!isName(value)) redactor.add(value);
   const unprotected = found.filter(({ value }) => isName(value) || !redactor.canProtect(value));
   for (const { phrases } of unprotected) {

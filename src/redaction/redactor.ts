@@ -7,7 +7,7 @@ import { variantsOf } from "./variants.ts";
 
 const MARK = "[REDACTED]";
 /** Anything shorter is part of too many words that are not secrets. */
-const SHORTEST_SECRET = 8;
+export const SHORTEST_SECRET = 8;
 /** Shorter than this, even a value with what stands around it is ordinary text. */
 const SHORTEST_PHRASE = 5;
 /**
@@ -33,6 +33,8 @@ export interface RedactingStream {
 export class Redactor {
   /** Each secret with its variants. */
   readonly #secrets = new Map<string, ReadonlySet<string>>();
+  /** Those that are secrets whatever they equal. */
+  readonly #certain = new Set<string>();
   readonly #phrases = new Set<string>();
   /** In lower case. */
   readonly #names = new Set<string>();
@@ -53,6 +55,19 @@ export class Redactor {
     if (known.length < SHORTEST_SECRET || MARK.includes(known) || this.#secrets.has(known)) return;
     this.#secrets.set(known, variantsOf(known));
     this.#version += 1;
+  }
+
+  /** For the value of a reference, which is a secret even if it equals an ordinary word or a name. */
+  addCertain(secret: string): void {
+    this.add(secret);
+    const known = secret.trim().slice(0, LONGEST);
+    if (!this.#secrets.has(known) || this.#certain.has(known)) return;
+    this.#certain.add(known);
+    this.#version += 1;
+  }
+
+  isCertain(secret: string): boolean {
+    return this.#certain.has(secret) || this.#parent?.isCertain(secret) === true;
   }
 
   /** Redacts this text, for a credential that cannot be redacted by itself: `:value@`, `password=value`. */
@@ -157,6 +172,7 @@ export class Redactor {
   }
 
   #isOrdinary(secret: string): boolean {
+    if (this.isCertain(secret)) return false;
     const word = secret.toLowerCase();
     const parent = this.#parent;
     return (

@@ -4,7 +4,7 @@
 import type { Authorizer } from "../model/authorization.ts";
 import type { Connection, ProtocolEra, RemoteTransportKind } from "../model/connection.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
-import type { RemoteTarget } from "../model/server-definition.ts";
+import type { RemoteTarget, ResolvedTarget } from "../model/server-definition.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { deferred } from "../util/deferred.ts";
 import { excerpt } from "../util/text.ts";
@@ -15,6 +15,7 @@ import {
   openConnection,
 } from "./connection/live-connection.ts";
 import type { Carrier } from "./transport/carrier.ts";
+import { ConfiguredHeaders } from "./transport/configured-headers.ts";
 import type { StreamPosition } from "./transport/event-stream.ts";
 import type { Quote } from "./transport/errors.ts";
 import { HttpTransport } from "./transport/http.ts";
@@ -44,7 +45,9 @@ export interface RemoteConnectOptions extends ConnectionOptions {
 }
 
 /** Remembers over all attempts which transport and which era the server speaks. */
-export function remoteConnector(options: RemoteConnectOptions): ConnectTo<RemoteTarget> {
+export function remoteConnector(
+  options: RemoteConnectOptions,
+): ConnectTo<ResolvedTarget<RemoteTarget>> {
   const { definition, clock, networkAllow, networkEnv: env, authorize } = options;
   const { redact = (text) => text } = options;
   const isOfSession = definition.origin === "session";
@@ -55,7 +58,8 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
     sse: { era: "legacy" },
   };
 
-  return async (target, signal, onRemains) => {
+  return async ({ target, renew }, signal, onRemains) => {
+    const sent = new ConfiguredHeaders(target.headers, renew);
     const configured = target.kind === "remote" ? undefined : target.kind;
     const end = clock.monotonic() + definition.timeout;
 
@@ -65,12 +69,21 @@ export function remoteConnector(options: RemoteConnectOptions): ConnectTo<Remote
     ): Promise<Connection> {
       // Loaded here, because a board with stdio servers only needs no HTTP client.
       const { targetFetch } = await import("../net/target-fetch.ts");
-      const { url, headers } = target;
+      const { url } = target;
       const fetch = await targetFetch(target, { networkAllow, isOfSession, env, clock });
       const authorizer = await authorize?.(target);
       const { maxMessageBytes, authHeader } = definition;
       const quote: Quote = (received, max) => excerpt(received, redact, max);
-      const remote = { url, headers, authHeader, fetch, authorizer, clock, maxMessageBytes, quote };
+      const remote = {
+        url,
+        headers: sent,
+        authHeader,
+        fetch,
+        authorizer,
+        clock,
+        maxMessageBytes,
+        quote,
+      };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
       const remark = remarkOn(transport, configured);

@@ -3,14 +3,14 @@
 
 import type { Connection } from "../model/connection.ts";
 import { loggerFor } from "../model/logger.ts";
-import type { ServerTarget } from "../model/server-definition.ts";
+import type { ResolvedTarget } from "../model/server-definition.ts";
 import { type RemoteConnectOptions, remoteConnector } from "./connect-remote.ts";
 import { type StdioConnectOptions, stdioConnector } from "./connect-stdio.ts";
 import type { Remains } from "./connection/live-connection.ts";
 
 export interface ConnectOptions extends StdioConnectOptions, RemoteConnectOptions {
-  /** Fills in `${VAR}`; throws where a variable is not set. Never changes the target's kind. */
-  resolve: () => ServerTarget;
+  /** Fills in variables and secrets; rejects where one cannot be had. Never changes the target's kind. */
+  resolve: (signal: AbortSignal) => Promise<ResolvedTarget>;
 }
 
 /**
@@ -27,8 +27,10 @@ export function createConnector(options: ConnectOptions): Connect {
   const logged = { ...options, logger: loggerFor(options.definition.name, options.logger) };
   const stdio = stdioConnector(logged);
   const remote = remoteConnector(logged);
-  return async (...attempt) => {
-    const target = options.resolve();
-    return target.kind === "stdio" ? stdio(target, ...attempt) : remote(target, ...attempt);
+  return async (signal, onRemains) => {
+    const { target, renew } = await options.resolve(signal);
+    return target.kind === "stdio"
+      ? stdio(target, signal, onRemains)
+      : remote({ target, renew }, signal, onRemains);
   };
 }

@@ -75,14 +75,47 @@ describe("a provider", () => {
 
   it.each([
     [
-      "secret://vault/key",
+      "secret://env/NO_SUCH_KEY",
       "NEEDS_AUTH",
-      "the model provider 'mine' has no key: models.providers.mine.apiKey is a secret reference, which cannot be resolved",
+      "the model provider 'mine' has no key: models.providers.mine.apiKey needs secret://env/NO_SUCH_KEY: the variable NO_SUCH_KEY is not set",
     ],
     ["${", "CONFIG_INVALID", 'models.providers.mine.apiKey has "${" without a closing "}"'],
   ])("with the key %s cannot be used", async (apiKey, code, message) => {
     const providers = { mine: { type: "openai" as const, apiKey } };
     expect(await failure("mine/m", { providers })).toMatchObject({ code, message });
+  });
+
+  it("may have a key that is a secret, which is got again when it is refused", async () => {
+    const env: Record<string, string> = { MY_KEY: "the-first-key" };
+    const sent: (string | null)[] = [];
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      const given = new Headers(init?.headers).get("authorization");
+      sent.push(given);
+      const isValid = given === `Bearer ${env["MY_KEY"]}`;
+      return new Response(isValid ? "{}" : "refused", { status: isValid ? 200 : 401 });
+    };
+    const providers = {
+      mine: {
+        type: "openai-compatible" as const,
+        baseUrl: "http://127.0.0.1:1/v1",
+        apiKey: "${secret://env/MY_KEY}",
+      },
+    };
+    const model = await openModel("mine/m", { env, providers, fetch });
+    const ask = (): Promise<unknown> =>
+      model.sdk
+        .generateText({ model: model.languageModel, prompt: "x", maxRetries: 0 })
+        .catch(() => undefined);
+    await ask();
+    env["MY_KEY"] = "the-other-key";
+    await ask();
+    await ask();
+    env["MY_KEY"] = "";
+    await ask();
+    const [first, other] = ["Bearer the-first-key", "Bearer the-other-key"];
+    expect(sent).toEqual([first, first, other, other, other]);
+    expect(model.redact("the-first-key the-other-key")).toBe("[key] [key]");
+    await model.close();
   });
 
   it.each([

@@ -73,7 +73,7 @@ describe("what a model is not offered", () => {
 
   it("is what the loop leaves out", () => {
     const tools = [tool("a"), tool("long", LONG)];
-    const offered = offeredTools(() => tools, limitsOf(LOCAL), undefined);
+    const offered = offeredTools(() => tools, limitsOf(LOCAL), {});
     expect([...offered.list().keys()]).toEqual(["mcp__s__a"]);
   });
 });

@@ -231,6 +231,24 @@ describe("client credentials", () => {
     expect(oauth.count("client_credentials")).toBe(3);
   });
 
+  it.each(["client_credentials", "authorization_code"] as const)(
+    "with a secret that is rotated go on with the new one, by %s",
+    async (grant) => {
+      const client = { client_id: "app", client_secret: "first-secret" };
+      const oauth = await protect({ clients: [client] });
+      const env: Record<string, string> = { CLIENT_SECRET: "first-secret" };
+      const settings = { grant, clientId: "app", clientSecret: "secret://env/CLIENT_SECRET" };
+      const board = await connectAs(oauth, settings, { env });
+      expect(await callAtOnce(board, 2)).toEqual([]);
+      client.client_secret = "second-secret";
+      env["CLIENT_SECRET"] = "second-secret";
+      oauth.expireTokens();
+      expect(await callAtOnce(board, 2)).toEqual([]);
+      // Nobody had to sign in again.
+      expect(oauth.count("authorize")).toBe(grant === "client_credentials" ? 0 : 1);
+    },
+  );
+
   it("get another scope if a tool requires it", async () => {
     const clients = [{ client_id: "app", client_secret: "s3cret" }];
     const oauth = await protect({ clients, toolScopes: { count: "write" } });

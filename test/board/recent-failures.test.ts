@@ -112,6 +112,15 @@ describe("the key of a failure", () => {
     expect(changed).not.toBe(key());
   });
 
+  it("has secrets in it as they are written", () => {
+    const target = { kind: "stdio" as const, command: "docs", args: [], env: {} };
+    const withSecret = { ...target, env: { A: "secret://env/TOKEN" } };
+    const known = key({ target: withSecret });
+    expect(known).toMatch(/^[0-9a-f]{32}$/);
+    expect(key({ target: withSecret }, "/here", { ...env, TOKEN: "other" })).toBe(known);
+    expect(key({ target })).not.toBe(known);
+  });
+
   it("is missing while a variable is not set: such a start fails at once anyway", () => {
     expect(key({}, "/here", {})).toBeUndefined();
   });

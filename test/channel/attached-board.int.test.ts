@@ -58,6 +58,16 @@ const QUESTIONS: Record<string, Question<BoardBase>> = {
   "tools with those of apps": (board) => board.tools({ all: true }),
   status: (board) => board.status(),
   instructions: (board) => board.instructions(),
+  search: (board) => board.search("add two numbers"),
+  "search with several questions": (board) => board.search(["sum", "page of text"], { limit: 3 }),
+  "search in one server": (board) => board.search("text", { servers: ["echo"] }),
+  "search among all tools": (board) => board.search("app", { all: true }),
+  "search for a tool that the rules hide": (board) => board.search("env"),
+  "search in no server": (board) => board.search("text", { servers: ["ehco"] }),
+  "search for what is no text": (board) => board.search(1 as never),
+  "whether models search": (board) => board.toolSearch,
+  "add a tool that is not there": async (board) => board.include("echo/fial"),
+  "remove a tool of an app": async (board) => board.exclude("apps/refresh"),
   "find by public name": (board) => board.find("mcp__echo__add"),
   "find by server and tool": (board) => board.find("echo/add"),
   "find by the tool's own name": (board) => board.find("progress"),
@@ -229,3 +239,27 @@ function nested(levels: number): unknown {
   for (let level = 0; level < levels; level += 1) value = [value];
   return value;
 }
+
+describe("tools that a session adds to those of models, and removes from them", () => {
+  const chosen: Question<SessionBoard> = async (session) => {
+    const changes: unknown[] = [];
+    const off = session.on("tools", (change) => changes.push(change));
+    session.include("echo/fail");
+    session.exclude("mcp__echo__rpc_error");
+    off();
+    const tools = session.tools().map(({ name, include }) => [name, include]);
+    const found = await session.find("echo/fail");
+    return { changes, tools, found, hits: await session.search("fail with an error") };
+  };
+
+  it("are the same in an attached one, and in no other session", async () => {
+    const options: SessionOptions = { cwd: "/", owner: true };
+    await using local = await gateway.openSession(options);
+    await using attached = await boards["attached"]!.openSession(options);
+    const expected = await answer(local, chosen);
+    expect(JSON.stringify(expected)).toContain('["mcp__echo__fail","always"]');
+    expect(await answer(attached, chosen)).toEqual(expected);
+    const others = sessions["attached"]?.tools().filter(({ include }) => include !== undefined);
+    expect(others).toEqual([]);
+  });
+});

@@ -48,6 +48,10 @@ describe("a client's value", () => {
     ["${HOME}", "$${HOME}"],
     ["$${A}", "$$${A}"],
     ["x secret://env/HOME", undefined],
+    ["x ${secret://env/HOME}", undefined],
+    ["op://vault/item/field", undefined],
+    ["x ${op://vault/item/field}", undefined],
+    ["stop://vault", "stop://vault"],
   ])("%j is escaped", (value, escaped) => {
     expect(escapeReferences(value)).toBe(escaped);
   });

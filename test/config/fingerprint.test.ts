@@ -76,6 +76,11 @@ describe("a command would start the same servers as a gateway", () => {
     ["in the same directory by another path", server(["."]), { cwd: "link" }],
     ["whose variables that nobody uses differ", server([]), { env: { ...ENV, OTHER: "x" } }],
     [
+      "with secrets, which the gateway gets for everybody",
+      server(["a ${secret://gcp/x}"], { env: { A: "secret://file/x", B: "op://v/i/f" } }),
+      { cwd: "here", env: { ...ENV, GOOGLE_CLOUD_PROJECT: "other" } },
+    ],
+    [
       "whose PATH differs, if it has no programs",
       { servers: { remote: { url: "https://example.com/mcp" } } },
       { env: { ...ENV, PATH: "/other" } },
@@ -111,6 +116,12 @@ describe("a command stands alone", () => {
       "a variable that is not set",
       server(["${TOKEN}"]),
       { PATH: "/bin:/sbin", HOME: "/home/me" },
+      "TOKEN",
+    ],
+    [
+      "a variable that is referred to as a secret",
+      server([], { env: { A: "secret://env/TOKEN" } }),
+      { ...ENV, TOKEN: "x" },
       "TOKEN",
     ],
     ["one that is empty here", server(["${NONE:-x}"]), { ...ENV, NONE: "" }, "NONE"],

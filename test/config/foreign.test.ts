@@ -374,7 +374,6 @@ const CASES: Case[] = [
       },
     },
     warnings: [
-      '10:7  mcpServers.files.toolInclude  says "agent", which is "always" in this version',
       '19:22  mcpServers.supervision.type  is "internal", a transport that Plugboard does not have; the server is left out',
     ],
     notes: [

@@ -151,7 +151,7 @@ describe("loading a configuration", () => {
     expect(servers.map(({ target }) => target)).toMatchObject([{ cwd: "/a" }, { cwd: "~/b" }]);
   });
 
-  it.each(["env", "file", "exec", "gcp", "aws", "vault", "azure", "keyring"])(
+  it.each(["env", "file", "exec", "gcp", "aws", "vault", "azure", "op", "keyring", "keychain"])(
     "leaves secret://%s/… for the start",
     async (provider) => {
       const reference = `secret://${provider}/a/b#c`;
@@ -161,6 +161,45 @@ describe("loading a configuration", () => {
       expect(servers[0]?.target).toMatchObject({ env: { A: reference } });
     },
   );
+
+  it("remembers its directory for a secret in a file, and for nothing else", async () => {
+    const file = await writeConfig(`{
+      mcpServers: {
+        file: { command: "x", env: { A: "x \${secret://file/a}" } },
+        token: { url: "https://a.example", auth: { type: "bearer", token: "secret://file/a" } },
+        other: { command: "x", env: { A: "secret://gcp/a" } },
+      },
+      models: { providers: {
+        one: { type: "openai", apiKey: "secret://file/a" },
+        two: { type: "openai", apiKey: "secret://gcp/a" },
+      } },
+      secrets: { file: { path: "put/here.json" }, gcp: { project: "p" } },
+    }`);
+    const { servers, modelProviders, secrets } = await loadConfig(file);
+    const baseDir = dirname(file);
+    expect(servers.map(({ target }) => target.baseDir)).toEqual([baseDir, baseDir, undefined]);
+    expect(modelProviders).toMatchObject({ one: { baseDir } });
+    expect(modelProviders?.["two"]).not.toHaveProperty("baseDir");
+    expect(secrets).toEqual({
+      file: { path: join(baseDir, "put/here.json") },
+      gcp: { project: "p" },
+    });
+  });
+
+  it("knows the providers that the program will give to the board, in servers and models", async () => {
+    const text = `{
+      mcpServers: { a: { command: "x", env: { A: "secret://mine/a" } } },
+      models: { providers: { m: { type: "openai", apiKey: "\${secret://mien/a}" } } },
+    }`;
+    const file = await writeConfig(text);
+    const { message } = await failure(() =>
+      loadConfig(file, undefined, { secretProviders: [{ name: "mine" }] }),
+    );
+    expect(message).toContain("1 problem");
+    expect(message).toContain(
+      'models.providers.m.apiKey  names the unknown secret provider "mien"; expected env, file, exec, gcp, aws, vault, azure, op, keyring or mine; did you mean "mine"?',
+    );
+  });
 
   it.each([
     "a",

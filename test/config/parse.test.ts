@@ -69,7 +69,6 @@ describe("a configuration in code", () => {
     });
     expect(warnings).toEqual([
       { path: "startupWait", message: "is 3 milliseconds; did you mean 3000?" },
-      { path: "servers.a.include", message: 'says "agent", which is "always" in this version' },
       { path: "servers.a.timeout", message: "is 5 milliseconds; did you mean 5000?" },
     ]);
   });
@@ -94,7 +93,7 @@ describe("a configuration in code", () => {
       "a file's structure",
       { agents: {}, servers: {} },
       [
-        "agents  unknown key; expected servers, toolNames, toolNameLength, startupWait, resourceTools, roots, networkAllow, workspace, tools, approval, framing, pins, limits, session or audit",
+        "agents  unknown key; expected servers, toolNames, toolNameLength, startupWait, resourceTools, toolSearch, roots, networkAllow, secrets, workspace, tools, approval, framing, pins, limits, session or audit",
       ],
     ],
   ])("is refused when it is or has %s", async (_, input, lines) => {

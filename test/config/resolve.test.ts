@@ -3,7 +3,12 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
-import { resolveTarget } from "../../src/config/resolve.ts";
+import {
+  asWritten,
+  resolveTarget,
+  type SecretOf,
+  secretsNeeded,
+} from "../../src/config/resolve.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
 import type { ServerDefinition } from "../../src/model/server-definition.ts";
 import { failure, writeServers } from "./files.ts";
@@ -236,8 +241,83 @@ describe("a variable that is not set", () => {
 });
 
 describe("a secret reference", () => {
+  const VALUES: Record<string, string> = {
+    "secret://gcp/x": "hunter2-hunter2",
+    "secret://gcp/value-2": "filled-in",
+    "op://a vault/an item/a field": "of-1password",
+  };
+  const secretOf: SecretOf = ({ text }) => VALUES[text] ?? `no ${text}`;
+
   it.each([
-    ["secret://gcp/x"],
+    ["secret://gcp/x", "hunter2-hunter2"],
+    ["Bearer ${secret://gcp/x}!", "Bearer hunter2-hunter2!"],
+    ["${secret://gcp/x}${op://a vault/an item/a field}", "hunter2-hunter2of-1password"],
+    ["op://a vault/an item/a field", "of-1password"],
+    ["secret://gcp/${NAME}-2", "filled-in"],
+    ["$${secret", "${secret"],
+  ])("is replaced by its value: %s", (value, expected) => {
+    const config = { command: "x", args: [value], env: { A: value } };
+    expect(resolveTarget(define(config), ENV, "/home/me", secretOf)).toMatchObject({
+      args: [expected],
+      env: { A: expected },
+    });
+  });
+
+  it("is found wherever a server may have one", () => {
+    const reference = "secret://gcp/x";
+    const remote = define({
+      url: "https://example.com/${secret://gcp/x}",
+      headers: { A: "Bearer ${secret://gcp/x}" },
+      auth: { type: "api-key", key: reference },
+      oauth: { clientId: "x", clientSecret: reference, privateKey: reference },
+    });
+    const program = define({ command: "x", args: [reference, "y"], env: { A: reference } });
+    const keysOf = (definition: ServerDefinition): string[] =>
+      secretsNeeded(definition, ENV).map(({ key, reference: { text } }) => {
+        expect(text).toBe(reference);
+        return key;
+      });
+    expect(keysOf(remote)).toEqual([
+      "url",
+      "headers.A",
+      "headers.X-API-Key",
+      "oauth.clientSecret",
+      "oauth.privateKey",
+    ]);
+    expect(keysOf(program)).toEqual(["args[0]", "env.A"]);
+  });
+
+  it("that stands for itself leaves the rest resolved", () => {
+    const definition = define({ url: "secret://gcp/x", headers: { A: "${NAME}" } });
+    expect(resolveTarget(definition, ENV, undefined, asWritten)).toMatchObject({
+      url: "secret://gcp/x",
+      headers: { A: "value" },
+    });
+  });
+
+  it("to a private key is never taken for the path of a file, and is not repeated", async () => {
+    const definition = define({
+      url: "https://example.com",
+      oauth: { clientId: "x", privateKey: "secret://gcp/x" },
+    });
+    const error = await failure(() => resolveTarget(definition, ENV, undefined, secretOf));
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "oauth.privateKey is not a private key in PEM",
+    });
+  });
+
+  it("cannot be resolved where nobody has the value", async () => {
+    const definition = define({ command: "x", env: { A: "secret://gcp/x" } });
+    expect(await failure(() => resolveTarget(definition, ENV))).toMatchObject({
+      code: "SECRET_UNAVAILABLE",
+      server: "it",
+      permanent: true,
+      message: "env.A: secret://gcp/x cannot be resolved here",
+    });
+  });
+
+  it.each([
     ["${HIDDEN}"],
     ["${MISSING:-secret://gcp/x}"],
     ["sec${MISSING:-ret}://gcp/x"],
@@ -246,13 +326,15 @@ describe("a secret reference", () => {
   ])("never gets through: %s", async (value) => {
     const definition = define({ command: "x" });
     const target = { kind: "stdio" as const, command: "x", args: [], env: { A: value } };
-    const error = await failure(() => resolveTarget({ ...definition, target }, ENV));
+    const error = await failure(() =>
+      resolveTarget({ ...definition, target }, ENV, undefined, secretOf),
+    );
     expect(error).toMatchObject({
       code: "UNRESOLVED_VALUE",
       server: "it",
       permanent: true,
-      message: "env.A is a secret reference, which cannot be resolved",
-      hint: "secret references are not supported in this version; use ${VAR}",
+      message: "env.A becomes a reference to a secret only with the values of its variables",
+      hint: "write the reference itself into the configuration",
     });
   });
 });

@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 it.each([
-  ["ai-sdk", ["toAiSdkTools"]],
+  ["ai-sdk", ["preselectAiSdkTools", "toAiSdkTools"]],
   ["anthropic", ["toAnthropicTools"]],
   ["openai", ["toOpenAiTools"]],
 ])("plugboard/%s exports exactly this", async (entry, names) => {

@@ -26,6 +26,10 @@ describe("block", () => {
     const seen = [...board.tools({ all: true }), ...session.tools({ all: true })];
     expect(seen.map(({ description }) => description)).toContain("[docs] Reads a file.");
     expect(JSON.stringify(seen)).not.toContain("evil");
+    for (const each of [board, session]) {
+      expect(await each.search(["evil key", "send"], { all: true })).toEqual([]);
+      expect((await each.search("read a file"))[0]?.tool.description).toBe("[docs] Reads a file.");
+    }
     expect((await board.call("docs/read")).failure).toEqual({
       code: "CHANGED_TOOL",
       message:

@@ -74,7 +74,10 @@ describe("what is past the limit", () => {
       name: `mcp__docs__${tool}`,
       source: { kind: "mcp" as const, server: "docs", tool },
     }));
-    expect(selectTools(tools, limits)).toEqual({
+    expect(selectTools(tools, limits, true).notice).toBe(
+      "2 tools of the session are found by search alone, the limit is 3: docs/d, docs/e; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+    );
+    expect(selectTools(tools, limits, false)).toEqual({
       kept: tools.slice(0, 3),
       leftOut: tools.slice(3),
       notice:

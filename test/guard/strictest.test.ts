@@ -120,6 +120,14 @@ describe("what a model is offered of a server with two settings", () => {
       { tools: { read: "always" } },
       { default: "manual", tools: { read: "manual" } },
     ],
+    ["in the prompt, though the other leaves it to a search", {}, { default: "agent" }, undefined],
+    [
+      "an exception that the other leaves to a search",
+      {},
+      { default: "manual", tools: { read: "agent" } },
+      { default: "manual", tools: { read: "always" } },
+    ],
+    ["left to a search by its own", { default: "agent" }, {}, { default: "agent" }],
   ])("is %s", (_, mine, other, expected) => {
     expect(strictestInclude(DOCS, mine, other)).toEqual(expected);
   });

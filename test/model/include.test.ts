@@ -1,35 +1,60 @@
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { type Include, isForApp, isManual, isShownToModels } from "../../src/model/include.ts";
+import {
+  type Include,
+  type IncludeMode,
+  includeOf,
+  isForApp,
+  isForModels,
+  isSearchable,
+  isShownToModels,
+} from "../../src/model/include.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { toolName } from "../../src/model/tool-pattern.ts";
+import type { Tool } from "../../src/model/tool.ts";
 import { writeConfig } from "../config/files.ts";
 
 const named = (tool: string) =>
   toolName({ source: { kind: "mcp", server: "docs", tool }, publicName: `mcp__docs__${tool}` });
 
-describe("a tool is manual", () => {
-  it.each<[Include | undefined, boolean]>([
-    [undefined, false],
-    [{}, false],
-    [{ default: "always" }, false],
-    [{ default: "agent" }, false],
-    [{ default: "manual" }, true],
-    [{ default: "manual", tools: { read: "always" } }, false],
-    [{ default: "manual", tools: { read: "agent" } }, false],
-    [{ tools: { read: "manual" } }, true],
-    [{ tools: { write: "manual" } }, false],
+describe("what a setting says about a tool", () => {
+  it.each<[Include | undefined, IncludeMode | undefined]>([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ default: "always" }, undefined],
+    [{ default: "agent" }, "agent"],
+    [{ default: "manual" }, "manual"],
+    [{ default: "manual", tools: { read: "always" } }, "always"],
+    [{ default: "manual", tools: { read: "agent" } }, "agent"],
+    [{ default: "agent", tools: { "*": "always" } }, "always"],
+    [{ tools: { read: "manual" } }, "manual"],
+    [{ tools: { "re*": "agent", "*ad": "manual" } }, "manual"],
+    [{ tools: { "re*": "agent", "*ad": "always" } }, "agent"],
+    [{ tools: { write: "manual" } }, undefined],
   ])("with %j: %s", (include, expected) => {
-    expect(isManual(named("read"), include)).toBe(expected);
+    expect(includeOf(named("read"), include)).toBe(expected);
   });
 
-  it("whatever it is called", () => {
-    expect(isManual(named("constructor"), { default: "manual", tools: {} })).toBe(true);
-    expect(isManual(named("constructor"), { tools: {} })).toBe(false);
+  it("holds whatever it is called", () => {
+    expect(includeOf(named("constructor"), { default: "manual", tools: {} })).toBe("manual");
+    expect(includeOf(named("constructor"), { tools: {} })).toBe(undefined);
   });
+});
 
-  it("and then not shown to models", () => {
-    expect([isShownToModels({}), isShownToModels({ include: "manual" })]).toEqual([true, false]);
+describe("how a model gets a tool", () => {
+  it.each<[Tool["include"], { inPrompt: boolean; bySearch: boolean; atAll: boolean }]>([
+    [undefined, { inPrompt: true, bySearch: true, atAll: true }],
+    ["always", { inPrompt: true, bySearch: false, atAll: true }],
+    ["agent", { inPrompt: false, bySearch: true, atAll: true }],
+    ["manual", { inPrompt: false, bySearch: false, atAll: false }],
+    ["app", { inPrompt: false, bySearch: false, atAll: false }],
+  ])("with %s", (include, expected) => {
+    const tool = { ...(include && { include }) };
+    expect({
+      inPrompt: isShownToModels(tool),
+      bySearch: isSearchable(tool),
+      atAll: isForModels(tool),
+    }).toEqual(expected);
   });
 });
 
@@ -47,10 +72,6 @@ describe("a tool is for its server's app alone", () => {
     [{ visibility: ["app"] }, false],
   ])("with the metadata %j: %s", (_meta, expected) => {
     expect(isForApp({ _meta })).toBe(expected);
-  });
-
-  it("and then not shown to models", () => {
-    expect(isShownToModels({ include: "app" })).toBe(false);
   });
 });
 

@@ -174,12 +174,10 @@ describe("references", () => {
       ["blue-team"],
     ],
     ["secret:// as an argument", { args: ["abcdef"] }, { args: ["secret://file/x"] }, ["abcdef"]],
-    [
-      "secret:// as a default",
-      { env: { A: "abcdef" } },
-      { env: { A: "${B:-secret://file/x}" } },
-      ["abcdef"],
-    ],
+    ["secret:// in braces", { args: ["abcdef"] }, { args: ["${secret://file/x}"] }, ["abcdef"]],
+    ["1Password's own", { args: ["abcdef"] }, { args: ["op://a/b/c"] }, ["abcdef"]],
+    // The secret is known by itself; what is around it is no secret.
+    ["secret:// inside a text", { env: { A: "a b" } }, { env: { A: "a ${secret://x/y}" } }, []],
     [
       "a token's variable",
       { env: { GH: "abcdef123" } },

@@ -45,3 +45,21 @@ it("a name of one server leaves the same word protected as another server's cred
   protect(redactor, database("k3y-k3y-k3y"), database("k3y-k3y-k3y"), {});
   expect(redactor.text("<warehouse>")).toBe("<[REDACTED]>");
 });
+
+it.each(["shopuser", "password", "database-server"])(
+  "the value of a reference is protected whatever it equals: %s",
+  (value) => {
+    const redactor = new Redactor();
+    redactor.addNames(["shopuser"]);
+    redactor.addCertain(value);
+    expect(protect(redactor, database("secret://env/X"), database(value), {})).toEqual([]);
+    expect(redactor.text(`<${value}>`)).toBe("<[REDACTED]>");
+    expect(new Redactor(redactor).text(`<${value}>`)).toBe("<[REDACTED]>");
+  },
+);
+
+it("the value of a reference that is too short is not searched for", () => {
+  const redactor = new Redactor();
+  redactor.addCertain("k3y");
+  expect(redactor.text("<k3y>")).toBe("<k3y>");
+});

@@ -23,11 +23,12 @@ import type {
 import type { BoardOptions, SessionOptions, SessionRules } from "../../model/board-options.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { ApprovalMode, PlacedRules } from "../../model/guard-settings.ts";
-import { isShownToModels } from "../../model/include.ts";
+import { isShownToModels, type ToolSearchSetting } from "../../model/include.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { loggerWith } from "../../model/logger.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
+import type { SearchOptions, ToolHit } from "../../model/search.ts";
 import type { ServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
@@ -37,9 +38,11 @@ import { allowManyListeners } from "../../util/abort.ts";
 import { deferred } from "../../util/deferred.ts";
 import { oneLine } from "../../util/text.ts";
 import { BoardCore } from "../core.ts";
+import { Inclusion, withInclude } from "../inclusion.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
+import { BoardSearch } from "../tool-search.ts";
 import { untrustedStatus } from "../untrusted-servers.ts";
 import { SessionServers } from "./session-servers.ts";
 
@@ -225,6 +228,11 @@ export class LiveSession implements SessionBoard {
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
+  readonly #inclusion = new Inclusion({
+    tools: () => this.#core.tools.list({ all: true }),
+    onChange: (change) => this.#core.toolsChanged(change),
+  });
+  readonly #search: BoardSearch;
 
   constructor(settings: SessionSettings) {
     const { id, cwd, directories, base, agent, options, brought, startupWait } = settings;
@@ -252,6 +260,8 @@ export class LiveSession implements SessionBoard {
         },
       },
     });
+    const { clock, logger } = this.#core;
+    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
@@ -382,7 +392,27 @@ export class LiveSession implements SessionBoard {
 
   tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
-    return this.#core.tools.list(options).filter((tool) => !leftOut.has(tool));
+    const listed = this.#core.tools.list(options).map((tool) => this.#inclusion.of(tool));
+    if (leftOut.size === 0) return listed;
+    return this.toolSearch === "off"
+      ? listed.filter((tool) => !leftOut.has(tool))
+      : listed.map((tool) => (leftOut.has(tool) ? withInclude(tool, "agent") : tool));
+  }
+
+  get toolSearch(): ToolSearchSetting {
+    return this.#core.agent.toolSearch ?? "auto";
+  }
+
+  include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "always");
+  }
+
+  exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    return this.#inclusion.choose(tool, "manual");
+  }
+
+  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+    return this.#search.search(query, options);
   }
 
   async call(
@@ -403,7 +433,9 @@ export class LiveSession implements SessionBoard {
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
     if (this.#closing !== undefined) throw isClosed();
-    return this.#core.find(name, options.signal);
+    const tool = this.#inclusion.of(await this.#core.find(name, options.signal));
+    const isPastLimit = this.toolSearch !== "off" && this.#selection().leftOut.includes(tool);
+    return isPastLimit ? withInclude(tool, "agent") : tool;
   }
 
   status(): ServerStatus[] {
@@ -527,9 +559,9 @@ export class LiveSession implements SessionBoard {
     const tools = this.#core.tools
       .list()
       .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
-      // Only tools that a model has to read count.
-      .filter(isShownToModels);
-    return selectTools(tools, this.#settings.limits);
+      // Only tools that a model has to read count, and those that somebody has added stay.
+      .filter((tool) => isShownToModels(tool) && !this.#inclusion.hasChosen(tool));
+    return selectTools(tools, this.#settings.limits, this.toolSearch !== "off");
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {

@@ -10,6 +10,7 @@ import {
   type ServerTarget,
 } from "../../model/server-definition.ts";
 import { kindOf, type PlainServer } from "../schema/servers.ts";
+import { hasFileReference, inText } from "../schema/references.ts";
 import { serverGuard, toPerTool } from "./guard.ts";
 import type { MergedServer } from "./merge.ts";
 
@@ -86,6 +87,8 @@ function resourceSettings(server: PlainServer): ResourceSettings | undefined {
 
 function toTarget(server: PlainServer, baseDir: string | undefined): ServerTarget {
   const { transport, command = "", args = [], env = {}, cwd, url = "", headers = {} } = server;
+  const { allowInsecure = false, allowPrivate = false, tls, oauth, auth } = server;
+  const hasFile = hasFileReference([args, env, url, headers, oauth, auth]);
   if (kindOf(server) === "stdio") {
     return {
       kind: "stdio",
@@ -93,19 +96,18 @@ function toTarget(server: PlainServer, baseDir: string | undefined): ServerTarge
       args: [...args],
       env: copy(env),
       cwd,
-      baseDir: cwd === undefined || isAbsolute(cwd) ? undefined : baseDir,
+      baseDir: hasFile || (cwd !== undefined && !isAbsolute(cwd)) ? baseDir : undefined,
     };
   }
-  const { allowInsecure = false, allowPrivate = false, tls, oauth } = server;
   return {
     kind: transport === "http" || transport === "sse" ? transport : "remote",
     url,
-    headers: { ...copy(headers), ...authHeaders(server.auth) },
+    headers: { ...copy(headers), ...authHeaders(auth) },
     allowInsecure,
     allowPrivate,
     oauth: oauth === true ? undefined : oauth && { ...oauth },
     tls: tls && { ...tls },
-    baseDir: tls !== undefined || hasKeyFile(oauth) ? baseDir : undefined,
+    baseDir: hasFile || tls !== undefined || hasKeyFile(oauth) ? baseDir : undefined,
   };
 }
 
@@ -116,7 +118,7 @@ function hasKeyFile(oauth: PlainServer["oauth"]): boolean {
 function authHeaders(auth: ServerAuth | undefined): Record<string, string> {
   switch (auth?.type) {
     case "bearer":
-      return { Authorization: `Bearer ${auth.token}` };
+      return { Authorization: `Bearer ${inText(auth.token)}` };
     case "api-key":
       return { [auth.header ?? "X-API-Key"]: auth.key };
     default:

@@ -37,6 +37,7 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     workspace: over.workspace,
     roots,
     ...(keepAlive !== undefined && { keepAlive }),
+    ...bothSecrets(base, over),
     networkAllow: bothLists(base.networkAllow, over.networkAllow),
     guard: layGuard(base, over),
     audit: joined(base.audit, over.audit),
@@ -44,6 +45,19 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     warnings: [...base.warnings, ...over.warnings],
     ...bothNotes(base, over),
   };
+}
+
+/**
+ * The file beneath comes first: the file above must not decide which address or program is given the credentials of
+ * somebody else's provider.
+ */
+function bothSecrets(
+  { secrets: base }: AgentConfig,
+  { secrets: over }: AgentConfig,
+): Pick<AgentConfig, "secrets"> {
+  if (base === undefined || over === undefined) return {};
+  const exec = joined(over.exec, base.exec);
+  return { secrets: { ...over, ...base, ...(exec && { exec }) } };
 }
 
 /** The user's own in their order, then the project's. */

@@ -3,10 +3,10 @@
 // others.
 
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
+import { SEARCH_SETTINGS, type ToolSearchSetting } from "../../model/include.ts";
 import { secureUrlProblem } from "../../net/secure-url.ts";
 import type { KeyPath } from "../issue.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
-import { SECRET_PROVIDERS } from "./references.ts";
 import {
   anyObject,
   byType,
@@ -22,6 +22,7 @@ import {
   textOrEmpty,
   verified,
 } from "./schema.ts";
+import { secretsSchema } from "./secrets-schema.ts";
 import {
   approval,
   framing,
@@ -43,11 +44,24 @@ const LONGEST_NAME = 128;
 
 const LARGEST_WINDOW = 100_000_000;
 
+/** Versions without a search took `true` and `false`. */
+const toolSearch = either(
+  [(value) => typeof value === "boolean", flag()],
+  [(value) => typeof value === "string", oneOf(SEARCH_SETTINGS)],
+  SEARCH_SETTINGS.join(", "),
+);
+
+export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSetting {
+  if (typeof value === "string") return value;
+  return value ? "on" : "off";
+}
+
 const board = {
   toolNames: verified(toolNamesProblem).optional(),
   toolNameLength: integer(SHORTEST_NAME, LONGEST_NAME, " of characters").optional(),
   startupWait: milliseconds(0).optional(),
   resourceTools: flag().optional(),
+  toolSearch: toolSearch.optional(),
   roots: roots.optional(),
 };
 
@@ -64,12 +78,6 @@ const audit = object({ file: text().optional(), arguments: flag().optional() });
 
 // An agent
 
-const toolSearch = either(
-  [(value) => typeof value === "boolean", flag()],
-  [(value) => typeof value === "string", oneOf(["auto"])],
-  "true, false or auto",
-);
-
 const agent = {
   id: verified(agentIdProblem).optional(),
   model: verified(modelIdProblem).optional(),
@@ -83,7 +91,6 @@ const agent = {
     servers: anyObject().optional(),
     ...board,
     keepAlive: flag().optional(),
-    toolSearch: toolSearch.optional(),
     session: sessionDefaultsSchema.optional(),
   }).optional(),
   tools: object({
@@ -174,10 +181,6 @@ function providerKeys<const Type extends ModelProviderType>(type: Type) {
   };
 }
 
-const secretProviders = Object.fromEntries(
-  SECRET_PROVIDERS.map((provider) => [provider, anyObject().optional()]),
-);
-
 /** Where other programs keep their servers. */
 const rootAdvice = Object.fromEntries(
   ["mcp", "mcp_servers", "context_servers"].map((key) => [
@@ -196,7 +199,7 @@ const root = {
     list: listOf(anyObject()).optional(),
   }).optional(),
   gateway: gatewaySchema.optional(),
-  secrets: object(secretProviders).optional(),
+  secrets: secretsSchema.optional(),
   network: object({
     allow: patterns.optional(),
     proxy: verified(proxyProblem).optional(),
@@ -231,6 +234,7 @@ export const boardSchema = object({
   servers: anyObject(),
   ...board,
   networkAllow: patterns.optional(),
+  secrets: secretsSchema.optional(),
   workspace: text().optional(),
   tools: object(toolRules).optional(),
   approval: approval.optional(),

@@ -1,34 +1,32 @@
 // What a configured value may refer to: variables as `${NAME}` and `${NAME:-default}`, with `$${` for a
-// literal `${`, and secrets as `secret://<provider>/<path>`. This file reads such references; resolve.ts
-// replaces them.
+// literal `${`, and secrets as `secret://<provider>/<path>[#key]`, which is the whole value, or stands inside a text as
+// `${secret://…}`. This file reads such references; resolve.ts replaces them.
 
+import { SECRET_PROVIDERS, type SecretReference } from "../../model/secret-provider.ts";
 import { closest } from "../../util/closest.ts";
+import { someString } from "../../util/value-strings.ts";
 import { alternatives, quote } from "../issue.ts";
 
 type TemplatePart =
   | { kind: "text"; text: string }
-  | { kind: "variable"; name: string; fallback?: string };
+  | { kind: "variable"; name: string; fallback?: string }
+  | { kind: "secret"; reference: SecretReference };
 
 export type Template =
-  | { kind: "parts"; parts: TemplatePart[] }
+  /** `isReference`: with its variables filled in, the whole value is a reference to a secret. */
+  | { kind: "parts"; parts: TemplatePart[]; isReference?: true }
   /** `offset` is where the reference starts in the value. */
   | { kind: "malformed"; offset: number; reason: string };
 
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
-export const SECRET_PROVIDERS = [
-  "env",
-  "file",
-  "exec",
-  "gcp",
-  "aws",
-  "vault",
-  "azure",
-  "keyring",
-] as const;
-
 /** An escaped `${`, a reference that may lack its `}`, or text. */
 const TOKENS = /(\$\$\{)|\$\{([^}]*)(\})?|\$|[^$]+/g;
+
+/** `op://vault/item/field` is how 1Password itself writes a reference. */
+const REFERENCE = /^(?:secret|op):\/\//i;
+
+const EXPECTED_REFERENCE = "expected secret://<provider>/<path>, perhaps with #<key>";
 
 export function parseTemplate(value: string): Template {
   const parts: TemplatePart[] = [];
@@ -37,6 +35,7 @@ export function parseTemplate(value: string): Template {
     if (text !== "") parts.push({ kind: "text", text });
     text = "";
   };
+  const isReference = REFERENCE.test(value);
   for (const { 0: token, 1: escaped, 2: inside, 3: close, index: offset } of value.matchAll(
     TOKENS,
   )) {
@@ -47,40 +46,98 @@ export function parseTemplate(value: string): Template {
     const malformed = (reason: string): Template => ({ kind: "malformed", offset, reason });
     if (close === undefined) return malformed('has "${" without a closing "}"');
     if (inside.includes("${")) return malformed('has "${" inside another "${"');
+    if (REFERENCE.test(inside) && !isReference) {
+      const reference = parseReference(inside);
+      if (reference === undefined) return malformed("has a malformed secret reference");
+      endText();
+      parts.push({ kind: "secret", reference });
+      continue;
+    }
     const [, name, fallback] = VARIABLE.exec(inside) ?? [];
     if (name === undefined) return malformed("has a malformed ${…}");
     endText();
     parts.push({ kind: "variable", name, fallback });
   }
   endText();
-  return { kind: "parts", parts };
+  return { kind: "parts", parts, ...(isReference && { isReference }) };
 }
 
-/** What is wrong with the references in a value, or undefined. */
+/** A value as it is written inside another text: a reference to a secret stands in braces there. */
+export function inText(value: string): string {
+  return REFERENCE.test(value) ? `\${${value}}` : value;
+}
+
+/** Reads `secret://provider/path#key` and `op://…`. Undefined for anything else. */
+export function parseReference(text: string): SecretReference | undefined {
+  const [, scheme = "", rest = ""] = /^(secret|op):\/\/([^]*)$/.exec(text) ?? [];
+  const [, provider = "", path = "", key] =
+    /^([a-z][a-z0-9.+-]*)\/([^#]+)(?:#([^]*))?$/i.exec(scheme === "op" ? `op/${rest}` : rest) ?? [];
+  if (path === "" || key === "" || path !== path.trim() || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(rest)) {
+    return undefined;
+  }
+  return { provider: nameOf(provider), path, ...(key !== undefined && { key }), text };
+}
+
+/** `keychain` is what macOS calls its keyring. */
+function nameOf(provider: string): string {
+  return provider === "keychain" ? "keyring" : provider;
+}
+
+/** The references to secrets in a value, as far as they are known while variables are not filled in. */
+export function referencesIn(value: string): SecretReference[] {
+  const template = parseTemplate(value);
+  if (template.kind === "malformed") return [];
+  if (!template.isReference) {
+    return template.parts.flatMap((part) => (part.kind === "secret" ? [part.reference] : []));
+  }
+  const reference = parseReference(value);
+  return reference === undefined ? [] : [reference];
+}
+
+/** Whether any text in a value refers to a file, whose path may be relative to the configuration. */
+export function hasFileReference(value: unknown): boolean {
+  return someString(value, (text) =>
+    referencesIn(text).some(({ provider }) => provider === "file"),
+  );
+}
+
+/** What is wrong with the references in a value, or undefined. Which providers there are is not known here. */
 export function referenceProblem(value: string): string | undefined {
   const template = parseTemplate(value);
-  return template.kind === "malformed"
-    ? `${template.reason} at character ${template.offset + 1}; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`
-    : secretProblem(value);
+  if (template.kind === "malformed") {
+    return `${template.reason} at character ${template.offset + 1}; expected \${NAME}, \${NAME:-default} or \${secret://…}, or $\${ for a literal \${`;
+  }
+  if (template.isReference) {
+    return parseReference(value) === undefined
+      ? `is a malformed secret reference; ${EXPECTED_REFERENCE}`
+      : undefined;
+  }
+  const isDefault = template.parts.some(
+    (part) => part.kind === "variable" && mentionsSecret(part.fallback ?? ""),
+  );
+  if (isDefault) return "has a secret reference as the default of a variable; expected one of them";
+  const isBare = template.parts.some(
+    (part) => part.kind === "text" && /secret:\//i.test(part.text),
+  );
+  if (!isBare) return undefined;
+  return /^secret:\//i.test(value)
+    ? `is a malformed secret reference; ${EXPECTED_REFERENCE}`
+    : "has a secret:// reference inside other text; expected it as ${secret://…}, or as the whole value";
+}
+
+/** Names the provider that there is not, and the one that was meant. `given` are providers of a program's own. */
+export function providerProblem(
+  { provider }: SecretReference,
+  given: readonly string[],
+): string | undefined {
+  const known = [...new Set([...SECRET_PROVIDERS, ...given])];
+  if (known.includes(provider)) return undefined;
+  const meant = closest(provider, known);
+  const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return `names the unknown secret provider ${quote(provider)}; expected ${alternatives(known)}${suggestion}`;
 }
 
 /** True for anything that was meant as a secret reference, malformed ones included. */
 export function mentionsSecret(value: string): boolean {
-  return /secret:\/\//i.test(value);
-}
-
-function secretProblem(value: string): string | undefined {
-  if (!/^secret:\//i.test(value)) {
-    return mentionsSecret(value)
-      ? `has a secret:// reference inside other text; expected the reference to be the whole value`
-      : undefined;
-  }
-  const [, provider, path] = /^secret:\/\/([^/]*)(?:\/([^]*))?$/.exec(value) ?? [];
-  if (!provider || !path || /[\s\p{Cc}]/u.test(path)) {
-    return "is a malformed secret reference; expected secret://<provider>/<path>";
-  }
-  if (SECRET_PROVIDERS.some((known) => known === provider)) return undefined;
-  const meant = closest(provider, SECRET_PROVIDERS);
-  const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
-  return `names the unknown secret provider ${quote(provider)}; expected ${alternatives(SECRET_PROVIDERS)}${suggestion}`;
+  return /secret:\/\/|^op:\/\/|\$\{op:\/\//i.test(value);
 }

@@ -147,7 +147,7 @@ type ObjectOf<Of extends ObjectShape> = {
 type Alternative<Data> = [isMeant: (value: unknown) => boolean, schema: Schema<Data>];
 
 /** A longer list of valid keys would bury the message. */
-const MOST_KEYS_LISTED = 15;
+const MOST_KEYS_LISTED = 18;
 
 /** Bounds the work for a file that is nothing but unknown keys. */
 const MOST_SUGGESTIONS = 100;

@@ -27,6 +27,8 @@ import {
   resolvable,
   resolvableDirectory,
   resolvableOrEmpty,
+  resolvablePart,
+  resolvablePath,
   resolvableUrl,
 } from "./values.ts";
 
@@ -52,7 +54,7 @@ const transport = oneOf(["stdio", "http", "sse", "streamable-http"]);
 
 const auth = byType<ServerAuth>(
   {
-    bearer: object({ type: oneOf(["bearer"]), token: resolvable() }),
+    bearer: object({ type: oneOf(["bearer"]), token: resolvablePart() }),
     "api-key": object({
       type: oneOf(["api-key"]),
       key: resolvable(),
@@ -82,19 +84,19 @@ const oauth = either(
 );
 
 const tls = object({
-  ca: resolvable().optional(),
-  cert: resolvable().optional(),
-  key: resolvable().optional(),
+  ca: resolvablePath().optional(),
+  cert: resolvablePath().optional(),
+  key: resolvablePath().optional(),
 });
 
 const connection = {
   transport: transport.optional(),
   type: transport.optional(),
-  command: resolvable().optional(),
+  command: resolvablePath().optional(),
   args: listOf(resolvableOrEmpty()).optional(),
   env: mapOf(resolvableOrEmpty(), variableNameProblem).optional(),
-  cwd: resolvable().optional(),
-  workingDir: resolvable().optional(),
+  cwd: resolvablePath().optional(),
+  workingDir: resolvablePath().optional(),
   url: resolvableUrl().optional(),
   headers: mapOf(resolvableOrEmpty(headerValueProblem), headerNameProblem).optional(),
   auth: auth.optional(),

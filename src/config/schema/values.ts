@@ -1,7 +1,7 @@
 // The single values of a configuration that have rules of their own: names, durations, headers, URLs, and
 // values that may hold references. A function named `…Problem` says what is wrong and what was expected.
 
-import { mentionsSecret, referenceProblem } from "./references.ts";
+import { inText, mentionsSecret, referenceProblem } from "./references.ts";
 import { integer, type Schema, textOrEmpty, verified } from "./schema.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -62,9 +62,20 @@ export function urlProblem(url: string): string | undefined {
   return undefined;
 }
 
-/** A value that may hold `${VAR}` or be a `secret://` reference. */
+/** A value that may hold `${VAR}` and `${secret://…}`, or be a `secret://` reference. */
 export function resolvable(): Schema<string> {
   return verified(resolvableProblem);
+}
+
+/** The same for a value that becomes a part of a text, where a reference cannot hold variables. */
+export function resolvablePart(): Schema<string> {
+  return verified(
+    (value) =>
+      resolvableProblem(value) ??
+      (inText(value) !== value && value.includes("${")
+        ? "has a variable inside a secret reference; expected a reference without"
+        : undefined),
+  );
 }
 
 /** `alsoWrong` is a further check for values of one kind. */
@@ -82,16 +93,23 @@ export function resolvableUrl(): Schema<string> {
   });
 }
 
+/** A program or a path: it may hold `${VAR}`, and is no secret. */
+export function resolvablePath(): Schema<string> {
+  return verified((path) => resolvableProblem(path) ?? secretPathProblem(path));
+}
+
+function secretPathProblem(path: string): string | undefined {
+  return mentionsSecret(path) ? "is a secret; expected a path" : undefined;
+}
+
 /** A directory on this machine, as a path or a `file:` URL. One with references is checked when they are resolved. */
 export function resolvableDirectory(): Schema<string> {
   return verified((directory) => {
     const isOther = /^[a-z][a-z\d+.-]+:\/\//i.test(directory) && !/^file:/i.test(directory);
-    const isLiteral = !mentionsSecret(directory);
     return (
       resolvableProblem(directory) ??
-      (isOther && isLiteral
-        ? "is not a directory on this machine; expected a path or a file: URL"
-        : undefined)
+      secretPathProblem(directory) ??
+      (isOther ? "is not a directory on this machine; expected a path or a file: URL" : undefined)
     );
   });
 }

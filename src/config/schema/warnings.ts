@@ -4,16 +4,13 @@
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
+import { referencesIn } from "./references.ts";
 import { type CheckedServer, REMOTE_KEYS, type ServerKind, STDIO_KEYS } from "./servers.ts";
-
-const NO_EFFECT = "is accepted, but has no effect in this version";
 
 const NO_SESSION_EFFECT = "has no effect on the servers of a session";
 
-const AGENT_MODE = 'says "agent", which is "always" in this version';
-
-/** Values that ask for nothing but what happens anyway. */
-const ASKS_NOTHING: Readonly<Record<string, unknown>> = { toolSearch: false };
+const ARGUMENT_SECRET =
+  'puts a secret where every user of this machine can read it, in the list of processes; put it in "env" if the server can take it from there';
 
 /** Keys that a server of each kind ignores. */
 const UNUSED_KEYS: Record<ServerKind, readonly string[]> = {
@@ -42,10 +39,20 @@ export function serverWarnings(
   return [
     ...issues,
     ...npxWarnings(used, path),
-    ...includeWarnings(used["include"], path),
+    ...argumentWarnings(used, path),
     ...keepAliveWarnings(used, path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
+}
+
+/** What a process is started with can be read by every user of the machine. */
+function argumentWarnings({ args }: JsonObject, path: KeyPath): Issue[] {
+  if (!Array.isArray(args)) return [];
+  return args.flatMap((arg, index) =>
+    typeof arg === "string" && referencesIn(arg).length > 0
+      ? [atKey([...path, "args", index], ARGUMENT_SECRET)]
+      : [],
+  );
 }
 
 const NPX_ANSWERS = /^(-y|--(no-)?yes(=.*)?|--no|--no-install)$/;
@@ -79,7 +86,6 @@ function keepAliveWarnings({ keepAlive, scope }: JsonObject, path: KeyPath): Iss
 export function agentWarnings({ settings, path }: AgentLayer): Issue[] {
   const { mcp = {} } = settings;
   return [
-    ...keyWarnings(mcp, ["toolSearch"], NO_EFFECT, [...path, "mcp"]),
     ...durationWarnings(settings, ["modelNotice", "modelTimeout"], path),
     ...durationWarnings(mcp, ["startupWait"], [...path, "mcp"]),
     ...sessionWarnings(mcp.session, [...path, "mcp", "session"]),
@@ -91,7 +97,6 @@ export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath)
   if (defaults === undefined) return [];
   return [
     ...keyWarnings(defaults, ["scope", "pins", "keepAlive"], NO_SESSION_EFFECT, path),
-    ...includeWarnings(defaults["include"], path),
     ...durationWarnings(defaults, SERVER_DURATIONS, path),
   ];
 }
@@ -99,7 +104,6 @@ export function sessionWarnings(defaults: JsonObject | undefined, path: KeyPath)
 export function rootWarnings(root: JsonObject): Issue[] {
   const gateway = isJsonObject(root["gateway"]) ? root["gateway"] : {};
   return [
-    ...keyWarnings(root, ["secrets"], NO_EFFECT, []),
     ...durationWarnings(gateway, ["sessionTimeout", "idleTimeout", "approvalWait"], ["gateway"]),
   ];
 }
@@ -109,27 +113,21 @@ export function defaultsWarnings({ settings, path }: AgentLayer): Issue[] {
   return settings.id === undefined ? [] : [atKey([...path, "id"], "has no effect in the defaults")];
 }
 
-function includeWarnings(include: unknown, path: KeyPath): Issue[] {
-  const { default: general = include, tools } = isJsonObject(include) ? include : {};
-  const modes = [general, ...(isJsonObject(tools) ? Object.values(tools) : [])];
-  return modes.includes("agent") ? [atKey([...path, "include"], AGENT_MODE)] : [];
-}
-
 function keyWarnings(
   object: JsonObject,
   keys: readonly string[],
   message: string,
   path: KeyPath,
 ): Issue[] {
-  const used = keys.filter((key) => asksForSomething(key, object[key]));
+  const used = keys.filter((key) => asksForSomething(object[key]));
   return used.map((key) => atKey([...path, key], message));
 }
 
-function asksForSomething(key: string, value: unknown): boolean {
+function asksForSomething(value: unknown): boolean {
   if (value === undefined) return false;
   if (Array.isArray(value)) return value.length > 0;
   if (isJsonObject(value)) return Object.keys(value).length > 0;
-  return ASKS_NOTHING[key] !== value;
+  return true;
 }
 
 export function durationWarnings(

@@ -7,6 +7,7 @@ import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, notification, type RpcRequest } from "../message.ts";
+import { aboutSearch } from "./search-tools.ts";
 import {
   APPS_EXTENSION,
   isLegacyVersion,
@@ -96,12 +97,13 @@ export function discover(context: EndpointContext): Answer {
 }
 
 /** Our own words come first. Where there is one server, its words stay as they are. */
-function instructionsOf({ board, namesServer, about }: EndpointContext): { instructions?: string } {
+function instructionsOf(context: EndpointContext): { instructions?: string } {
+  const { board, namesServer, about, search } = context;
   const sections = board
     .instructions()
     .map(({ server, text }) => (namesServer() ? `# MCP server ${server}\n\n${text}` : text));
-  const first = about?.();
-  const all = first === undefined ? sections : [first, ...sections];
+  const first = [about?.() ?? [], search ? aboutSearch(context) : []].flat();
+  const all = [...first, ...sections];
   return all.length === 0 ? {} : { instructions: all.join("\n\n") };
 }
 

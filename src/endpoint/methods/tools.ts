@@ -2,6 +2,7 @@
 
 import type { BoardCallOptions } from "../../model/board.ts";
 import { approvalsOf } from "../../model/caller.ts";
+import { isForModels } from "../../model/include.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../model/tool.ts";
 import { type Exchange, showsApps } from "../client.ts";
@@ -82,6 +83,11 @@ export class ServedTools {
     return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
   }
 
+  definitionOf(tool: Tool): JsonObject {
+    const { namesServer, keepsApps } = this.#context;
+    return toDefinition(tool, namesServer(), keepsApps?.() ?? false);
+  }
+
   /** Refuses a tool that only apps may call, if the client shows no apps. Undefined for any other call. */
   refusal({ request, capabilities }: Exchange): Answer | undefined {
     const { name } = request.params;
@@ -106,7 +112,7 @@ export class ServedTools {
     const forApps = listed.filter(({ include }) => include === "app");
     return {
       all: listed.map(toItem),
-      forModels: listed.filter(({ include }) => include === undefined).map(toItem),
+      forModels: listed.filter(isForModels).map(toItem),
       byName: new Map(listed.map((tool) => [tool.name, tool])),
       onlyForApps: new Set(forApps.flatMap((tool) => [tool.name, canonicalName(tool)])),
     };
@@ -159,13 +165,14 @@ function withServedApp(server: string, meta: JsonObject): JsonObject {
   };
 }
 
+/** `called` is the call itself, if the request makes it through another tool. */
 export function callTool(
   exchange: Exchange,
   context: EndpointContext,
   tools: Pick<ServedTools, "isNative">,
+  called: JsonObject = exchange.request.params,
 ): Answer | Promise<Answer> {
-  const { params } = exchange.request;
-  const { name, arguments: args = {} } = params;
+  const { name, arguments: args = {} } = called;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
   exchange.keepsSignal = tools.isNative(name);

@@ -9,10 +9,9 @@ import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts"
 import type { SupportedMedia } from "../../bridge/model-content.ts";
 import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
-import type { Board } from "../../model/board.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult, ToolUpdate, UpdateListener } from "../../model/tool.ts";
-import { type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
 
 export type { AiSdkContentPart, AiSdkModelOutput };
 
@@ -63,13 +62,13 @@ export type AiSdkTools = Record<string, AiSdkTool>;
  * A live view: reading its keys gives the board's tools at that moment. A copy (`{ ...tools }`) is a snapshot.
  * A tool that has gone can still be read by its name, so that a call to it gets a result.
  */
-export function toAiSdkTools(
-  board: Pick<Board, "tools">,
-  options: AiSdkToolsOptions = {},
-): AiSdkTools {
+export function toAiSdkTools(board: AdapterBoard, options: AiSdkToolsOptions = {}): AiSdkTools {
   const { provider = "generic" } = options;
   const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-  const tools = boardTools(board, { providers }, options);
+  const { tools, preselect } = boardTools(board, { providers }, options, {
+    // OpenAI refuses a long description, and the whole request with it.
+    describesIndex: !provider.startsWith("openai"),
+  });
   const made = new WeakMap<ModelTool, AiSdkTool>();
   const known = new Map<string, AiSdkTool>();
   let names: string[] | undefined;
@@ -94,10 +93,14 @@ export function toAiSdkTools(
 
   const find = (key: string | symbol): AiSdkTool | undefined => {
     look();
-    return typeof key === "string" ? known.get(key) : undefined;
+    if (typeof key !== "string") return undefined;
+    const listed = known.get(key);
+    if (listed !== undefined) return listed;
+    const other = tools.find(key);
+    return other && toTool(other);
   };
 
-  return new Proxy<AiSdkTools>(Object.create(null) as AiSdkTools, {
+  const view = new Proxy<AiSdkTools>(Object.create(null) as AiSdkTools, {
     ownKeys: look,
     has: (_, key) => find(key) !== undefined,
     get: (_, key) => find(key),
@@ -109,6 +112,18 @@ export function toAiSdkTools(
     defineProperty: () => false,
     deleteProperty: () => false,
   });
+  preselecting.set(view, preselect);
+  return view;
+}
+
+const preselecting = new WeakMap<AiSdkTools, (message: string) => Promise<void>>();
+
+/**
+ * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
+ * first step with what `toAiSdkTools` returned. Does not reject.
+ */
+export async function preselectAiSdkTools(tools: AiSdkTools, message: string): Promise<void> {
+  await preselecting.get(tools)?.(message);
 }
 
 function toAiSdkTool(

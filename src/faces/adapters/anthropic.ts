@@ -3,8 +3,7 @@
 import type { ImageType } from "../../bridge/media.ts";
 import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts";
 import { type Part, type SupportedMedia, toParts, toText } from "../../bridge/model-content.ts";
-import type { Board } from "../../model/board.ts";
-import { type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
 
 export interface AnthropicToolsOptions extends AdapterOptions {
   /** What the model takes beside text. Default: images and PDF. */
@@ -39,6 +38,11 @@ export interface AnthropicToolResult {
 export interface AnthropicTools {
   /** The board's tools now. Read it again for every request. */
   readonly tools: AnthropicTool[];
+  /**
+   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
+   * first request of a turn. Does not reject.
+   */
+  preselect(message: string): Promise<void>;
   /** Does not reject: failures are results with `is_error`. */
   execute(toolUse: AnthropicToolUse, options?: ModelCallOptions): Promise<AnthropicToolResult>;
   /** Makes all calls of a message at once and returns the results in order, for one user message. */
@@ -49,10 +53,12 @@ export interface AnthropicTools {
 }
 
 export function toAnthropicTools(
-  board: Pick<Board, "tools">,
+  board: AdapterBoard,
   options: AnthropicToolsOptions = {},
 ): AnthropicTools {
-  const tools = boardTools(board, { providers: ["anthropic"] }, options);
+  const { tools, preselect } = boardTools(board, { providers: ["anthropic"] }, options, {
+    describesIndex: true,
+  });
   const supported = { image: true, document: true, ...options.carries };
 
   const execute: AnthropicTools["execute"] = async ({ id, name, input }, run) => {
@@ -71,6 +77,7 @@ export function toAnthropicTools(
         input_schema: { ...schema, type: "object" as const },
       }));
     },
+    preselect,
     execute,
     executeAll: ({ content }, run) =>
       Promise.all(content.filter(isToolUse).map((toolUse) => execute(toolUse, run))),

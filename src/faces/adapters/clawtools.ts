@@ -210,7 +210,8 @@ class RegistrySync {
   constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
     const { provider = "generic" } = options;
     const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-    this.#tools = boardTools(board, { providers }, options);
+    // A registry is no prompt: it has all tools.
+    this.#tools = boardTools(board, { providers }, { ...options, toolSearch: "off" }).tools;
     this.#registry = registry;
     this.#options = options;
   }

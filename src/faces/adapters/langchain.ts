@@ -6,11 +6,10 @@ import type { Media } from "../../bridge/media.ts";
 import { runModelCall } from "../../bridge/model-call.ts";
 import { isMedia, markFailure, toDataUrl, toParts, toText } from "../../bridge/model-content.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
-import type { Board } from "../../model/board.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult } from "../../model/tool.ts";
-import { type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
 
 export type LangChainContent = string | LangChainBlock[];
 
@@ -71,13 +70,14 @@ export interface LangChainOptions extends AdapterOptions {
 
 /** A snapshot of the board's tools: call it again on the board's `tools` event. */
 export function toLangChainTools<Tool, Message>(
-  board: Pick<Board, "tools">,
+  board: AdapterBoard,
   classes: LangChainClasses<Tool, Message>,
   options: LangChainOptions = {},
 ): Tool[] {
   const { DynamicStructuredTool, ToolMessage } = classes;
   const toContent = contentMaker(options);
-  const listed = boardTools(board, { providers: ["generic"] }, options).list();
+  const shape = { isFixed: true, describesIndex: true };
+  const listed = boardTools(board, { providers: ["generic"] }, options, shape).tools.list();
   return [...listed.values()].map((modelTool) => {
     const { name, description, schema } = modelTool;
     const { label, source, annotations } = modelTool.tool;

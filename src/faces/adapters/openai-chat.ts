@@ -11,7 +11,7 @@ import {
   toParts,
   toText,
 } from "../../bridge/model-content.ts";
-import type { ModelTools } from "../../bridge/model-tools.ts";
+import type { BoardTools } from "./board-tools.ts";
 
 export interface OpenAiChatTool {
   type: "function";
@@ -49,6 +49,11 @@ export interface OpenAiMediaMessage {
 export interface OpenAiChatTools {
   /** The board's tools now. Read it again for every request. */
   readonly tools: OpenAiChatTool[];
+  /**
+   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
+   * first request of a turn. Does not reject.
+   */
+  preselect(message: string): Promise<void>;
   /** Does not reject: failures are messages too. Media are described in text. */
   execute(call: OpenAiChatToolCall, options?: ModelCallOptions): Promise<OpenAiToolMessage>;
   /**
@@ -61,7 +66,10 @@ export interface OpenAiChatTools {
   ): Promise<(OpenAiToolMessage | OpenAiMediaMessage)[]>;
 }
 
-export function toChatTools(tools: ModelTools, supported: SupportedMedia): OpenAiChatTools {
+export function toChatTools(
+  { tools, preselect }: BoardTools,
+  supported: SupportedMedia,
+): OpenAiChatTools {
   const run = async (
     { id, function: called }: OpenAiChatToolCall,
     options: ModelCallOptions | undefined,
@@ -75,6 +83,7 @@ export function toChatTools(tools: ModelTools, supported: SupportedMedia): OpenA
   };
 
   return {
+    preselect,
     get tools() {
       return [...tools.list().values()].map((each) => ({
         type: "function" as const,

@@ -10,7 +10,7 @@ import {
   toDataUrl,
   toParts,
 } from "../../bridge/model-content.ts";
-import type { ModelTools } from "../../bridge/model-tools.ts";
+import type { BoardTools } from "./board-tools.ts";
 
 export interface OpenAiResponsesTool {
   type: "function";
@@ -42,6 +42,11 @@ export interface OpenAiFunctionCallOutput {
 export interface OpenAiResponsesTools {
   /** The board's tools now. Read it again for every request. */
   readonly tools: OpenAiResponsesTool[];
+  /**
+   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
+   * first request of a turn. Does not reject.
+   */
+  preselect(message: string): Promise<void>;
   /** Does not reject: failures are outputs too. */
   execute(call: OpenAiFunctionCall, options?: ModelCallOptions): Promise<OpenAiFunctionCallOutput>;
   /** Makes all calls of a response at once and returns their outputs in order. */
@@ -52,7 +57,7 @@ export interface OpenAiResponsesTools {
 }
 
 export function toResponsesTools(
-  tools: ModelTools,
+  { tools, preselect }: BoardTools,
   supported: SupportedMedia,
 ): OpenAiResponsesTools {
   const withoutAudio = { ...supported, audio: false };
@@ -68,6 +73,7 @@ export function toResponsesTools(
   };
 
   return {
+    preselect,
     get tools() {
       return [...tools.list().values()].map((each) => ({
         type: "function" as const,

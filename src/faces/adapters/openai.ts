@@ -2,8 +2,7 @@
 // the model's calls.
 
 import type { SupportedMedia } from "../../bridge/model-content.ts";
-import type { Board } from "../../model/board.ts";
-import { type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
 import { type OpenAiChatTools, toChatTools } from "./openai-chat.ts";
 import { type OpenAiResponsesTools, toResponsesTools } from "./openai-responses.ts";
 
@@ -21,15 +20,15 @@ export interface OpenAiToolsOptions extends AdapterOptions {
 const MAX_TOOLS = 128;
 
 export function toOpenAiTools(
-  board: Pick<Board, "tools">,
+  board: AdapterBoard,
   options: OpenAiToolsOptions & { api: "chat" },
 ): OpenAiChatTools;
 export function toOpenAiTools(
-  board: Pick<Board, "tools">,
+  board: AdapterBoard,
   options: OpenAiToolsOptions & { api: "responses" },
 ): OpenAiResponsesTools;
 export function toOpenAiTools(
-  board: Pick<Board, "tools">,
+  board: AdapterBoard,
   options: OpenAiToolsOptions,
 ): OpenAiChatTools | OpenAiResponsesTools {
   const providers = options.strict ? (["openai-strict", "openai"] as const) : (["openai"] as const);

@@ -30,6 +30,7 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   UNKNOWN_PROMPT: EXIT.usage,
   INVALID_ARGUMENTS: EXIT.usage,
   UNRESOLVED_VALUE: EXIT.usage,
+  SECRET_UNAVAILABLE: EXIT.unavailable,
   SPAWN_FAILED: EXIT.unavailable,
   HANDSHAKE_FAILED: EXIT.unavailable,
   UNSUPPORTED_VERSION: EXIT.unavailable,

@@ -185,7 +185,7 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
     case "serve":
-      return (await import("./serve/serve.ts")).runServe(context);
+      return (await import("./serve/serve.ts")).runServe(command, context);
     case "up":
       return (await import("./up/up.ts")).runUp(command, context);
     case "restart":

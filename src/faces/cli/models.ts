@@ -36,12 +36,13 @@ export async function chooseModels(
 export function modelOptions(
   agent: AgentConfig,
   context: Pick<CliContext, "io" | "clock">,
+  programPath?: Promise<string | undefined>,
 ): ModelOptions {
   const { io, clock } = context;
-  const { modelProviders: providers, networkProxy: proxy } = agent;
+  const { modelProviders: providers, networkProxy: proxy, secrets } = agent;
   const { modelNotice: notice, modelTimeout: timeout } = agent;
   const keys = modelKeys(context);
-  return { env: io.env, keys, clock, providers, proxy, notice, timeout };
+  return { env: io.env, keys, clock, providers, proxy, notice, timeout, secrets, programPath };
 }
 
 /** What `plugboard acp --sign-in model` keeps. */

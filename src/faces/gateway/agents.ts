@@ -261,10 +261,10 @@ export class ServedAgent {
     board: EndpointBoard,
     ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
   ): Endpoint {
-    const { sealer, newId, clock, logger, approvals, spans } = this.#options;
+    const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
     const { about, keepsApps } = this.#opened;
     const onApproval = approvals?.askFor(this.id);
-    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans };
+    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
     return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
   }
 }

@@ -58,6 +58,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
   onStop?: () => void;
   /** Somebody who may has asked the gateway to read its configuration again. */
   onReload?: () => Promise<ReloadReport>;
+  /** MCP clients get a search for tools in place of the tools. */
+  search?: boolean;
   /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
   http?: boolean;
   /** A command started it. */
@@ -198,6 +200,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     clock,
     logger,
     approvals,
+    ...(options.search && { search: true }),
     idleMs: settings.sessionTimeout,
     onSession: (id, board) => seeing.watchSession(id, board),
     open: async (id) => {

@@ -11,7 +11,7 @@ import { silentLogger } from "../../model/logger.ts";
 import { systemClock } from "../../util/clock.ts";
 
 export interface ServeMcpOptions extends Partial<
-  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots">
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots" | "search">
 > {
   /** What the client is told about the board as a whole, before what its servers say. */
   about?: string | EndpointOptions["about"];
@@ -44,6 +44,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     onRoots,
     about,
     keepsApps,
+    search = false,
     onClient,
   } = options;
   // The one client cannot outlive this process, so neither does the key.
@@ -58,6 +59,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     logger,
     onApproval,
     onRoots,
+    search,
     about: typeof about === "string" ? () => about : about,
     keepsApps: typeof keepsApps === "boolean" ? () => keepsApps : keepsApps,
   };

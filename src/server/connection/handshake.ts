@@ -144,6 +144,7 @@ function leavesEraOpen(error: unknown): boolean {
     case "NEEDS_AUTH":
     case "REFUSED_ADDRESS":
     case "UNRESOLVED_VALUE":
+    case "SECRET_UNAVAILABLE":
     case "CANCELLED":
       return false;
     default:

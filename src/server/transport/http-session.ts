@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { GuardedFetch, GuardedResponse } from "../../net/fetch.ts";
 import { type Clock, pause } from "../../util/clock.ts";
 import { type ParamHeader, paramHeaders } from "../../model/param-headers.ts";
+import type { ConfiguredHeaders } from "./configured-headers.ts";
 import { readEvents, type StreamPosition } from "./event-stream.ts";
 import { mediaType, mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import type { Quote } from "./errors.ts";
@@ -29,7 +30,7 @@ const LONGEST_WAIT_MS = 30_000;
 export interface RemoteOptions {
   url: string;
   /** The configured headers, which are sent to the server's own origin only. */
-  headers: Record<string, string>;
+  headers: ConfiguredHeaders;
   /** The one of them that comes from `auth`. */
   authHeader?: string | undefined;
   fetch: GuardedFetch;
@@ -92,7 +93,7 @@ export class HttpSession {
         body: await firstBytes(response),
         method: outgoing.method,
         inSession: session !== undefined,
-        sent: this.#options.headers,
+        sent: this.#options.headers.current,
         authHeader: this.#options.authHeader,
         now: this.#options.clock.now(),
         quote: this.#options.quote,
@@ -176,12 +177,12 @@ export class HttpSession {
     const { url, headers: configured, fetch, authorizer } = this.#options;
     const { protocolVersion } = this;
     return sendAuthorized(
-      authorizer,
+      { headers: configured, authorizer },
       (credentials) =>
         fetch(url, {
           ...request,
           headers: { ...sessionHeaders({ sessionId: this.#id, protocolVersion }), ...headers },
-          privateHeaders: { ...configured, ...credentials },
+          privateHeaders: credentials,
         }),
       hold,
     );

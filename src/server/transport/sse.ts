@@ -47,9 +47,9 @@ export class SseTransport extends RemoteTransport {
   }
 
   #refusal({ status, headers }: GuardedResponse, method: string, body: string): PlugboardError {
-    const { clock, headers: sent, authHeader, quote } = this.#options;
+    const { clock, headers: configured, authHeader, quote } = this.#options;
     const now = clock.now();
-    const request = { method, inSession: false, sent, authHeader };
+    const request = { method, inSession: false, sent: configured.current, authHeader };
     return readRefusal({ status, headers, body, ...request, now, quote }).error;
   }
 
@@ -95,8 +95,8 @@ export class SseTransport extends RemoteTransport {
   #send(url: string, request: Parameters<GuardedFetch>[1], hold?: Hold): Promise<GuardedResponse> {
     const { headers, fetch, authorizer } = this.#options;
     return sendAuthorized(
-      authorizer,
-      (credentials) => fetch(url, { ...request, privateHeaders: { ...headers, ...credentials } }),
+      { headers, authorizer },
+      (credentials) => fetch(url, { ...request, privateHeaders: credentials }),
       hold,
     );
   }

@@ -142,9 +142,10 @@ describe("limits", () => {
     expect(await codes(free, "docs/echo", 200)).toEqual(Array(200).fill("ok"));
   });
 
-  it("leave out further servers and tools, and name them", async () => {
+  it("leave out further servers and tools without a search, and name them", async () => {
     const board = await openWith({
       servers: { shared: fixture("echo") },
+      toolSearch: "off",
       limits: { sessionServers: 2, sessionTools: 3 },
     });
     const session = await board.openSession({
@@ -172,6 +173,32 @@ describe("limits", () => {
     });
   });
 
+  it("leave further tools to the search, which finds no others of the session", async () => {
+    const board = await openWith({
+      servers: { shared: fixture("echo") },
+      limits: { sessionTools: 3 },
+    });
+    const many = fixture("many-tools", "--count=5");
+    const session = await board.openSession({ cwd, servers: { many } });
+    expect(session.notices).toEqual([
+      "2 tools of the session are found by search alone, the limit is 3: many/tool_3, many/tool_4; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+    ]);
+    const modes = (): unknown[] =>
+      session
+        .tools()
+        .filter(({ source }) => source.kind === "mcp" && source.server === "many")
+        .map(({ include }) => include);
+    expect(modes()).toEqual(["always", "always", "always", "agent", "agent"]);
+    const hits = await session.search("tool number");
+    const found = hits.map(({ tool }) => tool.name).filter((name) => name.startsWith("mcp__many"));
+    expect(found.sort()).toEqual(["mcp__many__tool_3", "mcp__many__tool_4"]);
+    expect((await session.find("many/tool_3")).include).toBe("agent");
+    // What somebody adds stays, and takes nobody's place.
+    session.include("many/tool_4");
+    session.exclude("many/tool_0");
+    expect(modes()).toEqual(["manual", "always", "always", "always", "always"]);
+  });
+
   it("count only tools that are shown to the model", async () => {
     const board = await openWith({ servers: {}, limits: { sessionTools: 1 } });
     const include = { default: "manual", tools: { tool_2: "always" } } as const;
@@ -181,7 +208,7 @@ describe("limits", () => {
     expect(session.tools().map((tool) => tool.include)).toEqual([
       "manual",
       "manual",
-      undefined,
+      "always",
       "manual",
     ]);
   });
@@ -208,8 +235,8 @@ describe("limits", () => {
     await session.add("many", fixture("many-tools", "--count=3"));
     await session.add("more", fixture("crlf"));
     expect(told).toEqual([
-      "2 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
-      "3 tools of the session are left out, the limit is 2: many/tool_1, many/tool_2, more/echo; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+      "2 tools of the session are found by search alone, the limit is 2: many/tool_1, many/tool_2; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
+      "3 tools of the session are found by search alone, the limit is 2: many/tool_1, many/tool_2, more/echo; raise it with limits.sessionTools or PLUGBOARD_MAX_SESSION_TOOLS",
     ]);
   });
 

@@ -45,6 +45,14 @@ describe("a wrong file", () => {
       "FILE:1:45  agents.defaults.mcp.startupWait  is a string; expected a whole number of milliseconds from 0 to 86400000",
     ],
     [
+      "{ agents: { defaults: { mcp: { toolSearch: 'yes' } } } }",
+      'FILE:1:44  agents.defaults.mcp.toolSearch  is "yes"; expected one of auto, on, index, off',
+    ],
+    [
+      "{ agents: { defaults: { mcp: { toolSearch: 1 } } } }",
+      "FILE:1:44  agents.defaults.mcp.toolSearch  is a number; expected auto, on, index, off",
+    ],
+    [
       "{ agents: { defaults: { mcp: { session: { command: 'x' } } } } }",
       "FILE:1:43  agents.defaults.mcp.session.command  unknown key",
     ],
@@ -263,5 +271,20 @@ describe("the models of a file", () => {
     ],
   ])("are checked: %s", async (text, message) => {
     expect(await messagesOf(text)).toEqual([message]);
+  });
+});
+
+describe("toolSearch", () => {
+  it.each([
+    ["", "", undefined],
+    ["toolSearch: 'auto'", "", "auto"],
+    ["toolSearch: 'index'", "", "index"],
+    ["toolSearch: true", "", "on"],
+    ["toolSearch: true", "toolSearch: false", "off"],
+  ])("of the defaults %j and an agent %j", async (base, over, expected) => {
+    const file = await writeConfig(
+      `{ agents: { defaults: { mcp: { ${base} } }, list: [{ id: "a", mcp: { ${over} } }] } }`,
+    );
+    expect((await loadConfig(file, "a")).toolSearch).toBe(expected);
   });
 });

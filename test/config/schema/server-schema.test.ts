@@ -75,15 +75,15 @@ describe("a wrong server", () => {
     ],
     [
       `${RUN}env: { A: "x\${" }`,
-      `7:39  ${DOCS}.env.A  has "\${" without a closing "}" at character 2; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`,
+      `7:39  ${DOCS}.env.A  has "\${" without a closing "}" at character 2; expected \${NAME}, \${NAME:-default} or \${secret://…}, or $\${ for a literal \${`,
     ],
     [
       `${RUN}env: { A: "secret://gpc/x" }`,
-      `7:39  ${DOCS}.env.A  names the unknown secret provider "gpc"; expected env, file, exec, gcp, aws, vault, azure or keyring; did you mean "gcp"?`,
+      `7:39  ${DOCS}.env.A  names the unknown secret provider "gpc"; expected env, file, exec, gcp, aws, vault, azure, op or keyring; did you mean "gcp"?`,
     ],
     [
       `${RUN}env: { A: "secret://zebras/x" }`,
-      `7:39  ${DOCS}.env.A  names the unknown secret provider "zebras"; expected env, file, exec, gcp, aws, vault, azure or keyring`,
+      `7:39  ${DOCS}.env.A  names the unknown secret provider "zebras"; expected env, file, exec, gcp, aws, vault, azure, op or keyring`,
     ],
     ...[
       "secret://gcp",
@@ -91,14 +91,43 @@ describe("a wrong server", () => {
       "secret:///x",
       "secret:/gcp/x",
       "SECRET://gcp/x",
-      "secret://gcp/a b",
+      "secret://gcp/a\\u0001b",
+      "secret://gcp/ a",
+      "secret://gcp/a#",
+      "secret://gcp/#a",
+      "op://",
     ].map((reference): [string, string] => [
       `${RUN}env: { A: "${reference}" }`,
-      `7:39  ${DOCS}.env.A  is a malformed secret reference; expected secret://<provider>/<path>`,
+      `7:39  ${DOCS}.env.A  is a malformed secret reference; expected secret://<provider>/<path>, perhaps with #<key>`,
     ]),
     [
       `url: "https://example.com", headers: { A: "Bearer secret://gcp/x" }`,
-      `7:55  ${DOCS}.headers.A  has a secret:// reference inside other text; expected the reference to be the whole value`,
+      `7:55  ${DOCS}.headers.A  has a secret:// reference inside other text; expected it as \${secret://…}, or as the whole value`,
+    ],
+    [
+      `${RUN}env: { A: "a \${secret://gcp} b" }`,
+      `7:39  ${DOCS}.env.A  has a malformed secret reference at character 3; expected \${NAME}, \${NAME:-default} or \${secret://…}, or $\${ for a literal \${`,
+    ],
+    [
+      `${RUN}env: { A: "a \${secret://gpc/x}" }`,
+      `7:39  ${DOCS}.env.A  names the unknown secret provider "gpc"; expected env, file, exec, gcp, aws, vault, azure, op or keyring; did you mean "gcp"?`,
+    ],
+    [
+      `${RUN}env: { A: "\${X:-secret://gcp/x}" }`,
+      `7:39  ${DOCS}.env.A  has a secret reference as the default of a variable; expected one of them`,
+    ],
+    ...["cwd", "workingDir"].map((key): [string, string] => [
+      `${RUN}${key}: "secret://gcp/x"`,
+      `7:${31 + key.length}  ${DOCS}.${key}  is a secret; expected a path`,
+    ]),
+    [
+      `url: "https://example.com", auth: { type: "bearer", token: "secret://gcp/\${X}" }`,
+      `7:72  ${DOCS}.auth.token  has a variable inside a secret reference; expected a reference without`,
+    ],
+    [`command: "\${secret://gcp/x}"`, `7:22  ${DOCS}.command  is a secret; expected a path`],
+    [
+      `url: "https://example.com", tls: { key: "secret://gcp/x" }`,
+      `7:53  ${DOCS}.tls.key  is a secret; expected a path`,
     ],
     [
       `url: "https://example.com", headers: { "A B": "x" }`,
@@ -179,7 +208,7 @@ describe("a wrong server", () => {
     ],
     [
       "url: 'https://example.com', oauth: { clientSecret: 'x${' }",
-      `7:64  ${DOCS}.oauth.clientSecret  has "\${" without a closing "}" at character 2; expected \${NAME} or \${NAME:-default}, or $\${ for a literal \${`,
+      `7:64  ${DOCS}.oauth.clientSecret  has "\${" without a closing "}" at character 2; expected \${NAME}, \${NAME:-default} or \${secret://…}, or $\${ for a literal \${`,
     ],
     [`${RUN}enabled: "yes"`, `7:38  ${DOCS}.enabled  is a string; expected true or false`],
     ...["0", "-5", "1.5", "86400001", "86400001.5", "NaN", "Infinity"].map(

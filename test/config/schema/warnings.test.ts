@@ -4,9 +4,6 @@ import { parseAgentConfig } from "../../../src/config/parse.ts";
 import { formatProblem } from "../../../src/config/issue.ts";
 import { writeConfig } from "../files.ts";
 
-const NO_EFFECT = "is accepted, but has no effect in this version";
-const AGENT_MODE = 'says "agent", which is "always" in this version';
-
 async function warningsOf(text: string, agentId?: string): Promise<string[]> {
   const file = await writeConfig(text);
   const { warnings } = await loadConfig(file, agentId);
@@ -22,22 +19,31 @@ const X = "agents.defaults.mcp.servers.x";
 
 describe("include", () => {
   it.each([
-    "include: 'agent'",
-    "include: { default: 'agent', tools: { a: 'always' } }",
-    "include: { tools: { a: 'manual', b: 'agent' } }",
-  ])('warns once that "agent" is not built yet: %s', async (keys) => {
-    expect(await server(`command: 'x', ${keys}`)).toEqual([
-      `FILE:1:62  ${X}.include  ${AGENT_MODE}`,
-    ]);
-  });
-
-  it.each([
     "include: 'always'",
+    "include: 'agent'",
     "include: 'manual'",
     "include: {}",
     "include: { default: 'manual', tools: { agent: 'always' } }",
   ])("does not warn: %s", async (keys) => {
     expect(await server(`command: 'x', ${keys}`)).toEqual([]);
+  });
+});
+
+describe("a secret in the arguments", () => {
+  const message =
+    'puts a secret where every user of this machine can read it, in the list of processes; put it in "env" if the server can take it from there';
+
+  it.each([
+    ["secret://gcp/x", true],
+    ["--token=${secret://gcp/x}", true],
+    ["op://a/b/c", true],
+    ["${TOKEN}", false],
+    ["$${secret", false],
+  ])("%s: %s", async (arg, warns) => {
+    const expected = warns ? [`FILE:1:76  ${X}.args[1]  ${message}`] : [];
+    expect(await server(`command: 'xy', args: [ '-', '${arg}' ], env: { A: '${arg}' }`)).toEqual(
+      expected,
+    );
   });
 });
 
@@ -165,35 +171,26 @@ describe("milliseconds that look like seconds", () => {
 });
 
 describe("settings without a feature", () => {
-  it.each([
-    ["toolSearch: true", "toolSearch", NO_EFFECT],
-    ["toolSearch: 'auto'", "toolSearch", NO_EFFECT],
-    ["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"],
-  ])("of mcp warn: %s", async (keys, key, message) => {
-    expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
-      `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
-    ]);
-  });
+  it.each([["startupWait: 2", "startupWait", "is 2 milliseconds; did you mean 2000?"]])(
+    "of mcp warn: %s",
+    async (keys, key, message) => {
+      expect(await warningsOf(`{ agents: { defaults: { mcp: { ${keys} } } } }`)).toEqual([
+        `FILE:1:32  agents.defaults.mcp.${key}  ${message}`,
+      ]);
+    },
+  );
 
   it.each([
     ["timeout: 30", "is 30 milliseconds; did you mean 30000?"],
     ["scope: 'shared'", "has no effect on the servers of a session"],
     ["pins: 'warn'", "has no effect on the servers of a session"],
     ["keepAlive: true", "has no effect on the servers of a session"],
-    ["include: 'agent'", AGENT_MODE],
   ])("of session servers warn: %s", async (keys, message) => {
     const [key = ""] = keys.split(":");
     const text = `{ agents: { defaults: { mcp: { session: { ${keys} } } } } }`;
     const path = `agents.defaults.mcp.session.${key}`;
     expect(await warningsOf(text)).toEqual([`FILE:1:43  ${path}  ${message}`]);
   });
-
-  it.each([["secrets: { vault: { address: 'x' }, env: {} }", "secrets", NO_EFFECT]])(
-    "of the file warn: %s",
-    async (keys, key, message) => {
-      expect(await warningsOf(`{ ${keys} }`)).toEqual([`FILE:1:3  ${key}  ${message}`]);
-    },
-  );
 
   it("include a timeout of the gateway that looks like seconds", async () => {
     expect(
@@ -212,11 +209,11 @@ describe("settings without a feature", () => {
 
   it("of other agents do not warn", async () => {
     const text = `{ agents: {
-      defaults: { mcp: { toolSearch: "auto" } },
-      list: [{ id: "a", mcp: { toolSearch: true } }, { id: "b", mcp: { toolSearch: true } }] } }`;
+      defaults: { mcp: { startupWait: 2 } },
+      list: [{ id: "a", mcp: { startupWait: 3 } }, { id: "b", mcp: { startupWait: 4 } }] } }`;
     expect(await warningsOf(text, "b")).toEqual([
-      `FILE:2:26  agents.defaults.mcp.toolSearch  ${NO_EFFECT}`,
-      `FILE:3:72  agents.list[1].mcp.toolSearch  ${NO_EFFECT}`,
+      "FILE:2:26  agents.defaults.mcp.startupWait  is 2 milliseconds; did you mean 2000?",
+      "FILE:3:70  agents.list[1].mcp.startupWait  is 4 milliseconds; did you mean 4000?",
     ]);
   });
 

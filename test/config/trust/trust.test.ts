@@ -62,7 +62,10 @@ describe("what is to be approved", () => {
         },
         { id: "quiet", mcp: { servers: { docs: { enabled: false } } } },
       ],
-      root: { secrets: { exec: { command: "/bin/pass" } }, network: { allow: ["10.0.0.0/8"] } },
+      root: {
+        secrets: { exec: { pass: { command: "/bin/pass" } } },
+        network: { allow: ["10.0.0.0/8"] },
+      },
     });
     expect(launches.map(({ label }) => label)).toEqual([
       "server docs",

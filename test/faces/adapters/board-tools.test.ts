@@ -20,7 +20,7 @@ it("reports a tool that is left out or changed under the name that its server or
   ];
   const rules = { providers: ["generic" as const] };
   const onDiagnostic = (each: Diagnostic): number => told.push(each);
-  const listed = boardTools({ tools: () => tools }, rules, { onDiagnostic }).list();
+  const listed = boardTools({ tools: () => tools }, rules, { onDiagnostic }).tools.list();
   expect([...listed.keys()]).toEqual(["clock"]);
   expect(told).toEqual([
     {

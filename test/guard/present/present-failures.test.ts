@@ -215,6 +215,9 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   TOOL_FAILED: { any: () => new PlugboardError("TOOL_FAILED", "it threw") },
   UNTRUSTED: { any: () => new PlugboardError("UNTRUSTED", "nobody has approved it") },
   UNRESOLVED_VALUE: { any: () => new PlugboardError("UNRESOLVED_VALUE", "${X} is not set") },
+  SECRET_UNAVAILABLE: {
+    any: () => new PlugboardError("SECRET_UNAVAILABLE", "secret://gcp/x is not there"),
+  },
   SPAWN_FAILED: { any: () => new PlugboardError("SPAWN_FAILED", "npx was not found") },
   CONFIG_INVALID: { any: () => new PlugboardError("CONFIG_INVALID", "wrong") },
   UNKNOWN_TOOL: { any: () => new PlugboardError("UNKNOWN_TOOL", "there is no such tool") },

@@ -22,7 +22,7 @@ async function connect(): Promise<{ connection: Connection; logged: () => string
   const target = { kind: "stdio" as const, command, args, env };
   const opener = createConnector({
     definition: definition({ name: "docs", target }),
-    resolve: () => target,
+    resolve: async () => ({ target }),
     cwd: process.cwd(),
     env: process.env,
     networkAllow: [],

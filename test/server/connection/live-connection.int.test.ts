@@ -19,7 +19,7 @@ async function connect(server: string, ...options: string[]): Promise<Connection
   const target = { kind: "stdio" as const, command, args, env: {} };
   const open = createConnector({
     definition: definition({ name: server, target }),
-    resolve: () => target,
+    resolve: async () => ({ target }),
     cwd: process.cwd(),
     env: process.env,
     networkAllow: [],

@@ -18,6 +18,8 @@ export interface ServerPromptCommand {
 
 export type SlashCommand =
   | { kind: "tools"; query: string[] }
+  /** Puts tools into the model's prompt, or takes them out of it. */
+  | { kind: "choose"; action: "add" | "remove"; names: string[] }
   | { kind: "mcp"; words: string[] }
   /** `line` has the tool and its arguments. */
   | { kind: "call"; line: string }
@@ -30,8 +32,8 @@ export type SlashCommand =
 const OWN_COMMANDS: readonly AvailableCommand[] = [
   {
     name: "tools",
-    description: "List the tools, or only those that match",
-    input: { hint: "words" },
+    description: "List the tools, or only those that match; add one to the model's, or remove it",
+    input: { hint: "words | add <tool> | remove <tool>" },
   },
   {
     name: "mcp",
@@ -76,8 +78,12 @@ export function parseCommand(text: string, prompts: readonly Prompt[]): SlashCom
   const [, name = "", rest = ""] = match;
   const words = rest.split(/\s+/).filter((word) => word !== "");
   switch (name) {
-    case "tools":
-      return { kind: "tools", query: words };
+    case "tools": {
+      const [action, ...names] = words;
+      return action === "add" || action === "remove"
+        ? { kind: "choose", action, names }
+        : { kind: "tools", query: words };
+    }
     case "mcp":
       return { kind: "mcp", words };
     case "call":

@@ -20,23 +20,29 @@ export interface McpContext {
   readonly signal: AbortSignal;
   /** The tools that the session's model does not get, and why. */
   readonly leftOut: () => Promise<Diagnostic[]>;
+  /** How the session's model gets its tools, if it does not get them all. */
+  readonly toolSearch: () => Promise<string | undefined>;
   /** Says something in the agent's own words. */
   readonly say: (text: string) => void;
 }
 
 export async function runMcp(
   words: readonly string[],
-  { board, say, signal, leftOut }: McpContext,
+  { board, say, signal, leftOut, toolSearch }: McpContext,
 ): Promise<void> {
   const [action = "status", server, ...rest] = words;
   // A cancelled command stops waiting; what it started goes on.
   const unlessCancelled = <Result>(work: Promise<Result>): Promise<Result> =>
     untilAborted(work, signal, cancelled);
   if (action === "status" && server === undefined) {
-    const missing = await unlessCancelled(leftOut());
+    const [missing, search] = await unlessCancelled(Promise.all([leftOut(), toolSearch()]));
     const servers = board.status();
     const found = servers.flatMap(({ diagnostics }) => diagnostics).filter(isSuspicious);
-    const lines = [...servers.map(statusLine), ...[...missing, ...found].map(leftOutLine)];
+    const lines = [
+      ...servers.map(statusLine),
+      ...[...missing, ...found].map(leftOutLine),
+      ...(search === undefined ? [] : [`- ${search}`]),
+    ];
     return say(lines.length === 0 ? "There are no servers." : lines.join("\n"));
   }
   if (server !== undefined) {

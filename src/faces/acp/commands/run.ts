@@ -27,7 +27,10 @@ const LONGEST_IN_LIST = 160;
 /** What a command needs of the session it was typed in. */
 export interface CommandContext extends McpContext {
   readonly board: McpContext["board"] &
-    Pick<SessionBoard, "tools" | "find" | "resources" | "prompts">;
+    Pick<
+      SessionBoard,
+      "tools" | "find" | "search" | "include" | "exclude" | "resources" | "prompts"
+    >;
   /** Shows an update and keeps it in the history. */
   readonly emit: (update: SessionUpdate) => void;
   /** Shows a notice without keeping it in the history. */
@@ -62,6 +65,8 @@ async function run(command: SlashCommand, context: CommandContext): Promise<void
   switch (command.kind) {
     case "tools":
       return listTools(command.query, context);
+    case "choose":
+      return chooseTools(command.action, command.names, context);
     case "mcp":
       return runMcp(command.words, context);
     case "call":
@@ -116,9 +121,49 @@ async function listTools(query: readonly string[], { board, say }: CommandContex
     const text = `${canonicalName(tool)} ${tool.name} ${tool.description}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  if (found.length === 0)
+  const hits =
+    found.length > 0 || words.length === 0
+      ? []
+      : await board.search(query.join(" "), { all: true });
+  const tools = [...found, ...hits.map(({ tool }) => tool)];
+  if (tools.length === 0)
     return say(words.length === 0 ? "There are no tools." : "No tool matches.");
-  say(found.map((tool) => listLine(canonicalName(tool), tool.description)).join("\n"));
+  say(tools.map(toolLine).join("\n"));
+}
+
+const HOW_FOUND: Readonly<Partial<Record<NonNullable<Tool["include"]>, string>>> = {
+  agent: " (the model finds it by search)",
+  manual: " (not for the model)",
+  app: " (for the server's app)",
+};
+
+function toolLine(tool: Tool): string {
+  const how = tool.include && HOW_FOUND[tool.include];
+  return `${listLine(canonicalName(tool), tool.description)}${how ?? ""}`;
+}
+
+async function chooseTools(
+  action: "add" | "remove",
+  names: readonly string[],
+  { board, say, signal }: CommandContext,
+): Promise<void> {
+  if (names.length === 0) {
+    throw new PlugboardError("INVALID_ARGUMENTS", `/tools ${action} needs the name of a tool`, {
+      hint: `/tools ${action} <tool>, and /tools lists the tools`,
+    });
+  }
+  // All are found before anything changes.
+  const tools = await Promise.all(names.map((name) => board.find(name, { signal })));
+  const chosen = tools.map((tool) =>
+    canonicalName(action === "add" ? board.include(tool) : board.exclude(tool)),
+  );
+  const list = chosen.map((name) => oneLine(name, LONGEST_IN_LIST)).join(", ");
+  const are = chosen.length === 1 ? "is" : "are";
+  say(
+    action === "add"
+      ? `${list} ${are} among the model's tools for the rest of this session.`
+      : `${list} ${are} not among the model's tools for the rest of this session. /call still works.`,
+  );
 }
 
 async function callTool(line: string, context: CommandContext): Promise<void> {

@@ -10,6 +10,8 @@ import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { sampleModel } from "../../../agent/sample.ts";
 import { switchModel } from "../../../agent/switch-model.ts";
 import { systemPrompt, WHO } from "../../../agent/system-prompt.ts";
+import { describePlan, planPrompt } from "../../../board/prompt-plan.ts";
+import { PromptTools } from "../../../board/prompt-tools.ts";
 import { prepareModelTools } from "../../../bridge/model-tools.ts";
 import { cancelled } from "../../../model/errors.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
@@ -63,8 +65,18 @@ export function modelResponder(
     return switchModel(conversation.messages, model.media);
   };
 
+  /** Of the running prompt: its tools are for the session's mode of now. */
+  let currentTools: PromptContext["tools"] = () => [];
+  let selection: PromptTools | undefined;
+
   const answer = async (context: PromptContext): Promise<StopReason> => {
-    const { board, signal, prompt, tools, notify } = context;
+    const { board, signal, prompt, notify } = context;
+    currentTools = context.tools;
+    selection ??= new PromptTools({
+      tools: () => currentTools(),
+      search: (query, given) => board.search(query, given),
+      toolSearch: () => board.toolSearch,
+    });
     const model = await untilAborted(models.open(current), signal, cancelled);
     const reading = resources.read(board.resources, model);
     const { context: blocks, news } = await untilAborted(reading, signal, cancelled);
@@ -78,7 +90,7 @@ export function modelResponder(
       context: blocks,
       history: await historyFor(model, context),
       prompt,
-      tools,
+      tools: selection,
       signal,
       onEvent: (event) => {
         if (event.type === "text" || event.type === "tool_call") isSilent = false;
@@ -118,6 +130,11 @@ export function modelResponder(
       models.open(current).then(
         (model) => leftOutTools(tools, model),
         () => [],
+      ),
+    toolSearch: (given, toolSearch) =>
+      models.open(current).then(
+        ({ contextWindow }) => describePlan(planPrompt(given, { toolSearch, contextWindow })),
+        () => undefined,
       ),
     sampling,
     models: {

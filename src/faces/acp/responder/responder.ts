@@ -3,6 +3,7 @@
 import type { SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ContentBlock } from "../../../model/content.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
+import type { ToolSearchSetting } from "../../../model/include.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { Tool } from "../../../model/tool.ts";
@@ -12,7 +13,7 @@ import type { ClientSystemPrompt } from "../wire/params.ts";
 /** One prompt and everything that is needed to answer it. */
 export interface PromptContext extends CommandContext {
   readonly prompt: readonly ContentBlock[];
-  readonly board: CommandContext["board"] & Pick<SessionBoard, "cwd">;
+  readonly board: CommandContext["board"] & Pick<SessionBoard, "cwd" | "search" | "toolSearch">;
   /** The current tools, for a model: each under the session's mode. */
   readonly tools: () => Tool[];
 }
@@ -39,6 +40,8 @@ export interface Responder {
   prepare?(tools: readonly Tool[]): void;
   /** Which of the tools the session's model does not get, and why. Does not reject. */
   leftOut?(tools: readonly Tool[]): Promise<Diagnostic[]>;
+  /** How the session's model gets these tools, if it does not get them all. Does not reject. */
+  toolSearch?(tools: readonly Tool[], setting: ToolSearchSetting): Promise<string | undefined>;
   /** Asks the session's model for a server; the caller has asked the user. Undefined if servers cannot ask it. */
   readonly sampling?: SamplingOptions;
   /** Undefined if there is nothing to choose from. */

@@ -282,6 +282,8 @@ export class Session implements UserSettings {
       board: this.#board,
       tools: () => this.#calls.tools(),
       leftOut: async () => (await this.#context.responder?.leftOut?.(this.#board.tools())) ?? [],
+      toolSearch: async () =>
+        this.#context.responder?.toolSearch?.(this.#board.tools(), this.#board.toolSearch),
       emit: (update) => output.emit(update),
       say: (text) => output.say(text),
       notify: (text) => output.notify(text),

@@ -55,7 +55,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
     });
     const agent = await config.readAgent();
     // Beside the board: a search for Ollama must not delay the servers.
-    await using models = new AgentModels(agent, command.model, context);
+    await using models = new AgentModels(agent, command.model, context, programPath);
     const stateDir = plugboardHome(io.env, io.homedir);
     const attachment = await attachAgent(agent, config.source, context, { programPath });
     const boardOptions: BoardOptions = {

@@ -26,13 +26,20 @@ export class AgentModels {
   readonly #asked: string | undefined;
   readonly #context: CliContext;
   readonly #keys;
+  readonly #programPath: Promise<string | undefined> | undefined;
   /** Sessions keep the models that they were opened with. */
   readonly #all: Models[] = [];
   /** The latest choice, which every question waits for. */
   #current: Promise<Choice>;
 
   /** Begins to look for a model at once. */
-  constructor(agent: AgentConfig, asked: string | undefined, context: CliContext) {
+  constructor(
+    agent: AgentConfig,
+    asked: string | undefined,
+    context: CliContext,
+    programPath?: Promise<string | undefined>,
+  ) {
+    this.#programPath = programPath;
     this.#agent = agent;
     this.#asked = asked;
     this.#context = context;
@@ -85,7 +92,7 @@ export class AgentModels {
       last.models.reopenAll();
       return { found: last, keys };
     }
-    const models = new Models(ids, modelOptions(this.#agent, this.#context));
+    const models = new Models(ids, modelOptions(this.#agent, this.#context, this.#programPath));
     this.#all.push(models);
     return { found: { models, notice }, keys };
   }

@@ -5,6 +5,7 @@ import { type AgentModel, openModel } from "../../../agent/model.ts";
 import { knownProviders } from "../../../agent/provider.ts";
 import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
+import { PromptTools } from "../../../board/prompt-tools.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { plainText } from "../../../util/text.ts";
@@ -58,7 +59,11 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
         system: systemPrompt(agent.systemPrompt, board.status()),
         context: resources.context,
         prompt: [{ type: "text", text: prompt }],
-        tools: () => board.tools(),
+        tools: new PromptTools({
+          tools: () => board.tools(),
+          search: (query, options) => board.search(query, options),
+          toolSearch: () => board.toolSearch,
+        }),
         maxSteps: agent.maxSteps,
         signal,
         onEvent: (event) => view.on(event),

@@ -24,6 +24,7 @@ export function onlyServerOf(board: Board, server: string): Board {
       board
         .tools(options)
         .filter(({ source }) => source.kind !== "mcp" || source.server === server),
+    search: (query, options) => board.search(query, { ...options, servers: [server, "native"] }),
     status,
     instructions: () => board.instructions().filter((each) => each.server === server),
     async refresh() {

@@ -15,12 +15,13 @@ import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
+import type { ServeCommand } from "./command.ts";
 
 const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
   "To see your servers yourself: plugboard";
 
-export async function runServe(context: CliContext): Promise<number> {
+export async function runServe({ search }: ServeCommand, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen, options } = context;
   refuseInsideBoard(io);
   const write = claimStdout(io.stdout, io.stderr);
@@ -81,6 +82,7 @@ export async function runServe(context: CliContext): Promise<number> {
       logger,
       about,
       keepsApps,
+      ...(search && { search }),
       onClient({ name, version }) {
         client = oneLine([name, version].filter(Boolean).join(" "), 100) || client;
         logger.info(`session begins: ${client}`, { visit: "session" });

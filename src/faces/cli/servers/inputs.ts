@@ -3,7 +3,7 @@
 
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { expandHome } from "../../../config/home.ts";
+import { expandHome } from "../../../util/home-path.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { FormField } from "../../../model/form.ts";
 import { type OfferInput, type ServerOffer, variableOf } from "../../../model/server-offer.ts";

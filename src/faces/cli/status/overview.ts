@@ -1,13 +1,14 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
+import { describePlan, type PromptPlan, summarisePlan } from "../../../board/prompt-plan.ts";
+import { promptTokens } from "../../../board/prompt-tokens.ts";
 import { filesOf } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { isShownToModels } from "../../../model/include.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { duration, plural } from "../../../util/text.ts";
-import { CHARACTERS_PER_TOKEN, tokenCount } from "../../../util/tokens.ts";
+import { roughly } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
@@ -17,6 +18,7 @@ import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 /** Succeeds even if servers failed: reporting that is what it is for. */
@@ -31,12 +33,14 @@ export async function runOverview(context: CliContext): Promise<number> {
       screen.json(overviewJson(opened, gateway, readyMs));
       return EXIT.ok;
     }
+    const plan = planFor(opened.agent, opened.board);
     const lines = [
       heading(opened, gateway, context),
       "",
-      ...overviewTable(opened.board, context, readyMs),
+      ...overviewTable(opened.board, context, readyMs, plan),
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
     ];
+    lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
     screen.lines(lines);
     return EXIT.ok;
@@ -48,6 +52,7 @@ export function overviewTable(
   board: Pick<Board, "status" | "tools">,
   { screen, options, io }: CliContext,
   readyMs: number,
+  plan?: PromptPlan,
 ): string[] {
   const servers = board.status();
   if (servers.length === 0) return ["no servers are configured"];
@@ -63,14 +68,14 @@ export function overviewTable(
         { text: fileName(server, io), tone: "dim" },
         own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
         state.kind === "ready" ? duration(state.startMs) : "",
-        own.length === 0 ? "" : formatTokens(promptTokens(own)),
+        own.length === 0 ? "" : roughly(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
       notes: [...stateNotes(state, options), ...hidingNotes(server, io)],
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
-  return [...table, "", totalsLine(servers, tools, readyMs)];
+  return [...table, "", totalsLine(servers, tools, readyMs, plan)];
 }
 
 const COLUMNS: readonly Column[] = [
@@ -87,9 +92,12 @@ function totalsLine(
   servers: readonly ServerStatus[],
   tools: readonly Tool[],
   readyMs: number,
+  plan: PromptPlan | undefined,
 ): string {
   const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
-  const tokens = `${formatTokens(promptTokens(tools))} tokens in a prompt`;
+  const isSearched = plan !== undefined && plan.mode !== "all";
+  const where = isSearched ? "in their definitions" : "in a prompt";
+  const tokens = `${roughly(promptTokens(tools))} tokens ${where}`;
   const down = servers.filter(
     ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
   );
@@ -174,27 +182,11 @@ function overviewJson(
       promptTokens: promptTokens(tools),
       readyMs: Math.round(readyMs),
     },
+    toolSearch: summarisePlan(planFor(agent, board)),
     unmatchedRules: board.unmatchedRules(),
   };
 }
 
 function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
   return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
-}
-
-/** Roughly how many tokens the definitions of these tools take in a prompt. */
-export function promptTokens(tools: readonly Tool[]): number {
-  const characters = tools
-    .filter(isShownToModels)
-    .reduce(
-      (sum, tool) =>
-        sum + tool.name.length + tool.description.length + JSON.stringify(tool.parameters).length,
-      0,
-    );
-  return Math.round(characters / CHARACTERS_PER_TOKEN);
-}
-
-/** `~850`, `~5.2k` */
-export function formatTokens(tokens: number): string {
-  return `~${tokenCount(tokens)}`;
 }

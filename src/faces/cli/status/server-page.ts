@@ -3,6 +3,7 @@
 import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
+import { roughly } from "../../../util/tokens.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import type { GlobalOptions } from "../context.ts";
 import { commandsApart } from "../offered-command.ts";
@@ -62,10 +63,15 @@ function facts(
     ["protocol", identity === undefined ? "" : `${identity.protocolVersion} (${identity.era})`],
     ["pid", server.pid === undefined ? "" : String(server.pid)],
     ["start", state.kind === "ready" ? duration(state.startMs) : ""],
-    ["tools", `${server.tools}${server.cached ? ", from the cache" : ""}`],
+    ["tools", toolsText(server)],
     ["restarts", String(server.restarts)],
     ["calls", callsText(calls)],
   ];
+}
+
+function toolsText({ tools, promptTokens, cached }: ServerStatus): string {
+  const tokens = promptTokens === 0 ? "" : `, ${roughly(promptTokens)} tokens in a prompt`;
+  return `${tools}${tokens}${cached ? ", from the cache" : ""}`;
 }
 
 function nextAttempt(state: ServerState, now: number): string {

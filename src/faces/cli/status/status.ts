@@ -2,11 +2,13 @@
 
 import { leftOutTools } from "../../../agent/offered-tools.ts";
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
+import { describePlan, summarisePlan } from "../../../board/prompt-plan.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { capitalised, duration } from "../../../util/text.ts";
+import { roughly } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
@@ -23,6 +25,7 @@ import { serverPage } from "./server-page.ts";
 import { stateCell, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -30,6 +33,7 @@ const COLUMNS: readonly Column[] = [
   { title: "state" },
   { title: "file", min: 8 },
   { title: "tools", align: "right" },
+  { title: "prompt tokens", align: "right" },
   { title: "restarts", align: "right" },
   { title: "latency", align: "right" },
   { title: "pid", align: "right" },
@@ -62,6 +66,7 @@ function showGateway(
     screen.json({
       gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
       servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+      ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
     });
     return true;
   }
@@ -78,6 +83,7 @@ function showGateway(
   if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
   else if (isOpen) screen.lines(["no servers are configured"]);
   else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
+  screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
   screen.lines(clientLines(gateway, now, out));
   screen.lines(attachedLines(gateway, now, out));
   return true;
@@ -104,6 +110,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
       if (options.json) {
         screen.json({
           servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+          ...(server === undefined && { toolSearch: summarisePlan(planFor(agent, board)) }),
         });
       } else if (server !== undefined) {
         screen.lines(
@@ -118,6 +125,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
           .unmatchedRules()
           .filter(({ restricts, servers: named = [] }) => !restricts || named.length === 0);
         screen.lines(ruleLines(rules, screen.terminal));
+        screen.lines(toolSearchLines(describePlan(planFor(agent, board)), screen.terminal));
       }
       if (!options.json && servers.length > 0) {
         const { paint } = screen.terminal.out;
@@ -164,6 +172,7 @@ function statusRow(
       stateCell(state, screen.terminal),
       { text: fileName(server, io), tone: "dim" },
       `${server.tools}${server.cached ? " cached" : ""}`,
+      server.promptTokens === 0 ? "" : roughly(server.promptTokens),
       restarts === 0 ? "" : String(restarts),
       calls.latencyMs === undefined ? "" : duration(calls.latencyMs),
       server.pid === undefined ? "" : String(server.pid),

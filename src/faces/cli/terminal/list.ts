@@ -13,15 +13,10 @@ export interface ListLine {
   about: string;
 }
 
-export function listByServer(
-  lines: readonly ListLine[],
-  noun: string,
-  { isTerminal, paint, width }: OutputView,
-): string[] {
-  const rows = (own: readonly ListLine[]): Row[] =>
-    own.map(({ name, about }) => ({ cells: [name, about] }));
+export function listByServer(lines: readonly ListLine[], noun: string, view: OutputView): string[] {
+  const { isTerminal, paint, width } = view;
   // Other programs read lines, not headings.
-  if (!isTerminal) return renderTable(COLUMNS, rows(lines), { paint });
+  if (!isTerminal) return plainList(lines, view);
   const groups = new Map<string, ListLine[]>();
   for (const line of lines) {
     const group = groups.get(line.server);
@@ -33,6 +28,18 @@ export function listByServer(
     `${paint("bold", oneLine(server))} ${paint("dim", plural(own.length, noun))}`,
     ...renderTable(COLUMNS, rows(own), { width, paint, indent: 2 }),
   ]);
+}
+
+/** Without headings, in the given order. */
+export function plainList(
+  lines: readonly ListLine[],
+  { isTerminal, paint, width }: OutputView,
+): string[] {
+  return renderTable(COLUMNS, rows(lines), { paint, ...(isTerminal && { width }) });
+}
+
+function rows(lines: readonly ListLine[]): Row[] {
+  return lines.map(({ name, about }) => ({ cells: [name, about] }));
 }
 
 /** Whether every word occurs somewhere in the texts, in upper or lower case. */

@@ -1,13 +1,15 @@
 // `plugboard tools` on the command line.
 
-import { type Command as Parser, Option } from "commander";
+import { type Command as Parser, InvalidArgumentError, Option } from "commander";
 import { takesServer } from "../typed/options.ts";
 import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
 
 export interface ToolsCommand {
   kind: "tools";
-  /** Words that must all be found. */
+  /** A tool or a server, or words that say what a tool should do. */
   query: string[];
+  /** How many tools to list at most. */
+  limit?: number;
   server?: string;
   refresh: boolean;
   /** List the parameters too. */
@@ -20,8 +22,14 @@ const HELP = `
 Tools known from an earlier run are listed from the cache, without starting
 their server.
 
+Words are looked for in names, descriptions and parameters, and the best tool
+comes first. The name of a server lists its tools, and the full name of a tool
+explains it.
+
 Examples:
-  plugboard tools time
+  plugboard tools read a file
+  plugboard tools files
+  plugboard tools files/read_file
   plugboard tools -- npx -y some-server
   plugboard tools https://example.com/mcp`;
 
@@ -30,6 +38,7 @@ interface Options extends TypedOptions {
   refresh?: true;
   long?: true;
   all?: true;
+  limit?: number;
   schema?: true;
 }
 
@@ -40,15 +49,16 @@ export function describeTools(
 ): void {
   takesServer(program.command("tools"), "[query...]")
     .description("list the tools of all servers, or search them")
-    .argument("[query...]", "words to look for in names and descriptions")
+    .argument("[query...]", "what a tool should do, or the name of a server or a tool")
     .option("--server <name>", "only tools of this server")
     .option("--refresh", "ask the servers instead of using the cache")
+    .option("--limit <count>", "list at most this many; default 20 with a query", toCount)
     .option("-l, --long", "show the parameters too")
     .option("-a, --all", "list tools for the servers' own apps too")
     .addOption(new Option("--schema").hideHelp())
     .addHelpText("after", HELP)
     .action((given: string[], options: Options) => {
-      const { server, refresh, long, all, schema } = options;
+      const { server, refresh, long, all, limit, schema } = options;
       const { words: query, typed } = takeServer(given, behind, options);
       const command: ToolsCommand = {
         kind: "tools",
@@ -58,7 +68,13 @@ export function describeTools(
         refresh: refresh === true || typed !== undefined,
         long: long === true || schema === true,
         all: all === true,
+        ...(limit !== undefined && { limit }),
       };
       choose(command, typed);
     });
+}
+
+function toCount(value: string): number {
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("Expected a whole number from 1 on.");
 }

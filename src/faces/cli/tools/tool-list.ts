@@ -2,16 +2,24 @@
 
 import { canonicalName, needsTask, type Tool } from "../../../model/tool.ts";
 import { plainText, shellWord } from "../../../util/text.ts";
-import { listByServer } from "../terminal/list.ts";
+import { listByServer, type ListLine, plainList } from "../terminal/list.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 
 export function toolList(tools: readonly Tool[], view: OutputView): string[] {
-  const lines = tools.map((tool) => ({
+  return listByServer(tools.map(toolLine), "tool", view);
+}
+
+/** In their order, whatever their servers are: the best comes first. */
+export function rankedTools(tools: readonly Tool[], view: OutputView): string[] {
+  return plainList(tools.map(toolLine), view);
+}
+
+function toolLine(tool: Tool): ListLine {
+  return {
     server: tool.source.kind === "mcp" ? tool.source.server : "native",
     name: shellWord(canonicalName(tool)),
     about: [...marks(tool).map((mark) => `(${mark})`), firstSentence(tool)].join(" "),
-  }));
-  return listByServer(lines, "tool", view);
+  };
 }
 
 /** The description as its server wrote it, without the `[server]` that models see in front of it. */

@@ -66,6 +66,7 @@ function about(tool: Tool, paint: OutputView["paint"]): string {
   const notes = [
     ...(typeof title === "string" && title.trim() !== "" ? [oneLine(title, 100)] : []),
     ...(tool.include === "manual" ? ["manual: not shown to models"] : []),
+    ...(tool.include === "agent" ? ["agent: models find it by search"] : []),
     ...marks(tool),
   ];
   return notes.length === 0 ? "" : `  ${paint("dim", notes.join(", "))}`;

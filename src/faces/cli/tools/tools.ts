@@ -1,5 +1,6 @@
 // `plugboard tools`: lists the tools of all servers.
 
+import { definitionTokens } from "../../../board/prompt-tokens.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
@@ -18,7 +19,12 @@ import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
 import { requireReady } from "../typed/require-ready.ts";
 import type { ToolsCommand } from "./command.ts";
-import { toolList } from "./tool-list.ts";
+import { rankedTools, toolList } from "./tool-list.ts";
+
+/** How many tools a search lists, unless --limit says otherwise. */
+const DEFAULT_LIMIT = 20;
+/** What fits this much less than the best is not what somebody is looking for. */
+const LEAST_SHARE = 0.15;
 
 /** A list does not pay for what explains a schema. */
 const loadPages = () => import("./tool-page.ts");
@@ -32,30 +38,36 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const server = command.server ?? (isTool ? serverIn(query[0]) : undefined);
   return withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
     const { out } = screen.terminal;
-    const find = (): Found => findTools(board, command);
-    const show = async (tools: readonly Tool[]): Promise<void> =>
-      screen.lines(long ? (await loadPages()).toolPages(tools, out) : toolList(tools, out));
+    const show = async ({ scores }: Found, tools: readonly Tool[]): Promise<void> => {
+      const list = scores === undefined ? toolList : rankedTools;
+      screen.lines(long ? (await loadPages()).toolPages(tools, out) : list(tools, out));
+    };
 
     let early: readonly Tool[] = [];
     if (refresh) await whileStarting(board, context, board.refresh());
     else {
       // What is known must not wait for a server that may never answer.
-      const { named, tools } = find();
+      const known = await findTools(board, command);
+      const { named, tools } = known;
       if (!options.json && named === undefined && isAnyStarting(board)) early = tools;
-      if (early.length > 0) await show(early);
+      if (early.length > 0) await show(known, early);
       if (options.json || named === undefined) {
         await untilStarted(board, context, agent.startupWait);
       }
     }
     requireReady(board, options);
-    const found = find();
-    const { named, tools, hidden } = found;
+    const found = await findTools(board, command);
+    const { named, tools, hidden, more, scores } = found;
     const servers = board.status();
     if (options.json) {
       screen.json({
-        tools: tools.map(toolJson),
+        tools: tools.map((tool) => ({
+          ...toolJson(tool),
+          ...(scores && { score: Math.round((scores.get(tool) ?? 0) * 1000) / 1000 }),
+        })),
         servers: servers.map(serverJson),
         ...(hidden > 0 && { hidden }),
+        ...(more > 0 && { more }),
       });
       return EXIT.ok;
     }
@@ -64,7 +76,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
       const shown = new Set(early.map(({ name }) => name));
       const rest = tools.filter(({ name }) => !shown.has(name));
       if (early.length > 0 && rest.length > 0 && (long || out.isTerminal)) screen.lines([""]);
-      await show(rest);
+      await show(found, rest);
     }
     for (const note of notesOn(found, servers, query, context)) screen.note(note);
     return EXIT.ok;
@@ -73,7 +85,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
 
 /** What a person should know about the list, below it. */
 function notesOn(
-  { all, named, tools, hidden }: Found,
+  { all, named, tools, hidden, more }: Found,
   servers: readonly ServerStatus[],
   query: readonly string[],
   { screen, options, clock }: CliContext,
@@ -84,6 +96,7 @@ function notesOn(
     // Whoever names a tool does not ask about the other servers.
     ...(named === undefined ? unavailableNotes(servers, options) : []),
     ...suspiciousNotes(servers, tools),
+    ...(more > 0 ? [moreNote(more, tools.length)] : []),
     ...(hidden > 0 ? [hiddenNote(hidden, isEmpty)] : []),
     ...(hidden === 0 && isEmpty ? emptyNotes(query, all, servers, options) : []),
     ...(isTerminal ? cacheNotes(tools, servers, clock.now()) : []).map((note) =>
@@ -111,19 +124,60 @@ interface Found {
   named?: Tool;
   /** Those to show. */
   tools: readonly Tool[];
-  /** How many more have the words of the query, but are only for apps. */
+  /** How well they fit the words of a query. Absent if nothing was searched for. */
+  scores?: ReadonlyMap<Tool, number>;
+  /** How many more there are, but are only for apps. */
   hidden: number;
+  /** How many more there are than the limit allows. */
+  more: number;
 }
 
-function findTools(board: Pick<Board, "tools">, { query, all: showAll }: ToolsCommand): Found {
+type Findable = Pick<Board, "tools" | "status" | "search">;
+
+async function findTools(board: Findable, command: ToolsCommand): Promise<Found> {
+  const { query, all: showAll } = command;
   const all = board.tools({ all: true });
-  const found = all.filter(({ name, label, description }) =>
-    hasWords([name, label, description], query),
+  const named = all.find((tool) => isNamed(tool, query));
+  if (named !== undefined) return { all, named, tools: [named], hidden: 0, more: 0 };
+  const { found, scores } = await matching(board, all, query);
+  const { limit = scores === undefined ? Infinity : DEFAULT_LIMIT } = command;
+  const listed = showAll ? found : found.filter(({ include }) => include !== "app");
+  const tools = listed.slice(0, limit);
+  return {
+    all,
+    tools,
+    ...(scores && { scores }),
+    hidden: found.length - listed.length,
+    more: listed.length - tools.length,
+  };
+}
+
+async function matching(
+  board: Findable,
+  all: readonly Tool[],
+  query: readonly string[],
+): Promise<{ found: readonly Tool[]; scores?: ReadonlyMap<Tool, number> }> {
+  const [word = "", ...others] = query;
+  if (query.length === 0) return { found: all };
+  const isServer = others.length === 0 && board.status().some(({ name }) => name === word);
+  if (isServer) {
+    return {
+      found: all.filter(({ source }) => source.kind === "mcp" && source.server === word),
+    };
+  }
+  const hasAll = (tool: Tool): boolean =>
+    hasWords([tool.name, tool.label, tool.description], query);
+  // Whoever writes `server/tool` names a tool. Others that are like it are suggested, not listed.
+  if (others.length === 0 && word.includes("/")) return { found: all.filter(hasAll) };
+  const limit = Math.max(1, all.length);
+  const hits = await board.search(query.join(" "), { limit, all: true });
+  const least = (hits[0]?.score ?? 0) * LEAST_SHARE;
+  const scores = new Map(
+    hits.filter(({ score }) => score >= least).map(({ tool, score }) => [tool, score]),
   );
-  const named = all.filter((tool) => isNamed(tool, query));
-  if (named[0] !== undefined) return { all, named: named[0], tools: named, hidden: 0 };
-  const tools = showAll ? found : found.filter(({ include }) => include !== "app");
-  return { all, tools, hidden: found.length - tools.length };
+  // The search knows whole words. People also type the beginning of one.
+  const parts = all.filter((tool) => !scores.has(tool) && hasAll(tool));
+  return { found: [...scores.keys(), ...parts], scores };
 }
 
 function isAnyStarting(board: Pick<Board, "status">): boolean {
@@ -134,6 +188,11 @@ function hiddenNote(hidden: number, isAll: boolean): string {
   const what = plural(hidden, isAll ? "tool" : "more tool");
   const are = hidden === 1 ? "is" : "are";
   return `${what} ${are} for the apps of the servers, not for models; --all lists ${hidden === 1 ? "it" : "them"}`;
+}
+
+function moreNote(more: number, shown: number): string {
+  const which = more === 1 ? "1 more tool fits less well" : `${more} more tools fit less well`;
+  return `${which}; --limit ${shown + more} lists ${more === 1 ? "it" : "them"}`;
 }
 
 /** `plugboard call <tool> --help`: what one tool takes, even if a rule hides it. */
@@ -196,7 +255,9 @@ function emptyNotes(
             "hint: to list its tools:",
             `  ${offeredCommand(`tools --server ${shellWord(only.name)}`, options)}`,
           ]
-        : [];
+        : [
+            "hint: try other words for what the tool should do; without words, all tools are listed",
+          ];
   return [`no tool matches '${wanted}'`, ...hint];
 }
 
@@ -232,9 +293,10 @@ function toolJson(tool: Tool): object {
     _meta,
     include,
     source,
+    promptTokens: definitionTokens(tool),
   };
 }
 
-function serverJson({ name, state, tools, cached }: ServerStatus): object {
-  return { name, state: stateToJson(state), tools, cached };
+function serverJson({ name, state, tools, promptTokens, cached }: ServerStatus): object {
+  return { name, state: stateToJson(state), tools, promptTokens, cached };
 }

@@ -6,6 +6,8 @@ export interface UpCommand {
   kind: "up";
   host?: string;
   port?: number;
+  /** Clients get a search for tools in place of the tools. */
+  search?: true;
   /** A command has started it: no port, a log in a file, and it ends when nobody uses it. */
   background?: true;
   /** The pipe by which the gateway tells that command that it is ready. */
@@ -24,6 +26,9 @@ For example, in Claude Code:
     --header "Authorization: Bearer $(cat ~/.plugboard/gateway/token)"
 docs/clients.md has the entries for other clients, docs/gateway.md the settings
 and how to run it as a service.
+
+With --search a client gets four tools in place of all, with which it finds and
+calls the others: see plugboard serve --help and docs/search.md.
 
 Stopped with SIGTERM or Ctrl-C, it lets calls in flight finish for 10 seconds and
 exits with 0; a second signal ends it at once. Clients go on with their sessions
@@ -44,12 +49,14 @@ export function describeUp(program: Parser, choose: (command: UpCommand) => void
     .description("run the gateway: the board over HTTP, for any MCP client")
     .option("--host <address>", "listen on this address, by default 127.0.0.1")
     .option("--port <port>", "listen on this port, by default 7584; 0 picks a free one", readPort)
+    .option("--search", "give clients a search for tools in place of the tools")
     .addOption(new Option("--background").hideHelp())
     .addOption(new Option("--ready-fd <fd>").hideHelp().argParser(Number))
     .addHelpText("after", HELP)
     .action((options: Omit<UpCommand, "kind">) => {
-      const { host, port, background, readyFd } = options;
-      choose({ kind: "up", host, port, ...(background && { background, readyFd }) });
+      const { host, port, search, background, readyFd } = options;
+      const started = background && { background, readyFd };
+      choose({ kind: "up", host, port, ...(search && { search }), ...started });
     });
 }
 

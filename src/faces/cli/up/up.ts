@@ -132,6 +132,7 @@ function configuredBy(
     cwd: io.cwd,
     env: io.env,
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    ...(command.search && { search: true }),
     // Servers that nobody has used yet need not run for the one that is kept alive.
     ...(background && { http: false, background, start: "none" }),
     clock,

@@ -2,6 +2,7 @@
 // them. Read this file first.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { planPrompt, summarisePlan } from "../../../board/prompt-plan.ts";
 import type { Session, SessionChange } from "../../../endpoint/http/sessions.ts";
 import type { BoardBase } from "../../../model/board.ts";
 import type { Caller } from "../../../model/caller.ts";
@@ -44,7 +45,7 @@ export interface SeeingOptions {
   logger: Logger;
 }
 
-type WatchedBoard = Pick<BoardBase, "on" | "status">;
+type WatchedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
 
 /** Why a request was refused. */
 type RequestRefusal =
@@ -181,7 +182,11 @@ export class Seeing {
         config,
         unappliedEdit: this.#unappliedEdit,
         isReady: this.#gateway?.isReady() ?? true,
-        agents: [...ids].map((id) => ({ id, servers: this.#boards.get(id)?.status() })),
+        agents: [...ids].map((id) => {
+          const board = this.#boards.get(id);
+          const plan = board && planPrompt(board.tools(), { toolSearch: board.toolSearch });
+          return { id, servers: board?.status(), toolSearch: plan && summarisePlan(plan) };
+        }),
         clients: this.clients.list(),
         present: this.clients.present,
         sessions: this.#gateway?.sessions?.list() ?? [],

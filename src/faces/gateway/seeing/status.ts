@@ -1,6 +1,7 @@
 // `/api/status`: the gateway, its agents and their servers, and who uses them, as JSON. It holds no token and no
 // session id, so a reader cannot act as one of the clients.
 
+import type { PlanSummary } from "../../../board/prompt-plan.ts";
 import type { Session } from "../../../endpoint/http/sessions.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
@@ -50,6 +51,8 @@ interface AgentStatus {
   isOpen: boolean;
   /** The state's `error`, if it has one, is an object with `code`, `message` and `hint`. */
   servers: ServerStatus[];
+  /** How a model gets the agent's tools. Absent if the agent is not open. */
+  toolSearch?: PlanSummary;
 }
 
 interface SessionStatus {
@@ -69,7 +72,11 @@ export interface StatusSources extends Omit<
   "agents" | "clients" | "sessions" | "attached" | "state"
 > {
   isReady: boolean;
-  agents: readonly { id: string; servers: readonly ServerStatus[] | undefined }[];
+  agents: readonly {
+    id: string;
+    servers: readonly ServerStatus[] | undefined;
+    toolSearch: PlanSummary | undefined;
+  }[];
   clients: readonly SeenClient[];
   present: number;
   sessions: readonly Session[];
@@ -86,10 +93,11 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
     ...(config !== undefined && { config }),
     ...(sources.unappliedEdit !== undefined && { unappliedEdit: sources.unappliedEdit }),
     state: isReady ? "serving" : "stopping",
-    agents: agents.map(({ id, servers }) => ({
+    agents: agents.map(({ id, servers, toolSearch }) => ({
       id,
       isOpen: servers !== undefined,
       servers: (servers ?? []).map(serverJson),
+      ...(toolSearch !== undefined && { toolSearch }),
     })),
     clients: { total: clients.length, present, list: clients.slice(0, MOST_LISTED) },
     sessions: {

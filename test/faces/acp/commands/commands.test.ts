@@ -20,6 +20,8 @@ describe("parseCommand", () => {
   it.each([
     ["/tools", { kind: "tools", query: [] }],
     ["/tools  two words ", { kind: "tools", query: ["two", "words"] }],
+    ["/tools add a b/c", { kind: "choose", action: "add", names: ["a", "b/c"] }],
+    ["/tools remove", { kind: "choose", action: "remove", names: [] }],
     ["/mcp reconnect a", { kind: "mcp", words: ["reconnect", "a"] }],
     ["/call t", { kind: "call", line: "t" }],
     ['/call t {"a":\n 1}', { kind: "call", line: 't {"a":\n 1}' }],

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { methods, type NewSessionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import { fixture } from "../../../support/boards.ts";
 import { choose, mcpServer, useDesk } from "../harness.ts";
 import { useScripted } from "../scripted.ts";
 
@@ -33,6 +34,35 @@ describe("an answer", () => {
       ["user", "What is it?"],
       ["assistant", "forty-two"],
       ["user", "Again?"],
+    ]);
+  });
+
+  it("is given with the tools that the user has added, and without those that were removed", async () => {
+    const newResponder = await scripted.script([{ text: "one" }, { text: "two" }]);
+    const office = { ...fixture("office"), include: { tools: { find_badge: "manual" } } } as const;
+    const editor = await desk.open({ newResponder, servers: { office } });
+    const [sessionId, other] = [await editor.newSession(), await editor.newSession()];
+    const offered = (at: number): string[] =>
+      scripted.requests[at]?.tools.map(({ name }) => name.replace("mcp__office__", "")) ?? [];
+    expect(await editor.ask(sessionId, "/tools find badge")).toContain("(not for the model)");
+    expect(await editor.ask(sessionId, "/tools add")).toContain("needs the name of a tool");
+    expect(await editor.ask(sessionId, "/tools add find_bage")).toContain("did you mean");
+    expect(await editor.ask(sessionId, "/tools add find_badge office/list_badge")).toBe(
+      "office/find_badge, office/list_badge are among the model's tools for the rest of this session.",
+    );
+    expect(await editor.ask(sessionId, "/tools remove office/create_badge")).toBe(
+      "office/create_badge is not among the model's tools for the rest of this session. /call still works.",
+    );
+    expect(await editor.ask(sessionId, "/mcp")).toContain("a model gets 2 of 99 tools");
+    const said = await editor.ask(sessionId, "create, find or list a badge");
+    expect(said).toContain("one");
+    expect(offered(0).slice(0, 3)).toEqual(["search_tools", "list_badge", "find_badge"]);
+    expect(offered(0)).not.toContain("create_badge");
+    // Another session has its own choice.
+    await editor.ask(other, "create, find or list a badge");
+    expect([offered(1).includes("create_badge"), offered(1).includes("find_badge")]).toEqual([
+      true,
+      false,
     ]);
   });
 

@@ -172,15 +172,22 @@ describe("_meta.plugboard", () => {
     expect(await editor.ask(sessionId, "/tools hidden")).toContain("hidden/echo");
   });
 
-  it("overrides the configuration; `agent` means always, with a notice", async () => {
-    const newResponder = await scripted.script([{ text: "ok" }]);
+  it("overrides the configuration; with `agent` the model searches", async () => {
+    const queries = ["return the text"];
+    const newResponder = await scripted.script([
+      { toolCalls: [{ name: "search_tools", arguments: { queries } }] },
+      { text: "ok" },
+    ]);
     const editor = await desk.open({ newResponder, config: { session: { include: "manual" } } });
     const sessionId = await editor.newSession([
       { ...mcpServer("a", "crlf"), _meta: { plugboard: { include: "agent" } } },
       mcpServer("b", "crlf"),
     ]);
     await editor.prompt(sessionId, "Hello");
-    expect(editor.said(sessionId)).toContain('says "agent", which is "always" in this version');
-    expect(offered()).toEqual(["mcp__a__echo"]);
+    expect(offered()).toEqual(["search_tools"]);
+    expect(scripted.requests[1]?.tools.map(({ name }) => name)).toEqual([
+      "search_tools",
+      "mcp__a__echo",
+    ]);
   });
 });

@@ -54,6 +54,24 @@ describe("plugboard ask", () => {
     expect(model?.requests[0]?.tools.map(({ name }) => name)).toContain("mcp__echo__echo");
   });
 
+  it("lets the model search where there are many tools, and says so", async () => {
+    const config = await configure(
+      [
+        { toolCalls: [{ name: "search_tools", arguments: { queries: ["a voucher"], limit: 9 } }] },
+        { toolCalls: [{ name: "mcp__office__find_voucher", arguments: { id: "7" } }] },
+        { text: "found" },
+      ],
+      { mcp: { servers: { office: { ...fixture("office"), trusted: true } } } },
+    );
+    const { code, stdout, stderr } = await ask(config, "delete the refund");
+    expect([code, stdout]).toEqual([0, "found\n"]);
+    expect(stderr).toContain("tool search is on, since there are more than 50");
+    const offered = model?.requests.map(({ tools }) => tools.map(({ name }) => name)) ?? [];
+    expect(offered[0]?.slice(0, 2)).toEqual(["search_tools", "mcp__office__delete_refund"]);
+    expect(offered[1]).toContain("mcp__office__find_voucher");
+    expect(model?.requests[2]?.toolResults[1]?.text).toContain('"tool":"find_voucher","id":"7"');
+  });
+
   it("makes the calls that the model asks for, and prints a line for each", async () => {
     const config = await configure([{ text: "let me see", ...CALL }, { text: "it said hi\n" }]);
     expect(await ask(config, "go", "--yes")).toEqual({

@@ -49,6 +49,7 @@ describe("while a gateway runs", () => {
       ["tools", "echo"],
       ["tools", "--server", "library"],
       ["tools", "--json"],
+      ["tools", "sum of two numbers", "--json"],
       ["call", "echo/add", "a=1", "b=2"],
       ["call", "echo/echo", "text=hi", "--json"],
       ["call", "echo/add", "--help"],

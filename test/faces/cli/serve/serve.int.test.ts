@@ -81,7 +81,11 @@ async function direct(args: readonly string[]): Promise<Peer> {
 }
 
 /** `plugboard serve` in this process. Ends with the test. */
-async function serve(...options: string[]): Promise<Served> {
+function serve(...options: string[]): Promise<Served> {
+  return start([...options, "serve"]);
+}
+
+async function start(argv: readonly string[]): Promise<Served> {
   const stdin = new PassThrough();
   const stdout = new Sink();
   const output = new PassThrough();
@@ -89,7 +93,7 @@ async function serve(...options: string[]): Promise<Served> {
     output.write(chunk);
     done();
   };
-  const { done, stderr, events } = scratch.start([...options, "serve"], { stdin, stdout });
+  const { done, stderr, events } = scratch.start([...argv], { stdin, stdout });
   let code = 0;
   const interrupt = (): void => {
     code = 130;
@@ -123,6 +127,33 @@ const LISTS: Request[] = [
   ["resources/templates/list", {}],
   ["prompts/list", {}],
 ];
+
+describe("with --search", () => {
+  it("has four tools, which find and call those of the board", async () => {
+    const file = configure({
+      mcp: { servers: { office: { ...fixture("office"), trusted: true } } },
+    });
+    const { ask, begun } = await start(["--config", file, "serve", "--search"]);
+    expect(begun.instructions).toContain("found with search_tools: office.");
+    const { result } = await ask("tools/list");
+    expect(result.tools.map(({ name }) => name)).toEqual([
+      "search_tools",
+      "describe_tool",
+      "call_tool",
+      "call_changing_tool",
+    ]);
+    const queries = ["find a badge"];
+    const found = await ask("tools/call", {
+      name: "search_tools",
+      arguments: { queries, limit: 1 },
+    });
+    expect(JSON.stringify(found.result.content)).toContain("office__find_badge (call_tool)");
+    const called = { name: "office__find_badge", arguments: { id: "7" } };
+    expect(await ask("tools/call", { name: "call_tool", arguments: called })).toMatchObject({
+      result: { structuredContent: { tool: "find_badge", id: "7" } },
+    });
+  });
+});
 
 describe("with one server and its own tool names", () => {
   it.each<[string, string[], Request[]]>([

@@ -13,11 +13,39 @@ describe("plugboard status", () => {
     });
     const { code, stdout } = await scratch.run(["status", "--log-level", "silent"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^server +state +tools +pid +protocol +transport +target$/m);
-    expect(stdout).toMatch(/^echo +✓ ready +11 +\d+ +2025-11-25 +stdio +.*echo\.mjs$/m);
+    expect(stdout).toMatch(
+      /^server +state +tools +prompt tokens +pid +protocol +transport +target$/m,
+    );
+    expect(stdout).toMatch(/^echo +✓ ready +11 +~\d+ +\d+ +2025-11-25 +stdio +.*echo\.mjs$/m);
     expect(stdout).toMatch(/^odd +✓ ready/m);
     expect(stdout).toMatch(/^ {4}.*: .*(left out|excluded)/m);
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
+  });
+
+  it("says when the agent's model searches for tools, as the overview does", async () => {
+    const mcp = { servers: { some: fixture("many-tools", "--count=40") } };
+    const baseUrl = "http://127.0.0.1:9/v1";
+    const tiny = { type: "openai-compatible", baseUrl, contextWindow: 8000 };
+    const models = { providers: { tiny } };
+    const file = scratch.file("small.json", {
+      agents: { defaults: { model: "tiny/m", mcp } },
+      models,
+    });
+    const line =
+      /^Tool search is on, since they take more than a tenth of the model's 8k: a model gets 0 of 40 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
+    expect((await scratch.run(["status", "--config", file])).stdout).toMatch(line);
+    const { stdout } = await scratch.run(["--config", file]);
+    expect(stdout).toMatch(line);
+    expect(stdout).toMatch(/40 tools, ~[\d.]+k tokens in their definitions/);
+    const json = await scratch.run(["status", "--json", "--config", file]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      toolSearch: { mode: "search", before: { tools: 40 }, after: { tools: 0, tokens: 160 } },
+    });
+    const off = scratch.file("off.json", {
+      agents: { defaults: { model: "tiny/m", mcp: { ...mcp, toolSearch: "off" } } },
+      models,
+    });
+    expect((await scratch.run(["status", "--config", off])).stdout).not.toContain("Tool search");
   });
 
   it("names the tools that are too large for the agent's model", async () => {
@@ -79,7 +107,7 @@ describe("plugboard status", () => {
     const { stdout } = await scratch.run(["status", "--json", "--log-level", "silent"]);
     const shown = JSON.parse(stdout) as { servers: unknown[] };
     // As with a gateway, which adds what it says about itself.
-    expect(Object.keys(shown)).toEqual(["servers"]);
+    expect(Object.keys(shown)).toEqual(["servers", "toolSearch"]);
     const [echo, missing] = shown.servers;
     expect(echo).toMatchObject({
       name: "echo",
@@ -88,6 +116,7 @@ describe("plugboard status", () => {
       target: expect.stringContaining("echo.mjs"),
       state: { kind: "ready", pid: expect.any(Number) },
       tools: 11,
+      promptTokens: expect.any(Number),
       cached: false,
       available: true,
       restarts: 0,

@@ -16,6 +16,7 @@ export function status(
     target: "node server.js",
     state,
     tools: 2,
+    promptTokens: 0,
     cached: false,
     available: true,
     restarts: 0,

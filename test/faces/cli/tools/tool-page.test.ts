@@ -55,6 +55,10 @@ describe("a tool in full", () => {
   it("says that models do not see it", () => {
     const manual = tool("docs", "purge", { include: "manual" });
     expect(toolPages([manual], terminal().out)[0]).toBe("docs/purge  manual: not shown to models");
+    const found = { ...manual, include: "agent" as const };
+    expect(toolPages([found], terminal().out)[0]).toBe(
+      "docs/purge  agent: models find it by search",
+    );
   });
 
   const end = async (schema: object, options = {}) => {

@@ -34,15 +34,54 @@ describe("plugboard tools", () => {
     [["number"], ["echo/add"]],
     [["NUMBERS", "adds"], ["echo/add"]],
     [["echo__add"], ["echo/add"]],
+    [["umbers"], ["echo/add"]],
     [
       ["--server", "echo", "json"],
-      ["echo/rpc_error", "echo/env"],
+      ["echo/env", "echo/rpc_error"],
     ],
   ])("finds with %j", async (query, names) => {
     scratch.servers(two());
     const { stdout } = await scratch.run(["tools", ...query]);
     const found = stdout.trim().split("\n");
     expect(found.map((line) => line.split(" ")[0])).toEqual(names);
+  });
+
+  it("ranks by what a tool does, in other words and whatever server has it", async () => {
+    scratch.servers(two());
+    const sum = await scratch.run(["tools", "calculate", "the", "sum", "of", "two", "numbers"]);
+    expect(sum.stdout.split(" ")[0]).toBe("echo/add");
+    const argv = ["tools", "echo", "the text"];
+    const one = await scratch.run([...argv, "--limit", "1"]);
+    expect(one.stdout).toBe("echo/echo  Returns the text it is given.\n");
+    expect(one.stderr).toMatch(/^\d+ more tools fit less well; --limit \d+ lists them\n$/);
+    const ranked = JSON.parse((await scratch.run([...argv, "--json"])).stdout) as {
+      tools: { score: number; source: { tool: string } }[];
+    };
+    expect(ranked.tools[0]?.source.tool).toBe("echo");
+    const scores = ranked.tools.map(({ score }) => score);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    // A heading for each server would say nothing about the order.
+    const terminal = new Sink({ columns: 100 });
+    await scratch.run(["tools", "numbers"], { stdout: terminal });
+    expect(terminal.text).toMatch(/^echo\/add +Adds two numbers\.$/m);
+    expect(await scratch.run(["tools", "x", "--limit", "0"])).toMatchObject({ code: 2 });
+  });
+
+  it("lists all tools of a server whose name is the query", async () => {
+    scratch.servers(two());
+    const named = await scratch.run(["tools", "swap"]);
+    expect(named).toEqual(await scratch.run(["tools", "--server", "swap"]));
+  });
+
+  it("says what to try if nothing is found", async () => {
+    scratch.servers(two());
+    expect(await scratch.run(["tools", "quantum chromodynamics"])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^no tool matches 'quantum chromodynamics'\nhint: try other words/,
+      ),
+    });
   });
 
   it("uses another application's file as it is, and says with --verbose what was ignored", async () => {
@@ -190,6 +229,8 @@ describe("plugboard tools", () => {
           annotations: { readOnlyHint: true },
           outputSchema: expect.objectContaining({ type: "object" }),
           source: { kind: "mcp", server: "echo", tool: "add" },
+          promptTokens: 41,
+          score: expect.any(Number),
         },
       ],
       servers: [
@@ -197,10 +238,11 @@ describe("plugboard tools", () => {
           name: "echo",
           state: expect.objectContaining({ kind: "ready" }),
           tools: 11,
+          promptTokens: expect.any(Number),
           cached: false,
         },
         expect.objectContaining({ name: "swap", cached: false }),
-        { name: "off", state: { kind: "disabled" }, tools: 0, cached: false },
+        { name: "off", state: { kind: "disabled" }, tools: 0, promptTokens: 0, cached: false },
       ],
     });
   });

@@ -58,6 +58,25 @@ async function up(argv: readonly string[] = [], stderr = new Sink()) {
 }
 
 describe("plugboard up", () => {
+  it("gives clients a search with --search, and status says that models search", async () => {
+    scratch.servers({ office: fixture("office") });
+    const { post } = await up(["--search"]);
+    const { result } = await post("tools/list", {});
+    expect((result["tools"] as { name: string }[]).map(({ name }) => name)).toEqual([
+      "search_tools",
+      "describe_tool",
+      "call_tool",
+      "call_changing_tool",
+    ]);
+    const called = { name: "office__find_badge", arguments: { id: "7" } };
+    const done = await post("tools/call", { name: "call_changing_tool", arguments: called });
+    expect(done.result).toMatchObject({ structuredContent: { tool: "find_badge" } });
+    const { stdout } = await scratch.run(["status"]);
+    expect(stdout).toContain(
+      "\nTool search is on, since there are more than 50: a model gets 0 of",
+    );
+  });
+
   it("shows calls, errors, servers, clients and refusals to those with a token", async () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-program" } });
     const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);

@@ -1,0 +1,139 @@
+// Decides which of a board's tools are in a model's prompt and which it finds by search, and counts what that saves.
+
+import { toolTokens } from "../catalog/token-count.ts";
+import { isForModels, type ToolSearchSetting } from "../model/include.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Tool } from "../model/tool.ts";
+import { oneLine, plural } from "../util/text.ts";
+import { estimateTokens, roughly, tokenCount } from "../util/tokens.ts";
+
+/** With more definitions, a model chooses worse than it searches. */
+const MOST_DEFINITIONS = 50;
+/** The share of the model's context that definitions may take. */
+const LARGEST_SHARE = 0.1;
+/** A tool that takes more of the context is left out of the prompt anyway (bridge/model-tools.ts). */
+const LARGEST_DEFINITION = 0.25;
+/** What the definition of the search takes itself. */
+const SEARCH_TOKENS = 160;
+/** Of a tool in the index, description included. */
+const INDEX_LINE = 72;
+
+export interface PlanOptions {
+  toolSearch: ToolSearchSetting;
+  /** How many tokens fit into a request to the model. Default: it is not known. */
+  contextWindow?: number;
+  /** `auto` has decided for search before. It stays with that, since every change costs the model's prompt cache. */
+  wasSearching?: boolean;
+}
+
+export interface PromptPlan {
+  /** `all`: every tool is in the prompt. `index`: as `search`, with the names of all tools in the prompt. */
+  mode: "all" | "search" | "index";
+  /** Why `auto` has decided for search. Absent where it has not. */
+  reason?: string;
+  /** The tools in the prompt, and those that the model finds, in the order of the board. */
+  shown: readonly Tool[];
+  searchable: readonly Tool[];
+  /** What would be in the prompt without search, and what is. */
+  before: { tools: number; tokens: number };
+  after: { tools: number; tokens: number };
+}
+
+export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPlan {
+  const { toolSearch } = options;
+  const tools = all.filter(isForModels);
+  const before = { tools: tools.length, tokens: definitionTokens(tools) };
+  if (toolSearch === "off") {
+    return { mode: "all", shown: tools, searchable: [], before, after: before };
+  }
+  const inPrompt = tools.filter(({ include }) => include !== "agent");
+  const reason = toolSearch === "auto" ? tooMany(inPrompt, options) : undefined;
+  const isSearched = (tool: Tool): boolean =>
+    tool.include === "agent" || ((toolSearch !== "auto" || reason !== undefined) && isOpen(tool));
+  const searchable = tools.filter(isSearched);
+  if (searchable.length === 0) {
+    return { mode: "all", shown: tools, searchable, before, after: before };
+  }
+  const mode = toolSearch === "index" ? "index" : "search";
+  const shown = tools.filter((tool) => !isSearched(tool));
+  const index = mode === "index" ? Math.round(estimateTokens(toolIndex(searchable))) : 0;
+  const tokens = definitionTokens(shown) + SEARCH_TOKENS + index;
+  const after = { tools: shown.length, tokens };
+  return { mode, ...(reason && { reason }), shown, searchable, before, after };
+}
+
+/** Whether search may take the tool out of the prompt: one of the agent's servers that nobody has named. */
+function isOpen({ include, source }: Tool): boolean {
+  return include === undefined && source.kind === "mcp";
+}
+
+function tooMany(
+  inPrompt: readonly Tool[],
+  { contextWindow = Infinity, wasSearching = false }: PlanOptions,
+): string | undefined {
+  if (inPrompt.length > MOST_DEFINITIONS) return `there are more than ${MOST_DEFINITIONS}`;
+  const fitting = inPrompt.filter(
+    (tool) => definitionTokens([tool]) <= contextWindow * LARGEST_DEFINITION,
+  );
+  if (definitionTokens(fitting) > contextWindow * LARGEST_SHARE) {
+    return `they take more than a tenth of the model's ${tokenCount(contextWindow)}`;
+  }
+  return wasSearching ? "there were too many for its prompt" : undefined;
+}
+
+/** One sentence on what a model gets. Undefined if it gets all tools. */
+export function describePlan({ mode, reason, before, after }: PromptPlan): string | undefined {
+  if (mode === "all") return undefined;
+  const why = reason === undefined ? "" : `, since ${reason}`;
+  const names = mode === "index" ? " and the names of the others" : "";
+  const advice =
+    reason === undefined ? "" : '; mcp.toolSearch: "off" puts all of them into the prompt';
+  return (
+    `tool search is on${why}: a model gets ${after.tools} of ${plural(before.tools, "tool")}${names} ` +
+    `(${roughly(after.tokens)} instead of ${roughly(before.tokens)} tokens) and searches for the rest${advice}`
+  );
+}
+
+/** A plan for those who show it, without the tools. */
+export interface PlanSummary extends Pick<PromptPlan, "mode" | "reason" | "before" | "after"> {
+  /** What `describePlan` says. */
+  text?: string;
+}
+
+export function summarisePlan(plan: PromptPlan): PlanSummary {
+  const { mode, reason, before, after } = plan;
+  const text = describePlan(plan);
+  return { mode, before, after, ...(reason && { reason }), ...(text && { text }) };
+}
+
+/** The names of tools, with one line each. */
+export function toolIndex(tools: readonly Tool[]): string {
+  return tools.map(indexLine).join("\n");
+}
+
+function indexLine(tool: Tool): string {
+  const [sentence = ""] = summary(tool).split(/[.!?]\s/, 1);
+  return oneLine(`${tool.name}: ${sentence}`, INDEX_LINE);
+}
+
+/** What the tool does, without the server's name, which its own name has. */
+export function summary({ description, source }: Tool): string {
+  const mark = source.kind === "mcp" ? `[${source.server}] ` : "";
+  return description.startsWith(mark) ? description.slice(mark.length) : description;
+}
+
+function definitionTokens(tools: readonly Tool[]): number {
+  return Math.round(tools.reduce((sum, tool) => sum + tokensOf(tool), 0));
+}
+
+/** By the schema, which stays the same when a tool is wrapped: every step of a conversation counts all tools. */
+const counted = new WeakMap<JsonObject, Pick<Tool, "name" | "description"> & { tokens: number }>();
+
+function tokensOf(tool: Tool): number {
+  const { name, description, parameters } = tool;
+  const known = counted.get(parameters);
+  if (known?.name === name && known.description === description) return known.tokens;
+  const tokens = toolTokens(tool);
+  counted.set(parameters, { name, description, tokens });
+  return tokens;
+}

@@ -1,0 +1,104 @@
+// Which secrets a configuration refers to, and whether there is a provider for each of them.
+
+import type { AgentConfig } from "../model/agent-config.ts";
+import type { SecretReference } from "../model/secret-provider.ts";
+import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
+import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
+
+/** A reference and where it is written. */
+export interface PlacedReference {
+  /** Absent for the key of a model provider. */
+  server?: string;
+  /** `env.TOKEN`, `headers.Authorization`, or for a model provider `models.providers.openai.apiKey`. */
+  key: string;
+  /** The variables in it are not filled in. */
+  reference: SecretReference;
+  /** The directory that a relative path is relative to. */
+  baseDir?: string | undefined;
+}
+
+/**
+ * Issues for the providers that there are not, anywhere in the content of a file, which may be wrong in other ways too.
+ * `given` are the names of providers of a program's own.
+ */
+export function unknownProviders(content: unknown, given: readonly string[]): Issue[] {
+  const agents = valueAt(content, ["agents"]);
+  const list = valueAt(agents, ["list"]);
+  const layers: KeyPath[] = [
+    ["agents", "defaults"],
+    ...(Array.isArray(list) ? [...list.keys()].map((at) => ["agents", "list", at]) : []),
+  ];
+  const blocks: KeyPath[] = [
+    ...layers.map((layer) => [...layer, "mcp", "servers"]),
+    ["models", "providers"],
+  ];
+  return blocks.flatMap((block) => providerIssues(valueAt(content, block), block, given));
+}
+
+/** Throws CONFIG_INVALID if a board would need a provider that it does not have. */
+export function requireProviders(agent: AgentConfig, given: readonly string[]): void {
+  const issues = agent.servers.flatMap(({ name, target }) =>
+    providerIssues(target, ["servers", name], given),
+  );
+  throwIfAny(issues, {});
+}
+
+/** Those of an agent's servers and of its model providers. Without servers that are disabled. */
+export function referencesOf({ servers, modelProviders = {} }: AgentConfig): PlacedReference[] {
+  const ofServers = servers
+    .filter(({ enabled }) => enabled)
+    .flatMap(({ name, target }) =>
+      stringsIn(target, []).flatMap(({ text, path }) =>
+        referencesIn(text).map((reference): PlacedReference => ({
+          server: name,
+          key: formatPath(path),
+          reference,
+          baseDir: target.baseDir,
+        })),
+      ),
+    );
+  const ofModels = Object.entries(modelProviders).flatMap(([name, provider]) =>
+    stringsIn(provider, ["models", "providers", name]).flatMap(({ text, path }) =>
+      referencesIn(text).map((reference): PlacedReference => ({
+        key: formatPath(path),
+        reference,
+        baseDir: provider.baseDir,
+      })),
+    ),
+  );
+  return [...ofServers, ...ofModels];
+}
+
+/** A session's servers get no secrets of the host: whoever brings a server does not decide who reads them. */
+export function secretIssues(value: unknown, path: KeyPath): Issue[] {
+  const message =
+    "refers to a secret, which servers of a session do not get; expected the value itself";
+  return stringsIn(value, path).flatMap(({ text, path: place }) =>
+    mentionsSecret(text) ? [atValue(place, message)] : [],
+  );
+}
+
+function providerIssues(value: unknown, path: KeyPath, given: readonly string[]): Issue[] {
+  return stringsIn(value, path).flatMap(({ text, path: place }) =>
+    referencesIn(text).flatMap((reference) => {
+      const problem = providerProblem(reference, given);
+      return problem === undefined ? [] : [atValue(place, problem)];
+    }),
+  );
+}
+
+function stringsIn(value: unknown, path: KeyPath): { text: string; path: KeyPath }[] {
+  if (typeof value === "string") return [{ text: value, path }];
+  if (typeof value !== "object" || value === null) return [];
+  const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  return keys.flatMap((key) =>
+    stringsIn((value as Record<string | number, unknown>)[key], [...path, key]),
+  );
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((found, key) => {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    return (found as Record<string | number, unknown>)[key];
+  }, value);
+}

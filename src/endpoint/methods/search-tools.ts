@@ -1,0 +1,225 @@
+// `tools/list` and `tools/call` for clients that put every tool they are told of into a prompt: four tools stand for all
+// tools of the board. What they call goes the way of any other call, under the tool's own name.
+
+import { summary } from "../../board/prompt-plan.ts";
+import { PlugboardError, toPlugboardError, withHint } from "../../model/errors.ts";
+import { isForModels } from "../../model/include.ts";
+import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { Tool } from "../../model/tool.ts";
+import { oneLine, plural } from "../../util/text.ts";
+import type { Exchange } from "../client.ts";
+import type { EndpointContext } from "../context.ts";
+import type { Answer } from "../message.ts";
+import { callTool, type ServedTools } from "./tools.ts";
+
+const DEFAULT_LIMIT = 10;
+const MOST_HITS = 50;
+const MOST_QUERIES = 10;
+const LONGEST_QUERY = 500;
+const LONGEST_LINE = 200;
+const MOST_SERVERS = 60;
+
+const CALL = {
+  type: "object",
+  properties: {
+    name: { type: "string", description: "The name of the tool, as search_tools has it" },
+    arguments: { type: "object", description: "Its arguments, as describe_tool says" },
+  },
+  required: ["name"],
+} as const;
+
+const DEFINITIONS = [
+  {
+    name: "search_tools",
+    title: "Search tools",
+    description:
+      "Finds tools by what they do. You do not see all tools that there are, so search before you say that something " +
+      "cannot be done. Ask one short question for each step of the task.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        queries: {
+          type: "array",
+          items: { type: "string" },
+          description: 'What the tools should do, such as ["create an issue", "send a message"]',
+        },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          maximum: MOST_HITS,
+          description: `How many tools, by default ${DEFAULT_LIMIT}`,
+        },
+      },
+      required: ["queries"],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: "describe_tool",
+    title: "Describe a tool",
+    description: "Shows what a tool does and takes, with the schema of its arguments.",
+    inputSchema: {
+      type: "object",
+      properties: { name: CALL.properties.name },
+      required: ["name"],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: "call_tool",
+    title: "Call a tool that only reads",
+    description:
+      "Calls a tool that changes nothing. It refuses any other; call_changing_tool is for those.",
+    inputSchema: CALL,
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: "call_changing_tool",
+    title: "Call a tool that may change something",
+    description: "Calls a tool that may change or delete something.",
+    inputSchema: CALL,
+    annotations: { readOnlyHint: false, destructiveHint: true },
+  },
+] as const;
+
+type Name = (typeof DEFINITIONS)[number]["name"];
+
+const NAMES: ReadonlySet<unknown> = new Set(DEFINITIONS.map(({ name }) => name));
+
+/** For a client that begins: which servers the tools are of. */
+export function aboutSearch({ board }: Pick<EndpointContext, "board">): string {
+  const names = board.status().map(({ name }) => oneLine(name, 80));
+  const more = names.length > MOST_SERVERS ? ` and ${names.length - MOST_SERVERS} more` : "";
+  const servers = `${names.slice(0, MOST_SERVERS).join(", ")}${more}`;
+  return `The tools of these MCP servers are found with search_tools: ${servers}. describe_tool shows what one takes, call_tool and call_changing_tool call it.`;
+}
+
+export class SearchedTools {
+  readonly #context: EndpointContext;
+  readonly #tools: ServedTools;
+  readonly #settled: () => Promise<void> | undefined;
+
+  /** `settled` waits for servers that are starting, as a list of tools would. */
+  constructor(
+    context: EndpointContext,
+    tools: ServedTools,
+    settled: () => Promise<void> | undefined,
+  ) {
+    this.#context = context;
+    this.#tools = tools;
+    this.#settled = settled;
+  }
+
+  list(): Answer {
+    return { result: { tools: DEFINITIONS } };
+  }
+
+  /** Undefined for a call of any other tool: a client that knows its name may call it. */
+  answer(exchange: Exchange): Promise<Answer> | undefined {
+    const { name, arguments: args = {} } = exchange.request.params;
+    if (!NAMES.has(name)) return undefined;
+    return this.#answer(name as Name, isJsonObject(args) ? args : {}, exchange).catch(
+      (error: unknown) => failed(error),
+    );
+  }
+
+  /** The tool that a call is about, for whoever watches calls. */
+  calledName({ name, arguments: args }: JsonObject): unknown {
+    return NAMES.has(name) && isJsonObject(args) ? args["name"] : name;
+  }
+
+  async #answer(name: Name, args: JsonObject, exchange: Exchange): Promise<Answer> {
+    await this.#settled();
+    if (name === "search_tools") return text(await this.#search(args));
+    const tool = await this.#find(args["name"], exchange.signal);
+    if (name === "describe_tool") return text(this.#describe(tool));
+    if (name === "call_tool" && !isReading(tool)) {
+      const message = `${tool.name} may change something, so it was not called; use call_changing_tool`;
+      throw new PlugboardError("REFUSED_BY_POLICY", message, { hasNotRun: true });
+    }
+    const given = readArguments(args["arguments"]);
+    return callTool(exchange, this.#context, this.#tools, { name: tool.name, arguments: given });
+  }
+
+  async #search({ queries: asked, limit = DEFAULT_LIMIT }: JsonObject): Promise<string> {
+    const queries = [asked].flat().filter((each) => typeof each === "string" && each.trim() !== "");
+    if (queries.length === 0) {
+      throw invalid('queries must be a list of texts, such as ["create an issue"]');
+    }
+    if (typeof limit !== "number" || !(limit >= 1)) throw invalid("limit must be a number from 1");
+    const { board } = this.#context;
+    const most = Math.min(Math.floor(limit), MOST_HITS);
+    const hidden = board.tools({ all: true }).filter((tool) => !isForModels(tool)).length;
+    const hits = await board.search(
+      (queries as string[]).slice(0, MOST_QUERIES).map((each) => each.slice(0, LONGEST_QUERY)),
+      { limit: most + hidden, all: true },
+    );
+    const tools = hits.flatMap(({ tool }) => (isForModels(tool) ? [tool] : [])).slice(0, most);
+    if (tools.length === 0) {
+      return "No tool was found. Ask in other words, or with fewer of them.";
+    }
+    const lines = tools.map(
+      (tool) => `${tool.name} (${callerOf(tool)}): ${oneLine(summary(tool), LONGEST_LINE)}`,
+    );
+    return [
+      `Found ${plural(tools.length, "tool")}, each with the tool that calls it:`,
+      ...lines,
+    ].join("\n");
+  }
+
+  #describe(tool: Tool): string {
+    const { name, title, description, inputSchema, outputSchema, annotations } =
+      this.#tools.definitionOf(tool);
+    const definition = { name, title, description, inputSchema, outputSchema, annotations };
+    return `${JSON.stringify(definition)}\nCall it with ${callerOf(tool)}.`;
+  }
+
+  /** Rejects with UNKNOWN_TOOL, also for a tool that no model may get. */
+  async #find(name: unknown, signal: AbortSignal): Promise<Tool> {
+    if (typeof name !== "string") throw invalid("name must be the name of a tool");
+    const { board } = this.#context;
+    const tool = await board.find(name, { signal });
+    // One that the rules hide is found too: its call is refused, and audited.
+    if (isForModels(tool)) return tool;
+    throw new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
+      hint: "search_tools finds tools",
+    });
+  }
+}
+
+/** Only a trusted server is believed. A native tool is the host's own. */
+function isReading({ annotations, trusted, source }: Tool): boolean {
+  return annotations?.["readOnlyHint"] === true && (trusted === true || source.kind === "native");
+}
+
+function callerOf(tool: Tool): Name {
+  return isReading(tool) ? "call_tool" : "call_changing_tool";
+}
+
+/** Some models write an object as JSON text. */
+function readArguments(given: unknown = {}): JsonObject {
+  let value = given;
+  if (typeof given === "string") {
+    try {
+      value = JSON.parse(given);
+    } catch {
+      throw invalid("arguments must be an object");
+    }
+  }
+  if (!isJsonObject(value)) throw invalid("arguments must be an object");
+  return value;
+}
+
+function invalid(message: string): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+}
+
+function text(value: string): Answer {
+  return { result: { content: [{ type: "text", text: value }] } };
+}
+
+/** For the model, which can do something about it. */
+function failed(error: unknown): Answer {
+  const message = withHint(toPlugboardError(error, "PROTOCOL"));
+  return { result: { content: [{ type: "text", text: message }], isError: true } };
+}
