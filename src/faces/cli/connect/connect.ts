@@ -1,6 +1,5 @@
 // `plugboard connect`: puts the board into another application's own file.
 
-import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -12,6 +11,7 @@ import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { valueIn } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -243,11 +243,7 @@ async function keepRecord(
 async function missingDirectories(file: string): Promise<string[]> {
   const missing: string[] = [];
   for (let directory = dirname(file); ; directory = dirname(directory)) {
-    const isThere = await stat(directory).then(
-      () => true,
-      () => false,
-    );
-    if (isThere || directory === dirname(directory)) return missing;
+    if ((await pathExists(directory)) || directory === dirname(directory)) return missing;
     missing.unshift(directory);
   }
 }

@@ -1,10 +1,10 @@
 // What is known of an application on this machine: its file, whether it is installed, and whether the board is in it.
 
-import { stat } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { valueIn } from "../../../model/json.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import type { CliIo } from "../io.ts";
 import { commandOf, type ConnectedApplication, type Entry, isOurs } from "./applications.ts";
 import { readValue } from "./entry-text.ts";
@@ -37,8 +37,8 @@ export async function fileOf(
 async function ownFileOf(application: ConnectedApplication, io: CliIo): Promise<string> {
   const files = application.files(aroundOf(io));
   const first = files[0] ?? "";
-  for (const file of files) if (await isThere(file)) return file;
-  for (const file of files) if (await isThere(dirname(file))) return file;
+  for (const file of files) if (await pathExists(file)) return file;
+  for (const file of files) if (await pathExists(dirname(file))) return file;
   return first;
 }
 
@@ -78,7 +78,7 @@ async function isInstalled(application: ConnectedApplication, io: CliIo): Promis
     .flatMap((directory) =>
       application.programs.flatMap((name) => ENDINGS.map((end) => join(directory, name + end))),
     );
-  const found = await Promise.all([...files, ...marks, ...programs].map(isThere));
+  const found = await Promise.all([...files, ...marks, ...programs].map(pathExists));
   return found.includes(true);
 }
 
@@ -115,13 +115,6 @@ export function valueOf({ syntax }: ConnectedApplication, { file, text = "" }: T
 }
 
 async function firstMissing(files: readonly string[]): Promise<string | undefined> {
-  for (const file of files) if (!(await isThere(file))) return file;
+  for (const file of files) if (!(await pathExists(file))) return file;
   return undefined;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

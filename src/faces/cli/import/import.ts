@@ -1,6 +1,5 @@
 // `plugboard import`: shows the servers of other applications, and adds them to a file of ours.
 
-import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { filesOf } from "../../../config/find.ts";
@@ -9,8 +8,9 @@ import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/o
 import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
-import { closest } from "../../../util/closest.ts";
+import { closestOrAll } from "../../../util/closest.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { visible, visibleCommand } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -44,12 +44,27 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
     references: command.references,
     names: command.names,
   });
+  if (command.write) return writeServers({ target, files, candidates }, command, context);
+  if (options.json) screen.json(toJson(target, files, candidates));
+  else screen.lines(listLines(files, candidates, command, context));
+  return EXIT.ok;
+}
+
+interface Import {
+  /** The file that gets the servers. */
+  target: ServerFile;
+  /** Those that have them. */
+  files: readonly OtherFile[];
+  candidates: readonly Candidate[];
+}
+
+async function writeServers(
+  { target, files, candidates }: Import,
+  command: ImportCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
   const wanted = chosen(candidates, command.force);
-  if (!command.write) {
-    if (options.json) screen.json(toJson(target, files, candidates));
-    else screen.lines(listLines(files, candidates, command, context));
-    return EXIT.ok;
-  }
   if (!options.json) {
     for (const line of shownFiles(files, candidates, context)) screen.note(line);
   }
@@ -102,11 +117,11 @@ async function findFiles(from: readonly string[], context: CliContext): Promise<
       .filter((each) => !ids.has(each))
       .map(async (each) => {
         const path = resolve(cwd, each);
-        if (await isThere(path)) return readOtherFile(path, around);
+        if (await pathExists(path)) return readOtherFile(path, around);
         throw new PlugboardError(
           "INVALID_ARGUMENTS",
           `'${oneLine(each, 100)}' is neither an application nor a file`,
-          { hint: meant(each, [...ids]) },
+          { hint: closestOrAll(each, [...ids]) },
         );
       }),
   );
@@ -121,18 +136,6 @@ function inProject(file: OtherFile, project: string): OtherFile {
     server["command"] === undefined ? server : { cwd: project, ...server },
   ]);
   return { ...file, servers: new Map(servers) };
-}
-
-function meant(word: string, ids: readonly string[]): string {
-  const near = closest(word, ids);
-  return near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?`;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function requireNames(names: readonly string[], files: readonly OtherFile[]): void {
