@@ -22,7 +22,7 @@ const CLAIM = ".claim-";
 const USES = ".json";
 const LARGEST_USES = 1024 * 1024;
 
-/** Enough beside name and version, and few enough for a person to compare. */
+/** Sixteen of a hash's digits would do; eight are enough beside name and version, and a person can compare them. */
 const HASH_DIGITS = 8;
 
 export interface BundleStore {

@@ -91,9 +91,3 @@ function distance(a: string, b: string, limit: number): number {
 function at(row: number[], column: number): number {
   return row[column] ?? Infinity;
 }
-
-/** A sentence with the word that was meant or, where none is close, with all that are known. */
-export function closestOrAll(word: string, known: readonly string[]): string {
-  const near = closest(word, known);
-  return near === undefined ? `expected one of ${known.join(", ")}` : `did you mean '${near}'?`;
-}

@@ -10,7 +10,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundleName, inPartialDirectory, place, removeUnusedBundles } from "../../src/bundle/store.ts";
+import {
+  bundleName,
+  inPartialDirectory,
+  place,
+  removeUnusedBundles,
+} from "../../src/bundle/store.ts";
 import { ownerName } from "../../src/state/process-owner.ts";
 import { systemClock } from "../../src/util/clock.ts";
 

@@ -5,7 +5,7 @@ import { places, type PlacesOptions } from "../../../config/foreign/places.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import { closestOrAll } from "../../../util/closest.ts";
+import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 
 /** How a board is started: a program, its first arguments, and the words that follow. */
@@ -194,10 +194,11 @@ export function applicationOf(word: string): ConnectedApplication {
   const found = CONNECTED.find(({ id }) => id === word);
   if (found !== undefined) return found;
   const ids = CONNECTED.map(({ id }) => id);
+  const near = closest(word, ids);
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `'${oneLine(word, 100)}' is not an application that Plugboard knows`,
-    { hint: closestOrAll(word, ids) },
+    { hint: near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?` },
   );
 }
 

@@ -8,7 +8,7 @@ import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/o
 import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
-import { closestOrAll } from "../../../util/closest.ts";
+import { closest } from "../../../util/closest.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { pathExists } from "../../../util/path-exists.ts";
 import { oneLine, plural } from "../../../util/text.ts";
@@ -121,7 +121,7 @@ async function findFiles(from: readonly string[], context: CliContext): Promise<
         throw new PlugboardError(
           "INVALID_ARGUMENTS",
           `'${oneLine(each, 100)}' is neither an application nor a file`,
-          { hint: closestOrAll(each, [...ids]) },
+          { hint: meant(each, [...ids]) },
         );
       }),
   );
@@ -136,6 +136,11 @@ function inProject(file: OtherFile, project: string): OtherFile {
     server["command"] === undefined ? server : { cwd: project, ...server },
   ]);
   return { ...file, servers: new Map(servers) };
+}
+
+function meant(word: string, ids: readonly string[]): string {
+  const near = closest(word, ids);
+  return near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?`;
 }
 
 function requireNames(names: readonly string[], files: readonly OtherFile[]): void {
