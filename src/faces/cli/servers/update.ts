@@ -41,7 +41,7 @@ type Updated =
   | { kind: "failed"; server: Wanted; error: PlugboardError };
 
 /** What the registry decides about. The rest of an entry is the person's. */
-const DECIDED_THERE = ["command", "args", "env", "url", "headers", "transport", "type"] as const;
+const CONNECTION = ["command", "args", "env", "url", "headers", "transport", "type"] as const;
 
 export async function runUpdate(command: UpdateCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
@@ -93,8 +93,8 @@ async function notFromRegistry(
   context: CliContext,
 ): Promise<PlugboardError> {
   const { server } = await findServer(name, scope, context);
-  const provenance = isJsonObject(server["provenance"]) ? server["provenance"] : undefined;
-  return provenance === undefined
+  const origin = isJsonObject(server["provenance"]) ? server["provenance"] : undefined;
+  return origin === undefined
     ? wrong(
         `'${oneLine(name, 100)}' was not added from a registry, so nobody says which version is newer`,
         "to replace it, add it again with --force",
@@ -110,13 +110,13 @@ async function update(
   command: UpdateCommand,
   context: CliContext,
 ): Promise<Updated> {
-  const { file, provenance } = server;
+  const { file, origin } = server;
   if (file.trust.kind === "untrusted") {
     const message = `${visible(file.path)} is not trusted, and it names the registry to ask`;
     throw new PlugboardError("UNTRUSTED", message, { hint: "to look at it: plugboard trust" });
   }
   try {
-    return await withRegistry(command.registry ?? provenance.registry, file, context, (registry) =>
+    return await withRegistry(command.registry ?? origin.registry, file, context, (registry) =>
       updateFrom(registry, server, command, context),
     );
   } finally {
@@ -130,32 +130,32 @@ async function updateFrom(
   command: UpdateCommand,
   context: CliContext,
 ): Promise<Updated> {
-  const { name, file, provenance } = server;
+  const { name, file, origin } = server;
   const { screen } = context;
-  const entry = await registry.get(provenance.name, server.version);
+  const entry = await registry.get(origin.name, server.version);
   const { version } = entry.server;
-  const isSame = version === provenance.version && entry.hash === provenance.hash;
-  const isOld = server.version === undefined && isOlder(version, provenance.version);
+  const isSame = version === origin.version && entry.hash === origin.hash;
+  const isOld = server.version === undefined && isOlder(version, origin.version);
   if ((isSame || isOld) && command.set.length === 0) return { kind: "current", server };
   const written = writtenServer(file, name);
   const before: JsonObject = isJsonObject(written) ? written : {};
   const ways = waysOf(entry, registry.url).filter(({ kind }) => kind !== "unusable");
-  const way = ways.some(({ id }) => id === provenance.way) ? provenance.way : undefined;
+  const way = ways.some(({ id }) => id === origin.way) ? origin.way : undefined;
   const { offer, lines } = await offerFrom(entry, registry, way, file, context);
   for (const line of lines) screen.note(line);
-  if (version === provenance.version && !isSame) {
+  if (version === origin.version && !isSame) {
     screen.note(`warning: what the registry says about version ${visible(version)} has changed`);
   }
-  if (way === undefined && provenance.way !== undefined) {
-    screen.note(`note: it cannot be run as ${visible(provenance.way)} any more`);
+  if (way === undefined && origin.way !== undefined) {
+    screen.note(`note: it cannot be run as ${visible(origin.way)} any more`);
   }
-  const given = { set: command.set, earlier: provenance.inputs ?? {}, yes: command.yes };
+  const given = { set: command.set, earlier: origin.inputs ?? {}, yes: command.yes };
   const filled = await fillOffer(offer, given, context);
-  const added = await asAdded(registry, entry, server);
-  const after = merged(before, filled.server, added);
+  const base = await builtBefore(registry, entry, server);
+  const after = merged(before, filled.server, base);
   parseAgentConfig({ servers: { [name]: after } });
   screen.note(
-    `${visible(name)} would change from ${visible(provenance.version)} to ${visible(version)}:`,
+    `${visible(name)} would change from ${visible(origin.version)} to ${visible(version)}:`,
   );
   for (const line of await commandDiff(name, before, after)) screen.note(line);
   for (const note of filled.notes) screen.note(note);
@@ -176,12 +176,12 @@ function isOlder(version: string, than: string): boolean {
 }
 
 /** What `add` wrote, to tell it apart from what the person has changed since. Undefined if that cannot be known. */
-async function asAdded(
+async function builtBefore(
   registry: RegistryClient,
   entry: RegistryEntry,
-  { provenance }: Wanted,
+  { origin }: Wanted,
 ): Promise<ServerConfig | undefined> {
-  const { name, version, hash, way: id, inputs = {} } = provenance;
+  const { name, version, hash, way: id, inputs = {} } = origin;
   try {
     const old = entry.server.version === version ? entry : await registry.get(name, version);
     const way = waysOf(old, registry.url).find((each) => each.id === id);
@@ -193,22 +193,22 @@ async function asAdded(
   }
 }
 
-/** Variables and headers that the person added stay, and so does everything that the registry does not decide about. */
+/** Variables and headers that the person added stay, and so does everything else that is not about the connection. */
 function merged(
   before: JsonObject,
   built: ServerConfig,
-  added: ServerConfig | undefined,
+  base: ServerConfig | undefined,
 ): ServerConfig {
-  const provenance = isJsonObject(before["provenance"]) ? before["provenance"] : {};
+  const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
   // A bundle runs in its own directory.
-  const isBundle = String(provenance["way"]).startsWith("mcpb");
-  const replaced = new Set<string>([...DECIDED_THERE, ...(isBundle ? ["cwd"] : [])]);
+  const isBundle = String(origin["way"]).startsWith("mcpb");
+  const replaced = new Set<string>([...CONNECTION, ...(isBundle ? ["cwd"] : [])]);
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !replaced.has(key)));
   const after: ServerConfig = { ...kept, ...built };
   for (const key of ["env", "headers"] as const) {
     const written = before[key];
-    if (added === undefined || !isJsonObject(written)) continue;
-    const own = Object.entries(written).filter(([name]) => !Object.hasOwn(added[key] ?? {}, name));
+    if (base === undefined || !isJsonObject(written)) continue;
+    const own = Object.entries(written).filter(([name]) => !Object.hasOwn(base[key] ?? {}, name));
     const isFit = key === "env" ? after.command !== undefined : after.url !== undefined;
     if (own.length === 0 || !isFit) continue;
     after[key] = {
@@ -319,7 +319,7 @@ function changesLines(changes: readonly ToolChange[], { screen }: CliContext): s
 
 function outcomeLines(done: Updated): string[] {
   const name = visible(done.server.name);
-  const version = visible(done.server.provenance.version);
+  const version = visible(done.server.origin.version);
   switch (done.kind) {
     case "current":
       return [`${name} is up to date: ${version}`];
@@ -333,11 +333,11 @@ function outcomeLines(done: Updated): string[] {
 }
 
 function toJson(done: Updated): object {
-  const { name, file, provenance } = done.server;
+  const { name, file, origin } = done.server;
   return {
     name,
     file: file.path,
-    from: provenance.version,
+    from: origin.version,
     updated: done.kind === "updated",
     ...(done.kind === "updated" && {
       to: done.version,
