@@ -8,9 +8,9 @@ import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/o
 import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import { closest } from "../../../util/closest.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { pathExists } from "../../../util/path-exists.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { visible, visibleCommand } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";

@@ -21,10 +21,10 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
-import { diffLines } from "./diff-lines.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
+import { diffLines } from "./diff-lines.ts";
 import { fillOffer, type OfferSource, readOffer, readOfferSource } from "./offer.ts";
 import {
   changeServerFile,
