@@ -2,7 +2,7 @@
 // configuration.
 
 import { join, resolve } from "node:path";
-import type { ServerConfig } from "../model/server-config.ts";
+import { escaped, type ServerConfig } from "../model/server-config.ts";
 import type { InputValues } from "../model/server-offer.ts";
 import { contains } from "../util/contains.ts";
 import { oneLine } from "../util/text.ts";
@@ -27,11 +27,6 @@ type Part =
   | Given
   /** An option without a value. */
   | { kind: "unset" };
-
-/** In the syntax of the configuration, so that no `${` of a manifest is read as a variable of yours. */
-export function escaped(text: string): string {
-  return text.replaceAll("${", () => "$${");
-}
 
 /**
  * Throws INVALID_ARGUMENTS. `findProgram` gives the program for a command without a path, `files` are those of the

@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { PlugboardError } from "../model/errors.ts";
+import { escaped } from "../model/server-config.ts";
 import { type OfferInput, type ServerOffer, variableOf } from "../model/server-offer.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { showUrl } from "../net/policy.ts";
@@ -14,14 +15,7 @@ import { oneLine } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
 import { type Archive, fault, openArchive } from "./archive.ts";
 import { requirePlatform, runtimeNote } from "./compatibility.ts";
-import {
-  buildEntry,
-  defaultValues,
-  escaped,
-  executablesIn,
-  launchOf,
-  type Place,
-} from "./launch.ts";
+import { buildEntry, defaultValues, executablesIn, launchOf, type Place } from "./launch.ts";
 import {
   LARGEST_MANIFEST,
   type Manifest,
@@ -59,7 +53,7 @@ export function bundleSource(word: string, cwd: string): BundleSource {
 }
 
 /**
- * The server in a bundle, which is unpacked by then. Once its entry is written, or is not wanted, call `sweepBundles`.
+ * The server in a bundle, which is unpacked by then. Once its entry is written, or is not wanted, call `removeUnusedBundles`.
  * Rejects with INVALID_ARGUMENTS for a bundle that cannot be used; then nothing is left of it.
  */
 export async function openBundle(

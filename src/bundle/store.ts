@@ -73,7 +73,7 @@ export async function inPartialDirectory<Result>(
 
 /**
  * Puts a bundle in its place, unless it is there. `fill` writes it to a directory inside of `partialDirectory`. Until
- * this process ends or calls `sweepBundles`, nobody removes it.
+ * this process ends or calls `removeUnusedBundles`, nobody removes it.
  */
 export async function place(
   store: BundleStore,
@@ -105,7 +105,7 @@ export async function place(
  * Looks again at who uses which bundle, after `file` was changed or stayed as it was, and removes those that nobody uses:
  * no file that ever used them names them now, and no other process is about to.
  */
-export async function sweepBundles(store: BundleStore, file: string): Promise<void> {
+export async function removeUnusedBundles(store: BundleStore, file: string): Promise<void> {
   const parent = join(store.home, BUNDLES);
   if ((await namesIn(parent)).length === 0) return;
   await withStore(store, async () => {

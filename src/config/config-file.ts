@@ -2,10 +2,11 @@
 // is translated into our keys first. What is wrong is reported at its place in the file, in the words of the file.
 
 import { basename, resolve } from "node:path";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
+import { FILE_NAME } from "./find.ts";
 import type { Application } from "./foreign/application.ts";
 import { alternatives, atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
-import { ROOT_KEYS } from "./schema/file-schema.ts";
+import { DEFAULT_SERVERS, ROOT_KEYS } from "./schema/file-schema.ts";
 import type { ConfigDocument } from "./text/document.ts";
 import { readDocument } from "./text/read.ts";
 
@@ -26,10 +27,6 @@ export interface ConfigFile {
   isOfDirectory?: true;
 }
 
-const OWN_NAME = "plugboard.json";
-
-const SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"];
-
 /**
  * Rejects with CONFIG_INVALID for a file that cannot be read, or has no syntax that is known. `text` is what was read
  * from it already.
@@ -40,7 +37,7 @@ export async function readConfigFile(
 ): Promise<ConfigFile> {
   const document = await readDocument(file, text);
   const source: IssueSource = { file, locate: document.locate };
-  if (basename(file) === OWN_NAME) return ownFile(document, source);
+  if (basename(file) === FILE_NAME) return ofPlugboard(document, source);
   return interpret(document, source, cwd);
 }
 
@@ -66,9 +63,9 @@ async function interpret(
     platform: process.platform,
   });
   if (translated === undefined) {
-    const own = ownFile(document, source);
+    const own = ofPlugboard(document, source);
     return isNobodys(document.value)
-      ? { ...own, issues: [...own.issues, unknownFile(applicationNames())] }
+      ? { ...own, issues: [...own.issues, unknofPlugboard(applicationNames())] }
       : own;
   }
   const { application, isGuess, draft } = translated;
@@ -89,7 +86,7 @@ async function interpret(
 }
 
 /** Our own file may have its servers at the root, under the names that other applications use. */
-function ownFile(
+function ofPlugboard(
   { value, issues }: Pick<ConfigDocument, "value" | "issues">,
   source: IssueSource,
 ): ConfigFile {
@@ -107,8 +104,8 @@ function ownFile(
     another === undefined
       ? []
       : [atKey([another], `means the same as ${quote(short)}; expected only one of them`)];
-  if (hasServers(rest)) {
-    const message = `means the same as ${SERVERS.join(".")}; expected only one of them`;
+  if (valueIn(rest, DEFAULT_SERVERS) !== undefined) {
+    const message = `means the same as ${DEFAULT_SERVERS.join(".")}; expected only one of them`;
     const conflict = atKey([short], message);
     return {
       ...own,
@@ -123,12 +120,6 @@ function ownFile(
     issues: [...issues, ...conflicts],
     asWritten: (issue) => ({ ...issue, path: shortPath(issue.path, short) }),
   };
-}
-
-function hasServers(root: JsonObject): boolean {
-  const step = (node: unknown, key: string | number): unknown =>
-    isJsonObject(node) ? node[key] : undefined;
-  return SERVERS.reduce(step, root) !== undefined;
 }
 
 function withServers(root: JsonObject, servers: unknown): JsonObject {
@@ -151,8 +142,8 @@ function objectIn(object: JsonObject | undefined, key: string): JsonObject | und
 }
 
 function shortPath(path: KeyPath, short: string): KeyPath {
-  const isInside = SERVERS.every((step, index) => path[index] === step);
-  return isInside ? [short, ...path.slice(SERVERS.length)] : path;
+  const isInside = DEFAULT_SERVERS.every((step, index) => path[index] === step);
+  return isInside ? [short, ...path.slice(DEFAULT_SERVERS.length)] : path;
 }
 
 function isNobodys(value: unknown): boolean {
@@ -161,7 +152,7 @@ function isNobodys(value: unknown): boolean {
   return keys.length > 0 && !keys.some((key) => ROOT_KEYS.has(key));
 }
 
-function unknownFile(applications: readonly string[]): Issue {
+function unknofPlugboard(applications: readonly string[]): Issue {
   return atKey(
     [],
     `has no servers that Plugboard can find; expected "mcpServers", or a file of ${alternatives(applications)}`,

@@ -81,12 +81,11 @@ export function possibleFiles({ flag, env, cwd, homedir }: FindOptions): string[
  * followed: servers run in the directory, so a link to a trusted file must not make another directory trusted.
  */
 export function placeOf(file: string): string {
-  const directory = dirname(file);
-  // Trust in a directory that is gone can still be revoked.
-  return join(realDirectory(directory), basename(file));
+  return join(realDirectory(dirname(file)), basename(file));
 }
 
-function realDirectory(directory: string): string {
+/** Without links. A directory that is gone is given back as it is: trust in it can still be revoked. */
+export function realDirectory(directory: string): string {
   try {
     return realpathSync(directory);
   } catch {

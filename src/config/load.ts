@@ -1,6 +1,6 @@
 // Loads a configuration file for one agent: reads it in whatever form it is (config-file.ts), checks all of it
-// (schema/), and merges the defaults with the agent's own settings (layers/). Nothing starts here. A command that found the file by
-// itself asks next whether somebody trusts it (trust/); references such as `${VAR}` are resolved when a server
+// (schema/), and merges the defaults with the agent's own settings (layers/). Nothing starts here. A command that found
+// the file by itself asks next whether somebody trusts it (trust/); references such as `${VAR}` are resolved when a server
 // starts (resolve.ts).
 
 import { homedir as systemHome } from "node:os";

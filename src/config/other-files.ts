@@ -3,12 +3,13 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
 import { readConfigFile } from "./config-file.ts";
 import { APPLICATIONS } from "./foreign/applications.ts";
 import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
 import { formatProblem, quote, toProblems } from "./issue.ts";
 import { loadConfig } from "./load.ts";
+import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
 
 export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
   /** As people call the application. */
@@ -71,7 +72,7 @@ async function readServers(
   { cwd, homedir }: Pick<PlacesOptions, "cwd" | "homedir">,
 ): Promise<Pick<OtherFile, "servers" | "warnings">> {
   const { value, warnings, source, application } = await readConfigFile(path, { cwd });
-  const given = at(value, ["agents", "defaults", "mcp", "servers"]);
+  const given = valueIn(value, DEFAULT_SERVERS);
   const isNobodys = application === undefined && !isJsonObject(given);
   // Settings of an application that has no servers yet.
   if (isNobodys) return { servers: new Map(), warnings: [] };
@@ -92,11 +93,11 @@ async function readServers(
 
 /** What is for one agent there is for all agents nowhere. */
 function agentsWithServers(value: unknown): string[] {
-  const list = at(value, ["agents", "list"]);
+  const list = valueIn(value, ["agents", "list"]);
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((agent) => {
-    const servers = at(agent, ["mcp", "servers"]);
+    const servers = valueIn(agent, ["mcp", "servers"]);
     const isEmpty = !isJsonObject(servers) || Object.keys(servers).length === 0;
-    return isEmpty ? [] : [quote(String(at(agent, ["id"])))];
+    return isEmpty ? [] : [quote(String(valueIn(agent, ["id"])))];
   });
 }
 
@@ -115,10 +116,6 @@ function withAbsolutePaths(server: JsonObject, directory: string): JsonObject {
       tls: Object.fromEntries(Object.entries(tls).map(([key, path]) => [key, absolute(path)])),
     }),
   };
-}
-
-function at(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
 }
 
 async function isFile(path: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import { readConfigFile } from "./config-file.ts";
 import type { Application } from "./foreign/application.ts";
 import { atKey, configInvalid, type KeyPath, type Position } from "./issue.ts";
 import { loadConfig } from "./load.ts";
+import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
 import { parseText } from "./text/document.ts";
 import { removeValue, setValue, valueAt } from "./text/edit.ts";
 import { readTextFile, type TextFile } from "./text/text-file.ts";
@@ -22,8 +23,6 @@ export interface ServerText {
   /** The servers that the agent has without that object: those of the defaults. */
   inherited: JsonObject;
 }
-
-const DEFAULTS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
 /** What a file of servers is taken for that has no mark of any application: it may be ours under another name. */
 const NOBODYS = new Set(["claude-desktop", "mcptools"]);
@@ -77,7 +76,7 @@ function placeIn(value: unknown, agentId: string | undefined): KeyPath {
   if (agentId !== undefined && index !== -1) return ["agents", "list", index, "mcp", "servers"];
   const short = ["mcpServers", "servers"].find((key) => Object.hasOwn(root, key));
   if (short !== undefined) return [short];
-  return agents === undefined ? ["mcpServers"] : DEFAULTS;
+  return agents === undefined ? ["mcpServers"] : DEFAULT_SERVERS;
 }
 
 function objectAt(text: string, path: KeyPath): JsonObject {
@@ -125,13 +124,13 @@ export function withoutServer({ text, place }: ServerText, name: string): string
 export function withEnabled(servers: ServerText, name: string, isEnabled: boolean): string {
   const { text, place, inherited } = servers;
   const path = [...place, name];
-  const base = inherited[name];
-  const isEnabledBelow = !isJsonObject(base) || base["enabled"] !== false;
+  const inheritedServer = inherited[name];
+  const isEnabledBelow = !isJsonObject(inheritedServer) || inheritedServer["enabled"] !== false;
   // Other applications say it the other way round.
   const plain = removeValue(text, [...path, "disabled"]);
   if (isEnabled !== isEnabledBelow) return setValue(plain, [...path, "enabled"], isEnabled);
   const rest = removeValue(plain, [...path, "enabled"]);
   const left = valueAt(rest, path);
   const isNothing = isJsonObject(left) && Object.keys(left).length === 0;
-  return isNothing && base !== undefined ? removeValue(rest, path) : rest;
+  return isNothing && inheritedServer !== undefined ? removeValue(rest, path) : rest;
 }

@@ -14,3 +14,8 @@ export function tryParseJson(text: string): unknown {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** What is at a path of keys in nested objects. Undefined if there is nothing. */
+export function valueIn(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
+}

@@ -135,3 +135,9 @@ export type SessionDefaults = Omit<
   | "allowPrivate"
   | "provenance"
 >;
+
+/** A text as a configuration has it, where `${` would begin a reference. */
+export function escaped(text: string): string {
+  // A function, since `$$` in a replacement stands for one `$`.
+  return text.replaceAll("${", () => "$${");
+}

@@ -2,6 +2,7 @@
 // What a publisher wrote never becomes a reference: it would read a variable or a secret of whoever adds the server.
 
 import { PlugboardError } from "../model/errors.ts";
+import { escaped } from "../model/server-config.ts";
 import { type InputValues, type OfferInput, variableOf } from "../model/server-offer.ts";
 import type { ServerInput, ServerVariables } from "./server-json.ts";
 
@@ -131,7 +132,7 @@ function joined(parts: readonly Part[]): string {
       continue;
     }
     // Only when it is complete: two parts could make a reference together.
-    text += foreign.replaceAll("${", () => "$${") + part.text;
+    text += escaped(foreign) + part.text;
     foreign = "";
   }
   const isWanted = parts.some((part) => part.isGiven && /secret:/i.test(part.text));

@@ -224,7 +224,7 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
 const RANGE = /^[\^~<>=*]|[*|\s]|^latest$|\.x$|^x$/i;
 const EXACT = /^[\w][\w.+-]*$/;
 
-/** A registry elsewhere does not have this machine asked for files. */
+/** A registry on another machine must not make Plugboard ask this one for files. */
 function fileProblem(url: string, registry: string): string | undefined {
   if (isOfThisMachine(url)) {
     return isOfThisMachine(registry) ? undefined : "its file is on this machine";
@@ -291,11 +291,13 @@ function packageRecipe(
   const own = argumentWords(pack.packageArguments, inputs);
   const name = runner.name(pack);
   const isNamed = namesPackage(pack.runtimeArguments, pack.identifier);
-  const { runtimeHint: hint, registryBaseUrl: home } = pack;
+  const { runtimeHint: hint, registryBaseUrl: publishedAt } = pack;
   return {
     notes: [
-      ...(home && pack.registryType !== "oci"
-        ? [`the publisher has it at ${oneLine(home, 100)}; ${program} takes it from where it looks`]
+      ...(publishedAt && pack.registryType !== "oci"
+        ? [
+            `the publisher has it at ${oneLine(publishedAt, 100)}; ${program} takes it from where it looks`,
+          ]
         : []),
       ...(hasVersion(pack, name)
         ? []

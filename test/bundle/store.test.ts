@@ -10,7 +10,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundleName, inPartialDirectory, place, sweepBundles } from "../../src/bundle/store.ts";
+import {
+  bundleName,
+  inPartialDirectory,
+  place,
+  removeUnusedBundles,
+} from "../../src/bundle/store.ts";
 import { ownerName } from "../../src/state/process-owner.ts";
 import { systemClock } from "../../src/util/clock.ts";
 
@@ -85,7 +90,7 @@ describe("the place of a bundle", () => {
       }),
     );
     await expect(filling).rejects.toThrow("damaged");
-    await sweepBundles(store(), config("plugboard.json"));
+    await removeUnusedBundles(store(), config("plugboard.json"));
     expect(listed()).toEqual([]);
   });
 
@@ -103,28 +108,28 @@ describe("a bundle is removed", () => {
   it("once nobody uses it, and not before", async () => {
     await put();
     const [one, other] = [config("one.json", NAME), config("other.json", NAME)];
-    await sweepBundles(store(), one);
-    await sweepBundles(store(), other);
+    await removeUnusedBundles(store(), one);
+    await removeUnusedBundles(store(), other);
     config("one.json");
-    await sweepBundles(store(), one);
+    await removeUnusedBundles(store(), one);
     expect(listed()).toContain(NAME);
     config("other.json");
-    await sweepBundles(store(), other);
+    await removeUnusedBundles(store(), other);
     expect(listed()).toEqual([]);
   });
 
   it("with the next change, if a file that used it is gone or names it no more", async () => {
     await put();
     const one = config("one.json", NAME);
-    await sweepBundles(store(), one);
+    await removeUnusedBundles(store(), one);
     rmSync(one);
-    await sweepBundles(store(), config("other.json"));
+    await removeUnusedBundles(store(), config("other.json"));
     expect(listed()).toEqual([]);
   });
 
   it("if it was not wanted in the end", async () => {
     await put();
-    await sweepBundles(store(), join(home, "plugboard.json"));
+    await removeUnusedBundles(store(), join(home, "plugboard.json"));
     expect(listed()).toEqual([]);
   });
 
@@ -132,26 +137,26 @@ describe("a bundle is removed", () => {
     await put();
     const claim = `${NAME}.claim-another-machine`;
     writeFileSync(join(home, "bundles", claim), "");
-    await sweepBundles(store(), config("plugboard.json"));
+    await removeUnusedBundles(store(), config("plugboard.json"));
     expect(listed().toSorted()).toEqual([NAME, claim]);
   });
 
   it("although a process that is gone was about to use it", async () => {
     await put();
     writeFileSync(join(home, "bundles", `${NAME}.claim-${GONE}`), "");
-    await sweepBundles(store(), config("plugboard.json"));
+    await removeUnusedBundles(store(), config("plugboard.json"));
     expect(listed()).toEqual([]);
   });
 
   it("by name alone: nothing else in the directory is touched", async () => {
     await put();
     writeFileSync(join(home, "bundles", "notes.txt"), "mine");
-    await sweepBundles(store(), config("plugboard.json"));
+    await removeUnusedBundles(store(), config("plugboard.json"));
     expect(listed()).toEqual(["notes.txt"]);
   });
 });
 
 it("without bundles nothing is made", async () => {
-  await sweepBundles(store(), config("plugboard.json"));
+  await removeUnusedBundles(store(), config("plugboard.json"));
   expect(listed()).toEqual([]);
 });

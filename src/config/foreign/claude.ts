@@ -6,46 +6,9 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
 import type { Draft, KeyRules } from "./draft.ts";
-import {
-  allow,
-  deny,
-  directory,
-  inverted,
-  milliseconds,
-  OUR_KEYS,
-  same,
-  signIn,
-  text,
-  transport,
-  warn,
-} from "./key-rules.ts";
+import { COMMON_KEYS, milliseconds, signIn, warn } from "./key-rules.ts";
 import { entries } from "./recognise.ts";
 import { BRACES, editorVariables } from "./variables.ts";
-
-/** Our own keys hold as well: the file may be ours under another name, and its rules must not be lost. */
-export const COMMON_KEYS: KeyRules = {
-  ...OUR_KEYS,
-  type: transport,
-  transport: transport,
-  command: text("command"),
-  args: text("args"),
-  env: text("env"),
-  cwd: directory,
-  workingDir: directory,
-  url: text("url"),
-  headers: text("headers"),
-  disabled: inverted("enabled"),
-  tools: (server, value, path) => {
-    // Copilot has a list of the tools that may be used.
-    if (Array.isArray(value)) allow(server, value, path);
-    else if (!isJsonObject(value)) server.set("tools", value, path);
-    else {
-      for (const [key, rules] of Object.entries(value)) {
-        (key === "deny" ? deny : same(`tools.${key}`))(server, rules, [...path, key]);
-      }
-    }
-  },
-};
 
 const KEYS: KeyRules = {
   ...COMMON_KEYS,

@@ -3,9 +3,16 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
-import { COMMON_KEYS } from "./claude.ts";
 import type { KeyRule, KeyRules } from "./draft.ts";
-import { deny, directory, likelySeconds, signIn, text, transport } from "./key-rules.ts";
+import {
+  COMMON_KEYS,
+  deny,
+  directory,
+  likelySeconds,
+  signIn,
+  text,
+  transport,
+} from "./key-rules.ts";
 import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 

@@ -2,9 +2,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import type { Application } from "./application.ts";
-import { COMMON_KEYS } from "./claude.ts";
 import type { KeyRules } from "./draft.ts";
-import { envFile, signIn } from "./key-rules.ts";
+import { COMMON_KEYS, envFile, signIn } from "./key-rules.ts";
 import { entries, mentions } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isBoard } from "../own-server.ts";
+import { DEFAULT_SERVERS } from "../schema/file-schema.ts";
 import { isRefusedVariable } from "../schema/server-schema.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { FileContext } from "./application.ts";
@@ -138,8 +139,6 @@ interface ServersOptions {
   /** What follows from several keys together. */
   finish?: (server: ServerDraft) => void;
 }
-
-const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
 /** One server of the user's file, and what has become of it. */
 export class ServerDraft {

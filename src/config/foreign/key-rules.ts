@@ -128,3 +128,31 @@ export const envFile: KeyRule = (server, value, path) => {
 
 /** Every key of our own, for files that may be ours under another name. */
 export const OUR_KEYS: KeyRules = Object.fromEntries(SERVER_KEYS.map((key) => [key, same(key)]));
+
+/**
+ * What most files with `mcpServers` have. Our own keys hold as well: the file may be ours under another name, and its rules
+ * must not be lost.
+ */
+export const COMMON_KEYS: KeyRules = {
+  ...OUR_KEYS,
+  type: transport,
+  transport: transport,
+  command: text("command"),
+  args: text("args"),
+  env: text("env"),
+  cwd: directory,
+  workingDir: directory,
+  url: text("url"),
+  headers: text("headers"),
+  disabled: inverted("enabled"),
+  tools: (server, value, path) => {
+    // Copilot has a list of the tools that may be used.
+    if (Array.isArray(value)) allow(server, value, path);
+    else if (!isJsonObject(value)) server.set("tools", value, path);
+    else {
+      for (const [key, rules] of Object.entries(value)) {
+        (key === "deny" ? deny : same(`tools.${key}`))(server, rules, [...path, key]);
+      }
+    }
+  },
+};

@@ -1,5 +1,6 @@
 // MCPtools: `{ servers }`, with keys that we have as well. So our schema reads them as they are, and reports typos.
 
+import { DEFAULT_SERVERS } from "../schema/file-schema.ts";
 import type { Application } from "./application.ts";
 
 export const mcptools: Application = {
@@ -9,7 +10,7 @@ export const mcptools: Application = {
   recognise: () => false,
   block: "servers",
   translate: ({ servers, $schema: _schema, ...others }, draft) => {
-    draft.set(["agents", "defaults", "mcp", "servers"], servers, ["servers"]);
+    draft.set(DEFAULT_SERVERS, servers, ["servers"]);
     draft.ignore(Object.keys(others), []);
   },
 };

@@ -4,9 +4,8 @@
 import { isJsonObject } from "../../model/json.ts";
 import type { KeyPath } from "../issue.ts";
 import type { Application } from "./application.ts";
-import { COMMON_KEYS } from "./claude.ts";
 import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
-import { transport } from "./key-rules.ts";
+import { COMMON_KEYS, transport } from "./key-rules.ts";
 import { entries, someHas } from "./recognise.ts";
 import { BRACES } from "./variables.ts";
 

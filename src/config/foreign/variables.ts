@@ -3,6 +3,7 @@
 // that names it, also where the application itself would go on with an empty text.
 
 import { basename } from "node:path";
+import { escaped } from "../../model/server-config.ts";
 import type { FileContext } from "./application.ts";
 
 type Converted =
@@ -131,9 +132,4 @@ function converter({ pattern, replace }: Syntax): Convert {
     }
     return { kind: "text", text: converted + escaped(text.slice(end)) };
   };
-}
-
-/** A function, since `$$` in a replacement stands for one `$`. */
-function escaped(text: string): string {
-  return text.replaceAll("${", () => "$${");
 }

@@ -4,9 +4,8 @@
 import { isJsonObject } from "../../model/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
 import type { Application } from "./application.ts";
-import { COMMON_KEYS } from "./claude.ts";
 import type { Draft, KeyRules } from "./draft.ts";
-import { envFile, signIn } from "./key-rules.ts";
+import { COMMON_KEYS, envFile, signIn } from "./key-rules.ts";
 import { mentions, someHas } from "./recognise.ts";
 import { editorVariables, reference, variableName } from "./variables.ts";
 

@@ -5,6 +5,7 @@
 import type { ModelProvider, ModelProviderType } from "../../model/agent-config.ts";
 import { SEARCH_SETTINGS, type ToolSearchSetting } from "../../model/include.ts";
 import { secureUrlProblem } from "../../net/secure-url.ts";
+import type { KeyPath } from "../issue.ts";
 import { gatewaySchema } from "./gateway-schema.ts";
 import {
   anyObject,
@@ -209,6 +210,9 @@ const root = {
     providers: mapOf(modelProvider, (name) => nameProblem(name)).optional(),
   }).optional(),
 };
+
+/** Where a file has the servers of all agents. */
+export const DEFAULT_SERVERS: KeyPath = ["agents", "defaults", "mcp", "servers"];
 
 /** The blocks of a file. */
 export const ROOT_KEYS: ReadonlySet<string> = new Set(Object.keys(root));

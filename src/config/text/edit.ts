@@ -14,7 +14,7 @@ import {
 } from "@humanwhocodes/momoa";
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
-import { atValue, configInvalid, type KeyPath, throwIfAny } from "../issue.ts";
+import { configInvalid, type KeyPath } from "../issue.ts";
 import { parseText } from "./document.ts";
 
 /**
@@ -40,15 +40,6 @@ export function setValue(text: string, path: KeyPath, value: unknown): string {
   const [start, end] = rangeOf(node);
   const indent = page.isPretty ? indentAt(page.text, start) : undefined;
   return applied(page.text, [{ start, end, text: written(value, indent, page.style) }]);
-}
-
-/** Adds a value to the end of the list that `path` leads to, and makes the list if it is missing. */
-export function appendValue(text: string, path: KeyPath, value: unknown): string {
-  const found = valueAt(text, path);
-  if (found === undefined) return setValue(text, path, [value]);
-  if (Array.isArray(found)) return setValue(text, [...path, found.length], value);
-  throwIfAny([atValue(path, "is not a list; expected one to add to")], {});
-  return text;
 }
 
 /**

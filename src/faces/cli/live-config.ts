@@ -1,6 +1,6 @@
 // The configuration of a command that runs for long, with the file that it lies over: as it was read when the command
-// started, and every edit that has been applied since. An edit that changes what is started waits for a person, unless the file is in Plugboard's home:
-// a `git pull`, or an agent that writes files, must not start commands.
+// started, and every edit that has been applied since. An edit that changes what is started waits for a person, unless
+// the file is in Plugboard's home: a `git pull`, or an agent that writes files, must not start commands.
 
 import { statSync } from "node:fs";
 import { randomBytes } from "node:crypto";

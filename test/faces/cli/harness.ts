@@ -143,3 +143,22 @@ export function useScratch(): Scratch {
   };
   return scratch;
 }
+
+/** Somebody at a terminal, who gives these answers one by one. */
+export function asked(
+  scratch: Scratch,
+  argv: string[],
+  env: Record<string, string>,
+  ...answers: [question: string, answer: string][]
+) {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const stderr = new Sink({ columns: 10_000, rows: 24 });
+  const running = scratch.start(argv, { stdin, stderr, env });
+  void (async () => {
+    for (const [question, answer] of answers) {
+      await stderr.until(question);
+      stdin.write(answer);
+    }
+  })();
+  return running.done;
+}

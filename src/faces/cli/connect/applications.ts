@@ -2,12 +2,14 @@
 
 import { posix, win32 } from "node:path";
 import { places, type PlacesOptions } from "../../../config/foreign/places.ts";
-import type { KeyPath } from "../../../config/issue.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { closest } from "../../../util/closest.ts";
+import { oneLine } from "../../../util/text.ts";
 
 /** How a board is started: a program, its first arguments, and the words that follow. */
-export interface Launch {
+export interface BoardStart {
   command: string;
   /** Everything before `serve` or `acp`. */
   args: readonly string[];
@@ -34,7 +36,7 @@ export interface ConnectedApplication {
   /** Its own commands. */
   programs: readonly string[];
   /** `value` is what the file has now. */
-  entries: (launch: Launch, value: unknown) => Entry[];
+  entries: (start: BoardStart, value: unknown) => Entry[];
   /** What it takes until it notices. */
   next: string;
 }
@@ -52,8 +54,8 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     marks: ({ homedir, platform }) => [systemOf(platform).join(homedir, ".claude")],
     programs: ["claude"],
     // As `claude mcp add --scope user` writes it.
-    entries: (launch) => [
-      server(["mcpServers"], { type: "stdio", ...plain(launch), env: launch.env }),
+    entries: (start) => [
+      server(["mcpServers"], { type: "stdio", ...plain(start), env: start.env }),
     ],
     next: "it has the board in its next session; claude mcp list shows it",
   },
@@ -63,7 +65,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("claude-desktop"),
     programs: [],
-    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
     next: "quit Claude Desktop and start it again",
   },
   {
@@ -72,7 +74,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("cursor"),
     programs: ["cursor", "cursor-agent"],
-    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
     next: "Cursor notices by itself; enable the server in its settings if it asks",
   },
   {
@@ -81,7 +83,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("windsurf"),
     programs: ["windsurf"],
-    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
     next: "press refresh in Windsurf's list of MCP servers",
   },
   {
@@ -90,7 +92,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("cline"),
     programs: ["cline"],
-    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
     next: "Cline notices by itself",
   },
   {
@@ -99,9 +101,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("vscode"),
     programs: ["code", "code-insiders", "codium"],
-    entries: (launch) => [
-      server(["servers"], { type: "stdio", ...withEnv(plain(launch), launch) }),
-    ],
+    entries: (start) => [server(["servers"], { type: "stdio", ...withEnv(plain(start), start) })],
     next: "start it from VS Code's list of MCP servers; VS Code asks once whether you trust it",
   },
   {
@@ -110,9 +110,9 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("zed"),
     programs: ["zed"],
-    entries: (launch) => [
-      server(["context_servers"], { ...plain(launch), env: launch.env }),
-      agent({ type: "custom", ...plain(launch, "acp"), env: launch.env }),
+    entries: (start) => [
+      server(["context_servers"], { ...plain(start), env: start.env }),
+      agent({ type: "custom", ...plain(start, "acp"), env: start.env }),
     ],
     next: "Zed notices by itself; the agent is in the menu for new threads",
   },
@@ -131,7 +131,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
       ];
     },
     programs: ["idea", "pycharm", "webstorm", "goland"],
-    entries: (launch) => [agent({ ...plain(launch, "acp"), env: launch.env })],
+    entries: (start) => [agent({ ...plain(start, "acp"), env: start.env })],
     next: "choose Plugboard in the AI Chat",
   },
   {
@@ -140,11 +140,11 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "toml",
     files: userFiles("codex"),
     programs: ["codex"],
-    entries: (launch) => [
+    entries: (start) => [
       server(["mcp_servers"], {
-        ...withEnv(plain(launch), launch),
+        ...withEnv(plain(start), start),
         // Codex passes no other variables on.
-        ...(launch.variables.length > 0 && { env_vars: launch.variables }),
+        ...(start.variables.length > 0 && { env_vars: start.variables }),
       }),
     ],
     next: "it has the board in its next session; codex mcp list shows it",
@@ -155,7 +155,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("gemini"),
     programs: ["gemini"],
-    entries: (launch) => [server(["mcpServers"], withEnv(plain(launch), launch))],
+    entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
     next: "it has the board in its next session, in folders that it trusts; gemini mcp list shows it",
   },
   {
@@ -164,9 +164,9 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("opencode"),
     programs: ["opencode"],
-    entries: (launch, value) => {
-      const { command, args } = plain(launch);
-      const env = Object.keys(launch.env).length > 0 && { environment: launch.env };
+    entries: (start, value) => {
+      const { command, args } = plain(start);
+      const env = Object.keys(start.env).length > 0 && { environment: start.env };
       const entry = { type: "local", command: [command, ...args], ...env };
       // Its second version has the servers one level deeper, and no `enabled`.
       return isSecondVersion(value)
@@ -182,12 +182,25 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     files: userFiles("openclaw"),
     programs: ["openclaw"],
     // Without it, OpenClaw waits 1.5 seconds for the list of tools.
-    entries: (launch) => [
-      server(["mcp", "servers"], { ...withEnv(plain(launch), launch), requestTimeoutMs: 120_000 }),
+    entries: (start) => [
+      server(["mcp", "servers"], { ...withEnv(plain(start), start), requestTimeoutMs: 120_000 }),
     ],
     next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
   },
 ];
+
+/** Throws INVALID_ARGUMENTS, with the closest one, for a word that names none. */
+export function applicationOf(word: string): ConnectedApplication {
+  const found = CONNECTED.find(({ id }) => id === word);
+  if (found !== undefined) return found;
+  const ids = CONNECTED.map(({ id }) => id);
+  const near = closest(word, ids);
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(word, 100)}' is not an application that Plugboard knows`,
+    { hint: near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?` },
+  );
+}
 
 function systemOf(platform: NodeJS.Platform): typeof posix {
   return platform === "win32" ? win32 : posix;
@@ -209,13 +222,13 @@ function agent(value: JsonObject): Entry {
 }
 
 function plain(
-  { command, args }: Launch,
+  { command, args }: BoardStart,
   word: "serve" | "acp" = "serve",
 ): { command: string; args: string[] } {
   return { command, args: [...args, word] };
 }
 
-function withEnv(value: JsonObject, { env }: Launch): JsonObject {
+function withEnv(value: JsonObject, { env }: BoardStart): JsonObject {
   return Object.keys(env).length === 0 ? value : { ...value, env };
 }
 
@@ -237,13 +250,9 @@ export function commandOf(value: unknown): string[] | undefined {
 }
 
 /** For entries under our own name: there a Plugboard that has moved is known too. */
-export function isOurs(value: unknown): boolean {
+export function isOurs(value: unknown): value is JsonObject {
   const [command, ...args] = commandOf(value) ?? [];
   const isBoard = args.at(-1) === "serve" || args.at(-1) === "acp";
   const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.js$/.test(arg));
   return isOwnServer(command, args) || (isBoard && hasBin);
-}
-
-export function valueIn(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
 }

@@ -1,7 +1,6 @@
-// `plugboard connect`: puts the board into another application's own file, and takes it out again.
+// `plugboard connect`: puts the board into another application's own file.
 
-import { rm, rmdir, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
@@ -10,8 +9,9 @@ import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { valueIn } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
-import { closest } from "../../../util/closest.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -19,28 +19,22 @@ import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource, withoutFile } from "../open.ts";
 import { requireYes } from "../terminal/input.ts";
-import { renderTable, type Row } from "../terminal/table.ts";
 import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
-  CONNECTED,
+  applicationOf,
   type ConnectedApplication,
   type Entry,
   isOurs,
-  type Launch,
-  valueIn,
+  type BoardStart,
 } from "./applications.ts";
 import type { ConnectCommand, ConnectOptions } from "./command.ts";
-import { type Splice, takeBack, withEntries, withoutEntries } from "./entry-text.ts";
-import {
-  type Connection,
-  fileOf,
-  findApplication,
-  type FoundApplication,
-  valueOf,
-} from "./found.ts";
-import { launchOf } from "./launch.ts";
+import { disconnect } from "./disconnect.ts";
+import { type Edited, withEntries } from "./entry-text.ts";
+import { fileOf, valueOf } from "./found.ts";
+import { boardStart } from "./board-start.ts";
+import { listApplications } from "./list.ts";
 import { changeLines } from "./preview.ts";
-import { hashOf, readRecord, removeRecord, writeRecord } from "./record.ts";
+import { type Before, hashOf, readBefore, removeRecord, writeRecord } from "./record.ts";
 
 /** The file may get credentials of other servers later. */
 const OWN_MODE = 0o600;
@@ -48,99 +42,39 @@ const OWN_MODE = 0o600;
 export async function runConnect(command: ConnectCommand, context: CliContext): Promise<number> {
   switch (command.action) {
     case "list":
-      return runList(context);
+      return listApplications(context);
     case "connect":
       return connect(command, context);
     case "undo":
-      return undo(command, context);
+      return disconnect(command, context);
   }
 }
-
-// What is here
-
-async function runList({ io, screen, options }: CliContext): Promise<number> {
-  const found = await Promise.all(CONNECTED.map((application) => findApplication(application, io)));
-  if (options.json) {
-    screen.json(found.map(toJson));
-    return EXIT.ok;
-  }
-  const { paint, width } = screen.terminal.out;
-  const here = found.filter(
-    ({ isInstalled, connection }) => isInstalled || connection.kind === "connected",
-  );
-  const others = found.filter((each) => !here.includes(each));
-  const rows = here.map(({ application, path, connection }): Row => ({
-    cells: [application.id, stateCell(connection), { text: path, tone: "dim" }],
-    ...(connection.kind === "connected" &&
-      connection.missing !== undefined && {
-        notes: [
-          `${visible(connection.missing)} is gone; to connect it again:`,
-          `  ${offeredCommand(`connect ${application.id}`, options)}`,
-        ],
-      }),
-    ...(connection.kind === "unknown" && { notes: [oneLine(connection.problem, 300)] }),
-  }));
-  screen.lines([
-    ...renderTable([{}, {}, { min: 20 }], rows, { width, paint }),
-    ...(rows.length === 0 ? ["None of the applications that Plugboard knows is here."] : [""]),
-    ...(others.length === 0
-      ? []
-      : [paint("dim", `not here: ${others.map(({ application }) => application.id).join(", ")}`)]),
-    ...(here.some(({ connection }) => connection.kind === "absent")
-      ? [
-          "To put your servers into one of them:",
-          `  ${offeredCommand("connect <application>", options)}`,
-        ]
-      : []),
-  ]);
-  return EXIT.ok;
-}
-
-function stateCell(connection: Connection): Row["cells"][number] {
-  switch (connection.kind) {
-    case "absent":
-      return { text: "not connected", tone: "dim" };
-    case "unknown":
-      return { text: "cannot be read", tone: "yellow" };
-    case "connected":
-      return connection.missing === undefined
-        ? { text: `connected as ${connection.as.join(" and ")}`, tone: "green" }
-        : { text: "connected, but broken", tone: "red" };
-  }
-}
-
-function toJson({ application, path, isInstalled, connection }: FoundApplication): object {
-  const { kind, ...rest } = connection;
-  return { application: application.id, file: path, installed: isInstalled, state: kind, ...rest };
-}
-
-// Putting it in
 
 async function connect(command: ConnectOptions, context: CliContext): Promise<number> {
   const { io, screen, options } = context;
-  const application = find(command.application);
+  const application = applicationOf(command.application);
   const found = findSource(context);
   const { source, agent } = (await loadAlone(chosenFile(found, command), context)) ?? {
     source: found,
     agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
   };
-  const file = await readTextFile(await pathOf(application, command, context));
+  const file = await readTextFile(await fileOf(application, command.file, io));
   refuseBoardInBoard(source, agent, file, application);
-  const launch = await launchOf(source, agent, context);
+  const start = await boardStart(source, agent, context);
   const home = plugboardHome(io.env, io.homedir);
-  const base = await baseOf(file, home);
-  const value = valueOf(application, { ...file, text: base.text });
-  const entries = entriesOf(application, command, launch, value);
+  const before = await readBefore(file, home);
+  const value = valueOf(application, { ...file, text: before.text });
+  const entries = entriesOf(application, command, start, value);
   refuseForeign(entries, value, file, application);
-  const { text, splices } = withEntries(application.syntax, base.text ?? "", entries, file.file);
+  const { text, splices } = withEntries(application.syntax, before.text ?? "", entries, file.file);
   if (text === file.text) {
     return reportConnected({ application, file, entries, isNew: false, twice: [] }, context);
   }
-  const twice = await onBothSides(application, file, agent, io);
+  const twice = await onBothSides(file, agent, io);
   const lines = [
     `${visible(file.file)} would change:`,
-    ...changeLines(base.text ?? "", splices),
-    ...notes(application, source, agent, launch, options),
+    ...changeLines(before.text ?? "", splices),
+    ...notes(application, source, agent, start, options),
     ...whichServers(application, found, source),
     ...twice.map(
       (name) =>
@@ -151,17 +85,8 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
   // Where an entry of ours was there before, nobody knows what the file was without it.
   const isExact = !entries.some(({ path }) => valueIn(value, path) !== undefined);
-  if (isExact) {
-    await writeRecord(home, {
-      file: file.target,
-      before: base.text === undefined ? undefined : hashOf(base.text),
-      after: hashOf(text),
-      splices,
-      directories: base.directories ?? (await missingDirectories(file.target)),
-    });
-  } else {
-    await removeRecord(home, file.target);
-  }
+  if (isExact) await keepRecord({ file, before, text, splices }, home);
+  else await removeRecord(home, file.target);
   await writeTextFile(file, text, { mode: OWN_MODE });
   return reportConnected({ application, file, entries, isNew: true, twice }, context);
 }
@@ -206,31 +131,13 @@ async function loadAlone(
   return last === undefined || beneath.length === 0 ? trusted : loadTrusted(last, context);
 }
 
-interface Base {
-  /** Undefined where there is no file. */
-  text: string | undefined;
-  /** Those that were made for the file before. */
-  directories?: string[];
-}
-
-/** What the file was before it was connected, where that is known. */
-async function baseOf({ target, text }: TextFile, home: string): Promise<Base> {
-  const record = await readRecord(home, target);
-  if (record === undefined || text === undefined || hashOf(text) !== record.after) return { text };
-  const before = takeBack(text, record.splices);
-  if (before === undefined) return { text };
-  const { directories } = record;
-  if (record.before === undefined) return { text: undefined, directories };
-  return hashOf(before) === record.before ? { text: before, directories } : { text };
-}
-
 function entriesOf(
   application: ConnectedApplication,
   { as }: ConnectOptions,
-  launch: Launch,
+  start: BoardStart,
   value: unknown,
 ): Entry[] {
-  const all = application.entries(launch, value);
+  const all = application.entries(start, value);
   const entries = all.filter((entry) => as === undefined || entry.as === as);
   if (entries.length > 0) return entries;
   throw new PlugboardError(
@@ -287,7 +194,7 @@ function notes(
   { name }: ConnectedApplication,
   source: ConfigSource,
   { servers }: AgentConfig,
-  { args, variables }: Launch,
+  { args, variables }: BoardStart,
   options: CliContext["options"],
 ): string[] {
   return [
@@ -312,7 +219,6 @@ function notes(
 
 /** Names of servers that are in the application's file and on the board, under one name or doing the same. */
 async function onBothSides(
-  application: ConnectedApplication,
   file: TextFile,
   { servers }: AgentConfig,
   { cwd, homedir }: CliContext["io"],
@@ -341,95 +247,30 @@ function toKey(command: string, args: readonly string[]): string {
   return JSON.stringify([command, ...args]);
 }
 
+interface Change extends Edited {
+  file: TextFile;
+  before: Before;
+}
+
+async function keepRecord(
+  { file: { target }, before, text, splices }: Change,
+  home: string,
+): Promise<void> {
+  await writeRecord(home, {
+    file: target,
+    before: before.text === undefined ? undefined : hashOf(before.text),
+    after: hashOf(text),
+    splices,
+    directories: before.directories ?? (await missingDirectories(target)),
+  });
+}
+
 async function missingDirectories(file: string): Promise<string[]> {
   const missing: string[] = [];
   for (let directory = dirname(file); ; directory = dirname(directory)) {
-    const isThere = await stat(directory).then(
-      () => true,
-      () => false,
-    );
-    if (isThere || directory === dirname(directory)) return missing;
+    if ((await pathExists(directory)) || directory === dirname(directory)) return missing;
     missing.unshift(directory);
   }
-}
-
-// Taking it out
-
-async function undo(command: ConnectOptions, context: CliContext): Promise<number> {
-  const { io, screen } = context;
-  const application = find(command.application);
-  const file = await readTextFile(await pathOf(application, command, context));
-  const home = plugboardHome(io.env, io.homedir);
-  const record = await readRecord(home, file.target);
-  const base = await baseOf(file, home);
-  const isExact = base.text !== file.text && command.as === undefined;
-  if (isExact && base.text === undefined) {
-    screen.note(`${visible(file.file)} was made for this, and would be removed`);
-    await requireYes("Remove it?", { yes: command.yes, what: "remove it" }, context);
-    await rm(file.target);
-    for (const directory of record?.directories.toReversed() ?? []) {
-      // Somebody else may have put something into it.
-      await rmdir(directory).catch(() => undefined);
-    }
-    await removeRecord(home, file.target);
-    return reportUndone(application, file, "exact", context);
-  }
-  const { text, splices } = isExact
-    ? { text: base.text ?? "", splices: undone(record?.splices ?? []) }
-    : withoutOurs(application, command, file);
-  if (text === file.text || file.text === undefined) {
-    throw new PlugboardError("INVALID_ARGUMENTS", `the board is not in ${visible(file.file)}`, {
-      hint: `to see what is connected: ${offeredCommand("connect", context.options)}`,
-    });
-  }
-  screen.note(`${visible(file.file)} would change:`);
-  for (const line of changeLines(file.text, splices)) screen.note(line);
-  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
-  await writeTextFile(file, text);
-  await removeRecord(home, file.target);
-  return reportUndone(application, file, isExact ? "exact" : "entry", context);
-}
-
-/** The same change in the other direction. */
-function undone(splices: readonly Splice[]): Splice[] {
-  return splices
-    .toReversed()
-    .map(({ start, removed, added }) => ({ start, removed: added, added: removed }));
-}
-
-function withoutOurs(
-  application: ConnectedApplication,
-  { as }: ConnectOptions,
-  file: TextFile,
-): { text: string; splices: Splice[] } {
-  const value = valueOf(application, file);
-  const entries = application
-    .entries({ command: "", args: [], env: {}, variables: [] }, value)
-    .filter((entry) => as === undefined || entry.as === as)
-    .filter(({ path }) => isOurs(valueIn(value, path)));
-  return withoutEntries(application.syntax, file.text ?? "", entries, file.file);
-}
-
-// Both ways
-
-function find(word: string): ConnectedApplication {
-  const found = CONNECTED.find(({ id }) => id === word);
-  if (found !== undefined) return found;
-  const ids = CONNECTED.map(({ id }) => id);
-  const near = closest(word, ids);
-  throw new PlugboardError(
-    "INVALID_ARGUMENTS",
-    `'${oneLine(word, 100)}' is not an application that Plugboard knows`,
-    { hint: near === undefined ? `expected one of ${ids.join(", ")}` : `did you mean '${near}'?` },
-  );
-}
-
-function pathOf(
-  application: ConnectedApplication,
-  { file }: ConnectOptions,
-  { io }: CliContext,
-): Promise<string> | string {
-  return file === undefined ? fileOf(application, io) : resolve(io.cwd, file);
 }
 
 interface Connected {
@@ -465,23 +306,5 @@ function reportConnected(
         ]
       : [`${name} is connected already: ${visible(file.file)}`],
   );
-  return EXIT.ok;
-}
-
-function reportUndone(
-  { id, name }: ConnectedApplication,
-  { file }: TextFile,
-  kind: "exact" | "entry",
-  { screen, options }: CliContext,
-): number {
-  if (options.json) {
-    screen.json({ application: id, file, changed: true, exact: kind === "exact" });
-    return EXIT.ok;
-  }
-  screen.lines([
-    kind === "exact"
-      ? `disconnected ${name}: ${visible(file)} is what it was before`
-      : `disconnected ${name}: only the board's own entry is gone from ${visible(file)}`,
-  ]);
   return EXIT.ok;
 }

@@ -1,14 +1,16 @@
 // What is known of an application on this machine: its file, whether it is installed, and whether the board is in it.
 
-import { stat } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { valueIn } from "../../../model/json.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import type { CliIo } from "../io.ts";
-import { commandOf, type ConnectedApplication, isOurs, valueIn } from "./applications.ts";
+import { commandOf, type ConnectedApplication, type Entry, isOurs } from "./applications.ts";
 import { readValue } from "./entry-text.ts";
 
-export type Connection =
+/** Whether the board is in the application's file. */
+export type ConnectState =
   | { kind: "absent" }
   /** `missing` is a program or file of the entry that is no longer there. */
   | { kind: "connected"; as: ("server" | "agent")[]; missing?: string }
@@ -19,15 +21,24 @@ export interface FoundApplication {
   application: ConnectedApplication;
   isInstalled: boolean;
   path: string;
-  connection: Connection;
+  state: ConnectState;
 }
 
-/** The file that is changed: the first that is there, else the first whose directory is, else the first. */
-export async function fileOf(application: ConnectedApplication, io: CliIo): Promise<string> {
+/** The file that is changed: the one that was named, or the application's own. */
+export async function fileOf(
+  application: ConnectedApplication,
+  named: string | undefined,
+  io: CliIo,
+): Promise<string> {
+  return named === undefined ? ownFileOf(application, io) : resolve(io.cwd, named);
+}
+
+/** The first that is there, else the first whose directory is, else the first. */
+async function ownFileOf(application: ConnectedApplication, io: CliIo): Promise<string> {
   const files = application.files(aroundOf(io));
   const first = files[0] ?? "";
-  for (const file of files) if (await isThere(file)) return file;
-  for (const file of files) if (await isThere(dirname(file))) return file;
+  for (const file of files) if (await pathExists(file)) return file;
+  for (const file of files) if (await pathExists(dirname(file))) return file;
   return first;
 }
 
@@ -35,12 +46,12 @@ export async function findApplication(
   application: ConnectedApplication,
   io: CliIo,
 ): Promise<FoundApplication> {
-  const path = await fileOf(application, io);
+  const path = await ownFileOf(application, io);
   return {
     application,
     path,
     isInstalled: await isInstalled(application, io),
-    connection: await connectionIn(application, path),
+    state: await stateIn(application, path),
   };
 }
 
@@ -67,18 +78,14 @@ async function isInstalled(application: ConnectedApplication, io: CliIo): Promis
     .flatMap((directory) =>
       application.programs.flatMap((name) => ENDINGS.map((end) => join(directory, name + end))),
     );
-  const found = await Promise.all([...files, ...marks, ...programs].map(isThere));
+  const found = await Promise.all([...files, ...marks, ...programs].map(pathExists));
   return found.includes(true);
 }
 
-async function connectionIn(application: ConnectedApplication, path: string): Promise<Connection> {
+async function stateIn(application: ConnectedApplication, path: string): Promise<ConnectState> {
   try {
     const value = valueOf(application, await readTextFile(path));
-    const launch = { command: "", args: [], env: {}, variables: [] };
-    const ours = application
-      .entries(launch, value)
-      .map((entry) => ({ ...entry, value: valueIn(value, entry.path) }))
-      .filter((entry) => isOurs(entry.value));
+    const ours = ourEntries(application, value);
     if (ours.length === 0) return { kind: "absent" };
     const files = ours.flatMap((entry) => (commandOf(entry.value) ?? []).slice(0, 2));
     const missing = await firstMissing(files.filter((file) => isAbsolute(file)));
@@ -93,19 +100,21 @@ async function connectionIn(application: ConnectedApplication, path: string): Pr
   }
 }
 
+/** The entries that start a board, as the file has them. */
+export function ourEntries(application: ConnectedApplication, value: unknown): Entry[] {
+  const start = { command: "", args: [], env: {}, variables: [] };
+  return application.entries(start, value).flatMap((entry) => {
+    const written = valueIn(value, entry.path);
+    return isOurs(written) ? [{ ...entry, value: written }] : [];
+  });
+}
+
 /** Throws CONFIG_INVALID. */
 export function valueOf({ syntax }: ConnectedApplication, { file, text = "" }: TextFile): unknown {
   return text.trim() === "" ? undefined : readValue(syntax, text, file);
 }
 
 async function firstMissing(files: readonly string[]): Promise<string | undefined> {
-  for (const file of files) if (!(await isThere(file))) return file;
+  for (const file of files) if (!(await pathExists(file))) return file;
   return undefined;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -4,9 +4,10 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../../../model/json.ts";
+import type { TextFile } from "../../../config/text/text-file.ts";
 import { readJsonFile, writeJsonFile } from "../../../state/json-file.ts";
 import { shortHash } from "../../../util/short-hash.ts";
-import type { Splice } from "./entry-text.ts";
+import { type Splice, takeBack } from "./entry-text.ts";
 
 export interface ConnectRecord {
   file: string;
@@ -60,4 +61,22 @@ function isSplice(value: unknown): value is Splice {
     typeof value["removed"] === "string" &&
     typeof value["added"] === "string"
   );
+}
+
+export interface Before {
+  /** Undefined where there is no file. */
+  text: string | undefined;
+  /** Those that were made for the file. */
+  directories?: string[];
+}
+
+/** What the file was before it was connected, where that is known. */
+export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
+  const record = await readRecord(home, target);
+  if (record === undefined || text === undefined || hashOf(text) !== record.after) return { text };
+  const before = takeBack(text, record.splices);
+  if (before === undefined) return { text };
+  const { directories } = record;
+  if (record.before === undefined) return { text: undefined, directories };
+  return hashOf(before) === record.before ? { text: before, directories } : { text };
 }

@@ -1,6 +1,5 @@
 // `plugboard import`: shows the servers of other applications, and adds them to a file of ours.
 
-import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { withoutCredentials } from "../../../board/without-credentials.ts";
 import { filesOf } from "../../../config/find.ts";
@@ -9,6 +8,7 @@ import { findOtherFiles, type OtherFile, readOtherFile } from "../../../config/o
 import { type ServerText, withServer, writtenServers } from "../../../config/server-text.ts";
 import { PlugboardError, unknownServer } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
+import { pathExists } from "../../../util/path-exists.ts";
 import { closest } from "../../../util/closest.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { oneLine, plural, shellQuoted } from "../../../util/text.ts";
@@ -60,12 +60,29 @@ async function importInto(
     place: store && ((name) => store.place(name).text),
     names: command.names,
   });
+  if (command.write) return writeServers({ target, files, candidates, store }, command, context);
+  if (options.json) screen.json(toJson(target, files, candidates));
+  else screen.lines(listLines(files, candidates, command, context));
+  return EXIT.ok;
+}
+
+interface Import {
+  /** The file that gets the servers. */
+  target: ServerFile;
+  /** Those that have them. */
+  files: readonly OtherFile[];
+  candidates: readonly Candidate[];
+  /** Where their credentials go. */
+  store?: SecretStore | undefined;
+}
+
+async function writeServers(
+  { target, files, candidates, store }: Import,
+  command: ImportCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
   const wanted = chosen(candidates, command.force);
-  if (!command.write) {
-    if (options.json) screen.json(toJson(target, files, candidates));
-    else screen.lines(listLines(files, candidates, command, context));
-    return EXIT.ok;
-  }
   if (!options.json) {
     for (const line of shownFiles(files, candidates, context)) screen.note(line);
   }
@@ -139,7 +156,7 @@ async function findFiles(from: readonly string[], context: CliContext): Promise<
       .filter((each) => !ids.has(each))
       .map(async (each) => {
         const path = resolve(cwd, each);
-        if (await isThere(path)) return readOtherFile(path, around);
+        if (await pathExists(path)) return readOtherFile(path, around);
         throw new PlugboardError(
           "INVALID_ARGUMENTS",
           /[./\\]/.test(each)
@@ -167,13 +184,6 @@ function meant(word: string, ids: readonly string[]): string {
   return near === undefined
     ? `expected a file, or one of ${ids.toSorted().join(", ")}`
     : `did you mean '${near}'?`;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function requireNames(names: readonly string[], files: readonly OtherFile[]): void {

@@ -26,7 +26,9 @@ import { typedName } from "../typed/typed-name.ts";
 import { isHttp } from "../typed-server.ts";
 import type { AddCommand, AddJsonCommand } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
-import { fillOffer, type OfferedWord, readOffer, readOfferedWord, sweep } from "./offer.ts";
+import { removeUnusedBundles } from "./bundles.ts";
+import { diffLines } from "./diff-lines.ts";
+import { fillOffer, type OfferSource, readOffer, readOfferSource } from "./offer.ts";
 import {
   changeServerFile,
   commandFor,
@@ -34,7 +36,7 @@ import {
   type ServerFile,
   untrustedLines,
 } from "./server-file.ts";
-import { type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 
 type Command = AddCommand | AddJsonCommand;
 
@@ -67,7 +69,7 @@ function refuseMistyped({ name, words }: AddCommand, { argv, io }: CliContext): 
   if (words.length > 1 || end !== -1) return;
   const target = words[0] ?? name;
   const url = urlMeantByName(target);
-  const isBundle = readOfferedWord(target)?.kind === "bundle";
+  const isBundle = readOfferSource(target)?.kind === "bundle";
   if (isBundle || (url === undefined && (words.length === 1 || !isHttp(target)))) return;
   const meant = url ?? target;
   const called = words.length === 1 ? name : typedName({ url: meant }, io.cwd);
@@ -152,7 +154,7 @@ function untried(name: string, unset: readonly string[]): string {
 // A server that somebody publishes
 
 interface OfferedServer {
-  word: OfferedWord;
+  source: OfferSource;
   command: AddCommand;
   /** What the person calls it. */
   name?: string;
@@ -162,8 +164,8 @@ interface OfferedServer {
 function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | undefined {
   const { name, words, env, headers, transport, set, way, registry } = command;
   const typed = words.length === 0 ? name : words.length === 1 ? words[0] : undefined;
-  const word = typed === undefined || argv.includes("--") ? undefined : readOfferedWord(typed);
-  if (word === undefined) {
+  const source = typed === undefined || argv.includes("--") ? undefined : readOfferSource(typed);
+  if (source === undefined) {
     const isMeant = set.length > 0 || way !== undefined || registry !== undefined;
     if (!isMeant) return undefined;
     throw new PlugboardError(
@@ -179,24 +181,24 @@ function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | u
       { hint: "give its values with --set KEY=value" },
     );
   }
-  return { word, command, ...(words.length === 1 && { name }) };
+  return { source, command, ...(words.length === 1 && { name }) };
 }
 
 async function addOffered(
-  { word, command, name: given }: OfferedServer,
+  { source, command, name: given }: OfferedServer,
   context: CliContext,
 ): Promise<number> {
   if (given !== undefined) requireName(given);
   const file = await openServerFile(command.scope, context);
   try {
-    const { offer, lines } = await readOffer(word, command, file, context);
+    const { offer, lines } = await readOffer(source, command, file, context);
     const name = given ?? offer.name;
     requireNew(name, offer, file, command, context);
     for (const line of lines) context.screen.note(line);
     const filled = await fillOffer(offer, command, context);
     return await addServer({ name, ...filled }, file, command, context);
   } finally {
-    await sweep(file, context);
+    await removeUnusedBundles(file, context);
   }
 }
 
@@ -265,12 +267,11 @@ async function requireAnswer(
     if (await askYesNo("Add it anyway?", context)) return;
     throw notWanted();
   }
-  const { state } = trial;
-  const error = "error" in state ? state.error : undefined;
-  throw new PlugboardError(
-    error?.code ?? "SERVER_UNAVAILABLE",
+  throw doesNotAnswer(
+    name,
+    trial,
     `${oneLine(name)} was not added, because it does not answer`,
-    { server: name, hint: "to add it without trying it: --no-check" },
+    "to add it without trying it: --no-check",
   );
 }
 
@@ -281,24 +282,20 @@ async function exists(
   { path }: ServerFile,
   context: CliContext,
 ): Promise<PlugboardError> {
-  const lines = await difference(
-    escapedJsonLines(isJsonObject(existing) ? withoutCredentials(existing) : existing),
-    escapedJsonLines(withoutCredentials(server)),
+  const lines = await diffLines(
+    escapedJsonLines(isJsonObject(existing) ? withoutCredentials(existing) : existing).split("\n"),
+    escapedJsonLines(withoutCredentials(server)).split("\n"),
   );
   return new PlugboardError(
     "INVALID_ARGUMENTS",
-    [`${visible(path)} has a server '${oneLine(name, 100)}' already:`, ...lines].join("\n"),
+    [
+      `${visible(path)} has a server '${oneLine(name, 100)}' already:`,
+      ...lines.map((line) => `  ${line}`),
+    ].join("\n"),
     {
       server: name,
       hint: `give another name, or --force to replace it; to remove it: ${commandFor("remove", name, context)}`,
     },
-  );
-}
-
-async function difference(before: string, after: string): Promise<string[]> {
-  const { diffArrays } = await import("diff");
-  return diffArrays(before.split("\n"), after.split("\n")).flatMap(({ value, added, removed }) =>
-    value.map((line) => `  ${added ? "+" : removed ? "-" : " "} ${line}`),
   );
 }
 

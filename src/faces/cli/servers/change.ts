@@ -33,8 +33,8 @@ export async function runChange(
   }
   const isTrusted = isChanged ? await changeServerFile(file, change, [name], context) : undefined;
   if (kind === "remove") {
-    const { sweep } = await import("./offer.ts");
-    await sweep(file, context);
+    const { removeUnusedBundles } = await import("./bundles.ts");
+    await removeUnusedBundles(file, context);
   }
   if (options.json) {
     screen.json({

@@ -1,11 +1,9 @@
 // A server that somebody publishes, on its way into the configuration: found in the registry or in a bundle, shown with
 // everything that a person should know, and filled in.
 
-import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { Provenance, ServerOffer } from "../../../model/server-offer.ts";
-import { withProxy } from "../../../net/proxy-env.ts";
 import type { RegistryClient } from "../../../registry/client.ts";
 import {
   readRegistryName,
@@ -14,13 +12,13 @@ import {
 } from "../../../registry/server-json.ts";
 import { chooseWay, suggestedName, type Way, waysOf } from "../../../registry/ways.ts";
 import { isOnPath } from "../../../util/on-path.ts";
-import { reasonOf } from "../../../util/system-problem.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
+import { openBundleFile } from "./bundles.ts";
 import { type GivenValues, type ReadInputs, readInputs } from "./inputs.ts";
 import { withRegistry } from "./open-registry.ts";
-import { type ServerFile, trustedSettings } from "./server-file.ts";
+import type { ServerFile } from "./server-file.ts";
 import { suspicions } from "./suspicious.ts";
 
 /** What a person typed about it. */
@@ -42,36 +40,36 @@ export interface FilledOffer extends Pick<ReadInputs, "unset"> {
   notes: string[];
 }
 
-/** What a word names: a server in the registry, or a bundle. Undefined for anything else. */
-export type OfferedWord =
-  | { kind: "registry"; name: RegistryName }
-  | { kind: "bundle"; word: string };
+/** Where an offer is: in the registry, or in a bundle at a path or a URL. */
+export type OfferSource =
+  | ({ kind: "registry" } & RegistryName)
+  | { kind: "bundle"; written: string };
 
-export function readOfferedWord(word: string): OfferedWord | undefined {
-  // The same test as in bundle/, which is loaded only for a bundle.
+/** Undefined for a word that names neither. */
+export function readOfferSource(word: string): OfferSource | undefined {
   const path = URL.canParse(word) ? new URL(word).pathname : word;
-  if (/\.(?:mcpb|dxt)$/i.test(path)) return { kind: "bundle", word };
-  const name = readRegistryName(word);
-  return name && { kind: "registry", name };
+  if (/\.(?:mcpb|dxt)$/i.test(path)) return { kind: "bundle", written: word };
+  const found = readRegistryName(word);
+  return found && { kind: "registry", ...found };
 }
 
 export async function readOffer(
-  word: OfferedWord,
+  source: OfferSource,
   options: OfferOptions,
   file: ServerFile,
   context: CliContext,
 ): Promise<FoundOffer> {
-  if (word.kind === "bundle") {
+  if (source.kind === "bundle") {
     if (options.way !== undefined || options.registry !== undefined) {
       throw new PlugboardError(
         "INVALID_ARGUMENTS",
         "--package, --remote and --registry are for servers of the registry, and this is a bundle",
       );
     }
-    const offer = await openBundleFile(word.word, undefined, file, context);
-    return { offer, lines: aboutOffer(offer, visible(word.word)) };
+    const offer = await openBundleFile(source.written, undefined, file, context);
+    return { offer, lines: aboutOffer(offer, visible(source.written)) };
   }
-  const { name, version } = word.name;
+  const { name, version } = source;
   return withRegistry(options.registry, file, context, async (registry) =>
     offerFrom(await registry.get(name, version), registry, options.way, file, context),
   );
@@ -95,13 +93,18 @@ export async function offerFrom(
   return { offer, lines: aboutEntry(entry, registry.url, way, ways, offer.notes, context) };
 }
 
-function refuseDeleted({ server, status, statusMessage }: RegistryEntry): void {
+function refuseDeleted(entry: RegistryEntry): void {
+  const { server, status } = entry;
   if (status !== "deleted") return;
-  const why = statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
   throw new PlugboardError(
     "REFUSED_BY_POLICY",
-    `${server.name} ${server.version} was deleted from the registry${why}`,
+    `${server.name} ${server.version} was deleted from the registry${statusReason(entry)}`,
   );
+}
+
+/** Why a version was deprecated or deleted, to be put after that; empty if nobody says. */
+export function statusReason({ statusMessage }: RegistryEntry): string {
+  return statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
 }
 
 /** The entry is about the server in the registry, whatever its bundle calls itself. */
@@ -120,9 +123,9 @@ function pick(
   ways: readonly Way[],
   wanted: string | undefined,
   { server }: RegistryEntry,
-  { io }: CliContext,
+  context: CliContext,
 ): Exclude<Way, { kind: "unusable" }> {
-  const isPresent = (program: string): boolean => isOnPath(program, io.env, process.platform);
+  const isPresent = presence(context);
   const way =
     wanted === undefined ? chooseWay(ways, isPresent) : ways.find(({ id }) => id === wanted);
   if (way !== undefined && way.kind !== "unusable") return way;
@@ -147,6 +150,11 @@ function pick(
     [what, ...lines].join("\n"),
     { hint },
   );
+}
+
+/** Whether a program is on this machine. */
+function presence({ io }: CliContext): (program: string) => boolean {
+  return (program) => isOnPath(program, io.env, process.platform);
 }
 
 function missingHint(ways: readonly Way[]): string | undefined {
@@ -178,13 +186,12 @@ function aboutEntry(
   way: Way,
   ways: readonly Way[],
   notes: readonly string[],
-  { io }: CliContext,
+  context: CliContext,
 ): string[] {
-  const { server, status, statusMessage } = entry;
+  const { server, status } = entry;
   const { name, title, version, description, repository } = server;
-  const isPresent = (program: string): boolean => isOnPath(program, io.env, process.platform);
+  const isPresent = presence(context);
   const others = ways.filter(({ id }) => id !== way.id);
-  const why = statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
   return [
     `${name} ${version}${title === undefined ? "" : `  ${oneLine(visible(title), 100)}`}`,
     ...(description === "" ? [] : [`  ${oneLine(visible(description), 300)}`]),
@@ -192,7 +199,7 @@ function aboutEntry(
     ...(repository?.url === undefined
       ? []
       : [`  source: ${oneLine(visible(repository.url), 200)}`]),
-    ...(status === "deprecated" ? [`warning: it is deprecated${why}`] : []),
+    ...(status === "deprecated" ? [`warning: it is deprecated${statusReason(entry)}`] : []),
     ...notes.map(noteLine),
     ...(others.length === 0 ? [] : ["Other ways to run it, to be chosen with --package:"]),
     ...others.map((each) => `  ${wayLine(each, isPresent)}`),
@@ -242,58 +249,4 @@ export async function fillOffer(
     unset,
     notes: [...(built.command === undefined ? [] : [code]), ...warnings, ...notes],
   };
-}
-
-// Bundles
-
-async function openBundleFile(
-  word: string,
-  sha256: string | undefined,
-  file: ServerFile,
-  context: CliContext,
-): Promise<ServerOffer> {
-  const { io, clock, signal } = context;
-  const { env, cwd, homedir } = io;
-  const { bundleSource, openBundle } = await import("../../../bundle/open-bundle.ts");
-  const { createFetch } = await import("../../../net/fetch.ts");
-  const settings = await trustedSettings(file, context);
-  const allow = settings?.networkAllow ?? [];
-  const fetch = createFetch({
-    // Nothing can be set for this server yet, so that hints name what can be set for all.
-    policy: { allowInsecure: false, allowPrivate: false, allow, isOfSession: true },
-    env: withProxy(env, settings?.networkProxy),
-    clock,
-  });
-  try {
-    return await openBundle(
-      { source: bundleSource(word, cwd), ...(sha256 !== undefined && { sha256 }) },
-      {
-        home: plugboardHome(env, homedir),
-        homedir,
-        env,
-        platform: process.platform,
-        node: { path: process.execPath, version: process.versions.node },
-        fetch,
-        clock,
-        signal,
-      },
-    );
-  } finally {
-    await fetch.close();
-  }
-}
-
-/**
- * Removes bundles that no file names, after `file` was written or stayed as it was. What cannot be removed does no harm,
- * so this never rejects.
- */
-export async function sweep(
-  { path }: ServerFile,
-  { io, clock, logger }: CliContext,
-): Promise<void> {
-  const { sweepBundles } = await import("../../../bundle/store.ts");
-  await sweepBundles({ home: plugboardHome(io.env, io.homedir), clock }, path).catch(
-    (error: unknown) =>
-      logger.warn(`bundles that nobody uses could not be removed: ${reasonOf(error)}`),
-  );
 }

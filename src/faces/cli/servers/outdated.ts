@@ -7,13 +7,13 @@ import type { Provenance } from "../../../model/server-offer.ts";
 import { isNewer } from "../../../registry/newer.ts";
 import type { RegistryClient } from "../../../registry/client.ts";
 import type { RegistryEntry } from "../../../registry/server-json.ts";
-import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutdatedCommand, Scope } from "./command.ts";
+import { statusReason } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { openServerFile, otherFiles, type ServerFile } from "./server-file.ts";
 
@@ -115,8 +115,8 @@ async function notesOn(
   const isSame = latest.server.version === version;
   const own = isSame ? latest : await registry.get(name, version).catch(unlessUnknown);
   if (own === undefined) return [`version ${visible(version)} is not in the registry any more`];
-  const { status, statusMessage } = own;
-  const why = statusMessage === undefined ? "" : `: ${oneLine(visible(statusMessage), 300)}`;
+  const { status } = own;
+  const why = statusReason(own);
   return [
     ...(status === "deleted" ? [`version ${visible(version)} was deleted${why}`] : []),
     ...(status === "deprecated" ? [`version ${visible(version)} is deprecated${why}`] : []),

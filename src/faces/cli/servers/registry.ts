@@ -36,10 +36,9 @@ export async function runRegistry(
   }
   const { width, paint } = screen.terminal.out;
   screen.lines(renderTable(COLUMNS, entries.map(toRow), { width, paint }));
-  if (broken > 0)
-    screen.note(
-      `${plural(broken, "entry").replace("entrys", "entries")} of the registry cannot be read and were left out`,
-    );
+  if (broken > 0) {
+    screen.note(`left out ${plural(broken, "server")} whose server.json is not valid`);
+  }
   const [first] = entries;
   if (first === undefined) {
     screen.note(`nothing was found for '${visible(words.join(" "))}' in ${url}`);

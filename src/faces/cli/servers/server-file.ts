@@ -2,9 +2,8 @@
 
 import { join, resolve } from "node:path";
 import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../../config/find.ts";
-import { agentIdsIn } from "../../../config/load.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { loadConfig } from "../../../config/load.ts";
+import { agentIdsIn, loadConfig } from "../../../config/load.ts";
 import {
   readServerText,
   type ServerText,
@@ -236,9 +235,12 @@ export async function findServer(
 
 function serverIn(name: string, file: ServerFile): FoundServer | undefined {
   const own = writtenServer(file, name);
-  const base = Object.hasOwn(file.inherited, name) ? file.inherited[name] : undefined;
-  if (own === undefined && base === undefined) return undefined;
-  return { file, server: { ...(isJsonObject(base) && base), ...(isJsonObject(own) && own) } };
+  const inherited = Object.hasOwn(file.inherited, name) ? file.inherited[name] : undefined;
+  if (own === undefined && inherited === undefined) return undefined;
+  return {
+    file,
+    server: { ...(isJsonObject(inherited) && inherited), ...(isJsonObject(own) && own) },
+  };
 }
 
 /** The file beneath, unless somebody has said which file is meant. */

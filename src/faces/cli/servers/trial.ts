@@ -5,6 +5,7 @@ import { openBoard } from "../../../board.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import type { PinnedTool } from "../../../model/pin.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { type ServerState, stateToJson } from "../../../model/server-state.ts";
@@ -19,13 +20,11 @@ export interface Trial {
   /** Whether the server answered. One that wants you to sign in did. */
   hasAnswered: boolean;
   state: ServerState;
-  tools: TriedTool[];
+  /** As the server describes them. */
+  tools: PinnedTool[];
   /** Its tools are known, from it or from an earlier run. */
   isListed: boolean;
 }
-
-/** A tool as its server describes it. */
-type TriedTool = PinnedTool;
 
 /** So many names are shown. */
 const MOST_NAMES = 20;
@@ -80,7 +79,7 @@ async function agentFor(
   return { ...alone, workspace, networkAllow, networkProxy, roots, secrets };
 }
 
-function triedTool({ source, ...tool }: Tool): TriedTool[] {
+function triedTool({ source, ...tool }: Tool): PinnedTool[] {
   if (source.kind !== "mcp") return [];
   const { title, ownDescription, parameters, outputSchema, annotations } = tool;
   return [
@@ -101,6 +100,17 @@ export function trialLines(name: string, { state, tools }: Trial, context: CliCo
   const more = tools.length > names.length ? `, and ${tools.length - names.length} more` : "";
   const list = names.length === 0 ? "" : `: ${names.join(", ")}${more}`;
   return [`${oneLine(name)} answers, and has ${plural(tools.length, "tool")}${list}`];
+}
+
+/** With the code of what went wrong, as far as that is known. */
+export function doesNotAnswer(
+  server: string,
+  { state }: Trial,
+  message: string,
+  hint: string,
+): PlugboardError {
+  const code = "error" in state ? state.error.code : "SERVER_UNAVAILABLE";
+  return new PlugboardError(code, message, { server, hint });
 }
 
 export function trialJson({ state, tools }: Trial): object {

@@ -22,11 +22,13 @@ import { changeLines } from "../pins/view.ts";
 import { canAsk, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
 import type { UpdateCommand } from "./command.ts";
-import { fillOffer, offerFrom, sweep } from "./offer.ts";
+import { removeUnusedBundles } from "./bundles.ts";
+import { diffLines } from "./diff-lines.ts";
+import { fillOffer, offerFrom } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { type InstalledServer, installedServers } from "./outdated.ts";
 import { changeServerFile, findServer, untrustedLines } from "./server-file.ts";
-import { type Trial, trialLines, tryServer } from "./trial.ts";
+import { doesNotAnswer, type Trial, trialLines, tryServer } from "./trial.ts";
 
 interface Wanted extends InstalledServer {
   /** Absent: the newest. */
@@ -118,7 +120,7 @@ async function update(
       updateFrom(registry, server, command, context),
     );
   } finally {
-    await sweep(file, context);
+    await removeUnusedBundles(file, context);
   }
 }
 
@@ -237,16 +239,9 @@ function withChanges(
   return edited;
 }
 
-async function commandDiff(
-  name: string,
-  before: JsonObject,
-  after: ServerConfig,
-): Promise<string[]> {
-  const { diffArrays } = await import("diff");
+function commandDiff(name: string, before: JsonObject, after: ServerConfig): Promise<string[]> {
   const lines = (server: ServerConfig): string[] => serverLines(name, withoutCredentials(server));
-  return diffArrays(lines(before), lines(after)).flatMap(({ value, added, removed }) =>
-    value.map((line) => `${added ? "+" : removed ? "-" : " "} ${line}`),
-  );
+  return diffLines(lines(before), lines(after));
 }
 
 // The tools
@@ -302,12 +297,11 @@ async function requireAnswer(
 ): Promise<undefined> {
   for (const line of trialLines(name, trial, context)) context.screen.note(line);
   if (trial.hasAnswered || (!yes && canAsk(context))) return undefined;
-  const { state } = trial;
-  const error = "error" in state ? state.error : undefined;
-  throw new PlugboardError(
-    error?.code ?? "SERVER_UNAVAILABLE",
+  throw doesNotAnswer(
+    name,
+    trial,
     `${oneLine(name)} was not updated, because the new version does not answer`,
-    { server: name, hint: "to update it without trying it: --no-check" },
+    "to update it without trying it: --no-check",
   );
 }
 

@@ -1,10 +1,11 @@
 // Decides whether a configuration file is yours alone: then an edit of it needs no approval.
 
 import { realpath } from "node:fs/promises";
-import { dirname, isAbsolute, relative, sep } from "node:path";
+import { dirname } from "node:path";
 import { placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { otherWriters } from "../../../state/state-directory.ts";
+import { contains } from "../../../util/contains.ts";
 import type { CliIo } from "../io.ts";
 
 /** Whether it is in Plugboard's home, and no link from or to somewhere else: nobody but you writes there. */
@@ -27,7 +28,7 @@ export async function locateFile(
   try {
     const home = await realpath(plugboardHome(env, homedir));
     const path = await realpath(place);
-    const isInside = [place, path].every((each) => isWithin(home, each));
+    const isInside = [place, path].every((each) => contains(home, each));
     const writable = isInside ? [path, dirname(path), dirname(place)] : [];
     const others = writable.some((each) => otherWriters(each, env) !== undefined);
     return { path, isYours: isInside && !others };
@@ -35,9 +36,4 @@ export async function locateFile(
     // Whoever reads it says why it cannot be read.
     return { path: file, isYours: false };
   }
-}
-
-function isWithin(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== "" && way.split(sep)[0] !== ".." && !isAbsolute(way);
 }

@@ -1,4 +1,5 @@
-// `plugboard trust`: shows what the configuration in this directory, or one that others can write, would start, asks, and remembers the answer.
+// `plugboard trust`: shows what the configuration in this directory, or one that others can write, would start; asks, and
+// remembers the answer.
 
 import { resolve } from "node:path";
 import { FILE_NAME, type FileSource, findConfig } from "../../../config/find.ts";

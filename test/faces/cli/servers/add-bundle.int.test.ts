@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
 import { bundle } from "../../../fixtures/bundles/zip.ts";
 import { startRegistry } from "../../../fixtures/registry/registry.ts";
 import { serve } from "../../../net/servers.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { asked, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 afterEach(closeAll);
@@ -23,26 +22,16 @@ const store = (): string => join(scratch.directory, "home", "bundles");
 const bundles = (): string[] =>
   existsSync(store()) ? readdirSync(store()).filter((name) => name !== ".lock") : [];
 
-/** Somebody at a terminal, who gives these answers one by one. */
-function asked(argv: string[], ...answers: [question: string, answer: string][]) {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const stderr = new Sink({ columns: 10_000, rows: 24 });
-  const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
-  void (async () => {
-    for (const [question, answer] of answers) {
-      await stderr.until(question);
-      stdin.write(answer);
-    }
-  })();
-  return running.done;
-}
+const PLAIN = { NO_COLOR: "1" };
 
 describe("plugboard add, with a bundle", () => {
   it("asks for its values, shows the command in full, tries it and writes it; remove deletes it", async () => {
     const origin = await serve((_, response) => response.end(bytes));
     const url = `${origin}/releases/hello.mcpb`;
     const { code, stderr } = await asked(
+      scratch,
       ["add", url, "-s", "project"],
+      PLAIN,
       ["Give any? [y/N] ", "y\n"],
       ["[Hello] > ", "Good day\n"],
       ["Where it may look", "home\n"],
@@ -77,7 +66,9 @@ describe("plugboard add, with a bundle", () => {
 
   it("leaves nothing behind if somebody does not want it", async () => {
     const { code } = await asked(
+      scratch,
       ["add", HELLO],
+      PLAIN,
       ["Give any? [y/N] ", "n\n"],
       ["Add it? [y/N] ", "n\n"],
     );

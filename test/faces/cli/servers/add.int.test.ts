@@ -6,7 +6,7 @@ import type { ServerConfig } from "../../../../src/model/server-config.ts";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
 import { startOAuth } from "../../../fixtures/oauth/oauth.ts";
 import { fixture } from "../../../support/boards.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { asked, Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 afterEach(closeAll);
@@ -34,19 +34,7 @@ const hasRun = (): boolean => existsSync(join(scratch.directory, "ran"));
 const project = (): string => join(scratch.directory, "plugboard.json");
 const parsed = (path = project()): unknown => JSON.parse(readFileSync(path, "utf8"));
 
-/** Somebody at a terminal, who gives these answers one by one. */
-function asked(argv: string[], ...answers: [question: string, answer: string][]) {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const stderr = new Sink({ columns: 10_000, rows: 24 });
-  const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
-  void (async () => {
-    for (const [question, answer] of answers) {
-      await stderr.until(question);
-      stdin.write(answer);
-    }
-  })();
-  return running.done;
-}
+const PLAIN = { NO_COLOR: "1" };
 
 describe("plugboard add", () => {
   it.each<[string, string[], object]>([
@@ -106,12 +94,14 @@ describe("plugboard add", () => {
 
   it("shows what it is, asks, tries it, writes it, and what was added starts", async () => {
     const { code, stdout, stderr } = await asked(
+      scratch,
       add(
         "echo",
         { ...echo, args: [...(echo.args ?? []), "--long", "x".repeat(300)] },
         "-s",
         "project",
       ),
+      PLAIN,
       ["Add it? [y/N] ", "y\n"],
     );
     expect(code).toBe(0);
@@ -175,7 +165,7 @@ describe("plugboard add", () => {
     ],
     [
       "if the answer is no",
-      () => asked(add("touch", touch(), "-s", "project"), ["Add it?", "\n"]),
+      () => asked(scratch, add("touch", touch(), "-s", "project"), PLAIN, ["Add it?", "\n"]),
       "you did not want it; nothing has changed",
     ],
   ])("starts and writes nothing %s", async (_, run, message) => {
@@ -193,10 +183,16 @@ describe("plugboard add", () => {
     expect(unasked).toMatchObject({ code: 3, stdout: "" });
     expect(unasked.stderr).toContain("exited with code");
     expect(unasked.stderr).toContain("hint: to add it without trying it: --no-check");
-    const no = await asked(argv, ["Add it? ", "y\n"], ["Add it anyway? ", "n\n"]);
+    const no = await asked(scratch, argv, PLAIN, ["Add it? ", "y\n"], ["Add it anyway? ", "n\n"]);
     expect(no.code).toBe(4);
     expect(existsSync(project())).toBe(false);
-    const yes = await asked(argv, ["Add it? ", "y\n"], ["Add it anyway? ", "yes\n"]);
+    const yes = await asked(
+      scratch,
+      argv,
+      PLAIN,
+      ["Add it? ", "y\n"],
+      ["Add it anyway? ", "yes\n"],
+    );
     expect(yes.code).toBe(0);
     expect(parsed()).toEqual({ mcpServers: { bad: server } });
   });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
 import { type Registry, serverJson, startRegistry } from "../../../fixtures/registry/registry.ts";
-import { useScratch } from "../harness.ts";
-import { asked, NAME, notes, type Packages, packages } from "./packages.ts";
+import { asked, useScratch } from "../harness.ts";
+import { NAME, notes, type Packages, packages } from "./packages.ts";
 
 const scratch = useScratch();
 afterEach(closeAll);

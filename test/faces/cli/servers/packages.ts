@@ -3,10 +3,9 @@
 
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import type { JsonObject } from "../../../../src/model/json.ts";
 import { fixture } from "../../../support/boards.ts";
-import { type Scratch, Sink } from "../harness.ts";
+import type { Scratch } from "../harness.ts";
 
 export interface Packages {
   /** What a command needs to find `npx`, and nothing else. */
@@ -54,23 +53,4 @@ export function notes(version: string, parts: JsonObject = {}): { server: JsonOb
       ],
     },
   };
-}
-
-/** Somebody at a terminal, who gives these answers one by one. */
-export function asked(
-  scratch: Scratch,
-  argv: string[],
-  env: Record<string, string>,
-  ...answers: [question: string, answer: string][]
-) {
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const stderr = new Sink({ columns: 10_000, rows: 24 });
-  const running = scratch.start(argv, { stdin, stderr, env });
-  void (async () => {
-    for (const [question, answer] of answers) {
-      await stderr.until(question);
-      stdin.write(answer);
-    }
-  })();
-  return running.done;
 }

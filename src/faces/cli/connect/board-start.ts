@@ -10,13 +10,13 @@ import { parseTemplate } from "../../../config/schema/references.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { someString } from "../../../util/value-strings.ts";
 import type { CliContext } from "../context.ts";
-import type { Launch } from "./applications.ts";
+import type { BoardStart } from "./applications.ts";
 
-export async function launchOf(
+export async function boardStart(
   source: ConfigSource,
   { servers }: AgentConfig,
   { io, options }: CliContext,
-): Promise<Launch> {
+): Promise<BoardStart> {
   const { env, homedir } = io;
   const named = source.kind === "file" && source.from !== "home" ? source.path : undefined;
   return {
