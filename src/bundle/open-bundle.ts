@@ -184,8 +184,10 @@ async function notesOn(
   const program = programs.get(command) ?? command;
   const isBare = program === command && /^[\w.-]+$/.test(command);
   const isMissing = isBare && server.type !== "binary" && !isOnPath(command, env, platform);
+  // Nobody has agreed to anything yet, so nothing is asked for its version but a Python on the PATH.
+  const isPython = /^python[\d.]*(?:\.exe)?$/.test(program) && isOnPath(program, env, platform);
   const python =
-    server.type === "python" && wantsPython !== undefined && !isMissing
+    server.type === "python" && wantsPython !== undefined && isPython
       ? await versionOf(program, env)
       : undefined;
   const notes = [

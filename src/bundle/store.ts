@@ -22,8 +22,9 @@ const CLAIM = ".claim-";
 const USES = ".json";
 const LARGEST_USES = 1024 * 1024;
 
-/** Sixteen of a hash's digits would do; eight are enough beside name and version, and a person can compare them. */
-const HASH_DIGITS = 8;
+/** What is in its place is taken for the file with this hash, and a file that shares eight digits is found in minutes. */
+const HASH_DIGITS = 32;
+const BUNDLE = /^[^.].*@.+-[0-9a-f]{32}$/;
 
 export interface BundleStore {
   home: string;
@@ -36,7 +37,7 @@ export interface BundleId {
   sha256: string;
 }
 
-/** `files@1.0.0-1a2b3c4d`. Safe in every file system, and in the text of a configuration. */
+/** `files@1.0.0-<hash>`. Safe in every file system, and in the text of a configuration. */
 export function bundleName({ name, version, sha256 }: BundleId): string {
   return `${plain(name, 64)}@${plain(version, 32)}-${sha256.slice(0, HASH_DIGITS)}`;
 }
@@ -112,7 +113,7 @@ export async function removeUnusedBundles(store: BundleStore, file: string): Pro
     const names = await namesIn(parent);
     const text = (await textOf(file)) ?? "";
     const claimed = await claimedBundles(parent, names);
-    for (const name of names.filter((each) => /^[^.].*@.+-[0-9a-f]{8}$/.test(each))) {
+    for (const name of names.filter((each) => BUNDLE.test(each))) {
       const uses = join(parent, `${name}${USES}`);
       const before = filesIn(await readJsonFile(uses, LARGEST_USES));
       const others = before.filter((each) => each !== file);

@@ -43,7 +43,8 @@ export function findConfig({ flag, env, cwd, homedir }: FindOptions): ConfigSour
   }
   const home = ownFile(env, homedir);
   const local = join(resolve(cwd), FILE_NAME);
-  if (local !== home && exists(local)) {
+  // Whoever made the directory could have put a pipe there, on which every command would wait.
+  if (local !== home && exists(local, { isFile: true })) {
     return withBase({ kind: "file", path: local, from: "directory" }, { env, homedir });
   }
   return exists(home) ? { kind: "file", path: home, from: "home" } : { kind: "demo" };
@@ -100,9 +101,10 @@ function named(path: string, by: string): string {
 }
 
 /** A file that cannot be looked at counts as existing: reading it will say why it cannot be used. */
-function exists(path: string): boolean {
+function exists(path: string, { isFile = false } = {}): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found !== undefined && (!isFile || found.isFile());
   } catch {
     return true;
   }

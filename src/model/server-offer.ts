@@ -50,7 +50,10 @@ export interface ServerOffer {
 /** What was given for each input, so that an update need not ask again. No secret is in it. */
 type GivenInputs = Record<string, string[]>;
 
-/** Where an entry came from: `provenance` of a server in the file. It is not part of what is launched or trusted. */
+/**
+ * Where an entry came from: `provenance` of a server in the file. An update takes what the registry has under its name, so
+ * that is part of what is trusted.
+ */
 export type Provenance =
   | {
       kind: "registry";

@@ -77,7 +77,7 @@ const remote = z.object({
 
 /** The registry's pattern: reverse DNS, one slash, the server. */
 const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/;
-const VERSION = /^[^\s\p{Cc}/]+$/u;
+const VERSION = /^[^\s\p{Cc}\p{Cf}/]+$/u;
 
 const serverJson = z.object({
   name: z.string().max(200).regex(NAME, "expected a name such as io.github.owner/server"),

@@ -302,6 +302,9 @@ function packageRecipe(
       ...(hasVersion(pack, name)
         ? []
         : ["the package has no version: what runs may change at any time"]),
+      ...(isNamed && pack.runtimeArguments.length > 1
+        ? ["the publisher's own words say which package is run: read the command"]
+        : []),
       ...(hint !== undefined && hint !== program
         ? [`the publisher runs it with ${oneLine(hint, 40)}; here it is run with ${program}`]
         : []),
@@ -338,7 +341,12 @@ function runnerWords(ours: readonly string[], theirs: readonly string[]): string
     "-y": ["-y", "--yes", "-y=true", "--yes=true"],
     "-i": ["-i", "--interactive", "-it", "-ti"],
   };
-  return ours.filter((word) => !(same[word] ?? [word]).some((each) => theirs.includes(each)));
+  // The first word is what the program does, which is not the publisher's to say.
+  return ours.filter(
+    (word, at) =>
+      (at === 0 && !word.startsWith("-")) ||
+      !(same[word] ?? [word]).some((each) => theirs.includes(each)),
+  );
 }
 
 function namesPackage(given: readonly ServerArgument[], identifier: string): boolean {

@@ -67,7 +67,7 @@ describe("a bundle that the official tool has packed", () => {
     const path = fixture("hello.mcpb");
     const hash = createHash("sha256").update(readFileSync(path)).digest("hex");
     const offer = await openBundle({ source: { kind: "file", path }, sha256: hash }, around());
-    const place = join(directory, "home", "bundles", `hello-bundle@1.2.3-${hash.slice(0, 8)}`);
+    const place = join(directory, "home", "bundles", `hello-bundle@1.2.3-${hash.slice(0, 32)}`);
     expect(offer).toMatchObject({
       name: "hello-bundle",
       title: "Hello Bundle",
@@ -146,6 +146,17 @@ describe("what a person should know", () => {
     const { notes, build } = await open(bundle({ server: python, compatibility }));
     expect(notes).toContain("warning: it needs Python >=3.8, and you have 3.7.1");
     expect(build(new Map()).command).toBe("python3");
+  });
+
+  it("is found out without running anything that the bundle names", async () => {
+    const trap = join(directory, "trap");
+    writeFileSync(trap, `#!/bin/sh\ntouch ${join(directory, "sprung")}\necho Python 3.12.0\n`);
+    chmodSync(trap, 0o755);
+    const compatibility = { runtimes: { python: ">=3.8" } };
+    const server = { ...python, mcp_config: { command: trap, args: [] } };
+    const { notes } = await open(bundle({ server, compatibility }));
+    expect(notes).toContain("it needs Python >=3.8, and which version you have is not known");
+    expect(existsSync(join(directory, "sprung"))).toBe(false);
   });
 
   it("is not known of a Python that says nonsense", async () => {

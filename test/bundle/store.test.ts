@@ -26,8 +26,10 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const store = () => ({ home, clock: systemClock });
-const ID = { name: "Tiny One", version: "1.0", sha256: "0123456789abcdef" };
-const NAME = "Tiny-One@1.0-01234567";
+const ID = { name: "Tiny One", version: "1.0", sha256: "0123456789abcdef".repeat(4) };
+/** Half of it: with eight digits, somebody could make another file for the same place. */
+const HASH = "0123456789abcdef".repeat(2);
+const NAME = `Tiny-One@1.0-${HASH}`;
 const listed = (): string[] =>
   existsSync(join(home, "bundles"))
     ? readdirSync(join(home, "bundles")).filter((name) => name !== ".lock")
@@ -51,14 +53,14 @@ function config(name: string, ...words: string[]): string {
 
 describe("the place of a bundle", () => {
   for (const [name, version, expected] of [
-    ["tiny", "1.0.0", "tiny@1.0.0-01234567"],
-    ["My Server!", "1.0 beta", "My-Server@1.0-beta-01234567"],
-    ["../../etc", "..", "etc@bundle-01234567"],
-    ["漢字", "/", "bundle@bundle-01234567"],
-    ["x".repeat(300), "1", `${"x".repeat(64)}@1-01234567`],
+    ["tiny", "1.0.0", `tiny@1.0.0-${HASH}`],
+    ["My Server!", "1.0 beta", `My-Server@1.0-beta-${HASH}`],
+    ["../../etc", "..", `etc@bundle-${HASH}`],
+    ["漢字", "/", `bundle@bundle-${HASH}`],
+    ["x".repeat(300), "1", `${"x".repeat(64)}@1-${HASH}`],
   ] as const) {
-    it(`of ${name.slice(0, 20)} is ${expected.slice(-30)}`, () => {
-      expect(bundleName({ name, version, sha256: "0123456789" })).toBe(expected);
+    it(`of ${name.slice(0, 20)} is ${expected.slice(-50)}`, () => {
+      expect(bundleName({ name, version, sha256: ID.sha256 })).toBe(expected);
     });
   }
 

@@ -117,6 +117,15 @@ describe("the configuration", () => {
     expect(findConfig({ env: {}, ...dirs })).toEqual({ kind: "file", path: file, from: "home" });
   });
 
+  it.each(["/dev/null", "."])(
+    "is no file in the working directory that leads to %s",
+    async (to) => {
+      const { root, ...dirs } = await place(HOME_FILE);
+      await symlink(to, join(root, LOCAL_FILE));
+      expect(findConfig({ env: {}, ...dirs })).toMatchObject({ from: "home" });
+    },
+  );
+
   it.each([
     ["--config", { flag: "no.json", env: {} }],
     ["$PLUGBOARD_CONFIG", { env: { PLUGBOARD_CONFIG: "no.json" } }],

@@ -165,6 +165,12 @@ describe("a hostile registry", () => {
       "has a server.json that is not valid: server.name: expected a name",
     ],
     [
+      "with a version that runs backwards",
+      json({ server: { ...valid.server, version: "1.0\u202e.0" } }),
+      "PROTOCOL",
+      "has a server.json that is not valid: server.version: expected a version",
+    ],
+    [
       "with wrong types",
       json({ server: { ...valid.server, packages: [{ registryType: 5 }] } }),
       "PROTOCOL",

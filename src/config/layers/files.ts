@@ -75,11 +75,65 @@ function layServers(base: AgentConfig, over: AgentConfig): ServerDefinition[] {
       const beneath = hidden.get(each.name);
       const own = withOwnSettings(withGuardOf(over, each), over, base);
       if (beneath === undefined) return { ...own, ...fileOf(over) };
-      // Whoever has forbidden a tool by this name has not allowed it to another server of the name.
-      const rules = [...placedRulesOf(beneath, base), ...(own.guard?.rules ?? [])];
-      return { ...own, ...withRules(own, rules), ...fileOf(over, base) };
+      const guard = asStrictAs(withGuardOf(base, beneath), own, base);
+      return { ...own, guard, ...fileOf(over, base) };
     }),
   ];
+}
+
+/**
+ * A server that takes the name of yours is guarded as strictly as yours at least: what you have forbidden or want to be
+ * asked about goes by the name, and so does your login, if the address is the same.
+ */
+function asStrictAs(
+  beneath: ServerDefinition,
+  own: ServerDefinition,
+  base: AgentConfig,
+): ServerGuard | undefined {
+  const { guard: lower = {} } = beneath;
+  const { guard: upper = {} } = own;
+  const rules = [...placedRulesOf(beneath, base), ...(upper.rules ?? [])];
+  const guard = withoutUnset<ServerGuard>({
+    ...upper,
+    rules: rules.length === 0 ? undefined : rules,
+    approval: strictest(lower.approval, upper.approval, (mode) => APPROVAL.modes.indexOf(mode)),
+    rateLimit: strictest(lower.rateLimit, upper.rateLimit, (most) => (most ? -most : -Infinity)),
+    concurrency: strictest(lower.concurrency, upper.concurrency, (most) => -most),
+    pins: stricter(lower.pins, upper.pins, PINS),
+    framing: stricter(lower.framing, upper.framing, FRAMING),
+    // Where you do not believe the hints of a server, nobody else makes you.
+    trusted: upper.trusted === true && lower.trusted !== true ? undefined : upper.trusted,
+  });
+  return Object.keys(guard).length === 0 ? undefined : guard;
+}
+
+/**
+ * The stricter value for each tool. Which exceptions match a pattern is not known here, so one that the other setting does
+ * not have is held against the strictest value in there.
+ */
+function strictest<Value>(
+  one: PerTool<Value> | undefined,
+  other: PerTool<Value> | undefined,
+  strictness: (value: Value) => number,
+): PerTool<Value> | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const strictestOf = (values: readonly (Value | undefined)[]): Value | undefined =>
+    values
+      .filter((value) => value !== undefined)
+      .toSorted((a, b) => strictness(b) - strictness(a))[0];
+  const valueFor = ({ default: general, tools = {} }: PerTool<Value>, key: string) =>
+    Object.hasOwn(tools, key) ? tools[key] : strictestOf([general, ...Object.values(tools)]);
+  const keys = new Set([one, other].flatMap(({ tools = {} }) => Object.keys(tools)));
+  const tools: Record<string, Value> = Object.create(null);
+  for (const key of keys) {
+    const value = strictestOf([valueFor(one, key), valueFor(other, key)]);
+    if (value !== undefined) tools[key] = value;
+  }
+  const general = strictestOf([one.default, other.default]);
+  return {
+    ...(general !== undefined && { default: general }),
+    ...(keys.size > 0 && { tools }),
+  };
 }
 
 /** What holds for all servers of its file, where the other file says something else about its own. */

@@ -68,7 +68,8 @@ async function targetOf(file: string): Promise<string> {
 
 async function currentText(target: string): Promise<string | undefined> {
   try {
-    return decodeText(await readConfigBytes(target), target, { ignoreBOM: true });
+    const bytes = await readConfigBytes(target, { mayBePipe: false });
+    return decodeText(bytes, target, { ignoreBOM: true });
   } catch (error) {
     if (error instanceof PlugboardError && hasErrorCode(error.cause, "ENOENT")) return undefined;
     throw error;

@@ -2,6 +2,7 @@
 // read off the text, which is known to be well-formed by then: keys begin a line, and a value is skipped as a whole.
 
 import { parse, TomlError } from "smol-toml";
+import { isTooDeep } from "../../util/json-depth.ts";
 import type { KeyPath, Position } from "../issue.ts";
 import type { ConfigDocument } from "./document.ts";
 import type { SyntaxProblem } from "./syntax.ts";
@@ -17,6 +18,10 @@ export function parseToml(text: string): ConfigDocument | ({ kind: "malformed" }
     const [, message = ""] = /^Invalid TOML document: (.*)/.exec(error.message) ?? [];
     const { line, column } = error;
     return { kind: "malformed", position: { line, column }, message: `is not TOML: ${message}` };
+  }
+  // A key can have as many dots as the file has room for, and each would have a position.
+  if (isTooDeep(value)) {
+    return { kind: "malformed", position: START, message: "is nested too deeply to be read" };
   }
   const positions = findPositions(text);
   return {

@@ -120,7 +120,16 @@ function serversOf({ defaults }: AgentLayers, agent: AgentLayer | undefined): La
       // them keeps the hash it always had.
       const roots = server.roots ? [server.roots] : [];
       const keepAlive = server.keepAlive ? [{ keepAlive: true }] : [];
-      const hash = hashOf([name, ...SERVER_KEYS.map((key) => server[key]), ...roots, ...keepAlive]);
+      // The registry that it is from decides what an update writes in its place.
+      const { provenance } = server;
+      const origin = provenance?.kind === "registry" ? [{ provenance }] : [];
+      const settings = [
+        ...SERVER_KEYS.map((key) => server[key]),
+        ...roots,
+        ...keepAlive,
+        ...origin,
+      ];
+      const hash = hashOf([name, ...settings]);
       const path = within(agent, name);
       return { kind: "server", label: `server ${path}`, name: path, hash, server };
     });

@@ -18,7 +18,7 @@ import { type GatewayConfig, gatewaySettings, loadGateway } from "../../config/g
 import { plugboardHome } from "../../config/home.ts";
 import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../../config/load.ts";
 import { parseAgentConfig } from "../../config/parse.ts";
-import { decodeConfig, readConfigBytes, readConfigText } from "../../config/text/read.ts";
+import { decodeConfig, readConfigBytes } from "../../config/text/read.ts";
 import { judgeTrust, type Launch, type Trust } from "../../config/trust/trust.ts";
 import { digestOf, trustFile } from "../../config/trust/trust-store.ts";
 import { FileWatch } from "../../config/watch.ts";
@@ -32,7 +32,7 @@ import type { UnappliedEdit } from "../gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import { findSource, withoutFile } from "./open.ts";
 import { judgeFile } from "./trust/judge-file.ts";
-import { obstacleTo } from "./trust/load-trusted.ts";
+import { readProject } from "./trust/load-trusted.ts";
 import { needsTrust } from "./trust/needs-trust.ts";
 import { locateFile } from "./trust/own-file.ts";
 import { remedyFor, withUntrusted } from "./trust/untrusted-files.ts";
@@ -266,7 +266,10 @@ export class LiveConfig implements AsyncDisposable {
   async #read(source: FileSource, last?: ConfigVersion): Promise<ConfigVersion> {
     const { options } = this.#context;
     const files: ReadText[] = [];
-    for (const each of filesOf(source)) files.push(await this.#readText(each, last === undefined));
+    for (const each of filesOf(source)) {
+      const mayBePipe = last === undefined && each.from !== "directory";
+      files.push(await this.#readText(each, mayBePipe));
+    }
     const [file, base] = files.toReversed() as [ReadText, ReadText | undefined];
     // Both at once, since either may have the agent.
     await loadConfig(source.path, options.agent, this.#textsOf(file, base));
@@ -379,7 +382,7 @@ export class LiveConfig implements AsyncDisposable {
 async function withoutMistakes(source: ConfigSource, context: CliContext): Promise<ConfigSource> {
   const [own] = source.kind === "file" && source.base !== undefined ? filesOf(source) : [];
   if (own === undefined || source.kind !== "file") return source;
-  const obstacle = await obstacleTo(source, await readConfigText(source.path), context);
+  const { obstacle } = await readProject(source, context);
   if (!(obstacle instanceof PlugboardError)) return source;
   context.logger.warn(
     `${visible(source.path)} is left out until this command is started again: ${obstacle.message}`,

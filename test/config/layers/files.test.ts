@@ -191,6 +191,37 @@ describe("a project's file", () => {
     expect(named(agent, "mine")?.guard).toBeUndefined();
   });
 
+  it.each<[mine: object, project: object, both: object]>([
+    [{ approval: "ask" }, { approval: "never" }, { approval: { default: "ask" } }],
+    [
+      { approval: { default: "never", tools: { "delete_*": "ask" } } },
+      { approval: { default: "destructive", tools: { delete_all: "never" } } },
+      { approval: { default: "destructive", tools: { "delete_*": "ask", delete_all: "ask" } } },
+    ],
+    [{ pins: "block" }, { pins: "off" }, { pins: "block" }],
+    [{}, { pins: "off", framing: "off" }, {}],
+    [{ framing: "compact" }, { framing: "full" }, { framing: "full" }],
+    [{}, { trusted: true }, {}],
+    [{ trusted: true }, { trusted: true }, { trusted: true }],
+    [{ rateLimit: 5 }, { rateLimit: false }, { rateLimit: { default: 5 } }],
+    [{ concurrency: 3 }, { concurrency: 1 }, { concurrency: { default: 1 } }],
+  ])("with a server of the same name, over %j with %j, has %j", async (mine, project, both) => {
+    const url = "https://a.example/mcp";
+    const { agent } = await layered(
+      servers({ docs: { url, ...mine } }),
+      servers({ docs: { url, ...project } }),
+    );
+    expect(named(agent, "docs")?.guard ?? {}).toEqual(both);
+  });
+
+  it("with a server of the same name does not loosen what you say about all servers", async () => {
+    const { agent } = await layered(
+      servers({ docs: { command: "a" } }, { tools: { approval: "ask" }, pins: "block" }),
+      servers({ docs: { command: "a", approval: "never", pins: "off" } }),
+    );
+    expect(named(agent, "docs")?.guard).toEqual({ approval: { default: "ask" }, pins: "block" });
+  });
+
   it("can only lower how much a session may bring", async () => {
     const limits = (sessionServers: number) => defaults({ limits: { sessionServers } });
     expect((await layered(limits(3), limits(9))).agent.guard?.limits).toEqual({

@@ -98,6 +98,11 @@ describe("a file that is not written", () => {
     const directory = join(await makeDirectory(), "plugboard.json");
     await mkdir(directory);
     const error = await failure(() => readTextFile(directory));
-    expect(error.message).toContain("is a directory");
+    expect(error.message).toMatch(/is (?:a directory|not a file)/);
+  });
+
+  it("is something that a read could wait for", async () => {
+    const error = await failure(() => readTextFile("/dev/null"));
+    expect(error.message).toContain("is not a file");
   });
 });

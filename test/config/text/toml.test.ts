@@ -89,3 +89,12 @@ describe("a TOML text", () => {
     );
   });
 });
+
+describe("a key with more dots than anybody writes", () => {
+  it.each([`a${".a".repeat(100_000)} = 1`, `[a${".a".repeat(100_000)}]`])("is refused", (text) => {
+    expect(parseToml(text)).toMatchObject({
+      kind: "malformed",
+      message: "is nested too deeply to be read",
+    });
+  });
+});

@@ -18,6 +18,21 @@ interface Parts {
 const DOCS = { command: "npx", args: ["-y", "docs"], env: { KEY: "${KEY}" } };
 const SITE = { url: "https://example.com/mcp", headers: { Authorization: "Bearer ${TOKEN}" } };
 
+/** An update would take its place, so who publishes it is approved with it. */
+const from = (more: object = {}): object => ({
+  ...DOCS,
+  provenance: {
+    kind: "registry",
+    registry: "https://registry.example",
+    name: "io.github.owner/docs",
+    version: "1.0.0",
+    hash: `sha256-${"0".repeat(64)}`,
+    way: "npm",
+    ...more,
+  },
+});
+const FROM_REGISTRY = from();
+
 function text({ servers = {}, defaults = {}, list = [], root = {} }: Parts): string {
   return JSON.stringify({ agents: { defaults: { mcp: { servers }, ...defaults }, list }, ...root });
 }
@@ -173,6 +188,10 @@ describe("a configuration", () => {
     ["private addresses", SITE, { ...SITE, allowPrivate: true }],
     ["transport", SITE, { ...SITE, transport: "sse" }],
     ["kind of server", DOCS, SITE],
+    ["registry to update it from", FROM_REGISTRY, from({ registry: "https://evil.example" })],
+    ["name in the registry", FROM_REGISTRY, from({ name: "io.github.evil/docs" })],
+    ["values for an update", FROM_REGISTRY, from({ inputs: { REGION: ["${AWS_SECRET}"] } })],
+    ["word on a registry", DOCS, FROM_REGISTRY],
   ])("asks again for another %s", async (_, before, after) => {
     expect(await change({ servers: { it: before } }, { servers: { it: after } })).toEqual(
       changed({ changed: ["server it"] }),

@@ -295,6 +295,8 @@ function toldAbout(
       notes.push(
         `${label(input)}\n  It is secret, so set it yourself:\n    ${setting(open[0] ?? "")}`,
       );
+    } else if (input.isSecret && variables.length > 0) {
+      notes.push(`it gets your ${variables.join(" and ")}, which is set here`);
     } else if (input.isSecret && given.length === 0) {
       const example = shellQuoted(`${input.key}=\${${variableFor(input)}}`);
       notes.push(

@@ -15,7 +15,14 @@ const SYSTEM = /(?:^|[\s=:,"'])\/(?:etc|proc|sys|dev|boot)(?:$|[\s/:,"'])/;
 
 /** Variables that decide which programs and libraries are used. */
 const STEERS =
-  /^(?:PATH|HOME|SHELL|NODE_PATH|PYTHONPATH|PYTHONHOME|GIT_SSH\w*|.*_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|UV_\w*INDEX\w*|PIP_\w*INDEX\w*)$/i;
+  /^(?:PATH|HOME|SHELL|NODE_PATH|PYTHONPATH|PYTHONHOME|GIT_SSH\w*|.*_PROXY|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|UV_\w*INDEX\w*|PIP_\w*INDEX\w*|BASH_ENV|ENV|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|\w*JAVA_(?:TOOL_)?OPTIONS|GIT_CONFIG\w*|DOCKER_\w+)$/i;
+
+/** Options of what gets and starts a package that let something else run than the package that is named. */
+const RUNNERS: Readonly<Record<string, RegExp>> = {
+  npx: /^(?:-c|--call|-p|--package|--registry|--userconfig|--globalconfig|--prefix|--node-options|--script-shell|--shell|--cache)(?:=|$)/,
+  uvx: /^(?:--from|-w|--with|--with-editable|--with-requirements|--index|--default-index|-i|--index-url|--extra-index-url|-f|--find-links|-p|--python|--env-file|--config-file|--directory|--project|--allow-insecure-host)(?:=|$)/,
+  dnx: /^(?:--source|--add-source|--configfile)(?:=|$)/,
+};
 
 /** What docker gives a container of this machine. */
 const CONTAINER: readonly [RegExp, string][] = [
@@ -25,6 +32,9 @@ const CONTAINER: readonly [RegExp, string][] = [
     "the container is not separated from this machine",
   ],
   [/^--(?:cap-add|security-opt|device)\b/, "the container gets rights that containers do not have"],
+  [/^--volumes-from(?:=|$)/, "the container gets the files of other containers"],
+  [/^--env-file(?:=|$)/, "the container gets what is in a file of this machine"],
+  [/^--entrypoint(?:=|$)/, "the container runs another program than its image is made for"],
   [/docker\.sock/, "the container gets control over docker, and so over this machine"],
 ];
 
@@ -53,9 +63,21 @@ export function suspicions(server: ServerConfig, given: readonly string[] = []):
       .map((name) => `it sets ${visible(name)}, which decides what else is used`),
     // oxlint-disable-next-line no-control-regex
     ...(/[^\u0000-\u007f]/.test(url) ? ["its address has letters that look like others"] : []),
+    ...runnerSuspicions(program(command), args),
     ...(/^(?:docker|podman)$/.test(program(command)) ? containerSuspicions(args) : []),
   ];
   return found.map((each) => `warning: ${each}`);
+}
+
+/** Options after the name of the package are the package's own. */
+function runnerSuspicions(program: string, args: readonly string[]): string[] {
+  const options = RUNNERS[program];
+  if (options === undefined) return [];
+  const end = args.findIndex((arg) => !arg.startsWith("-"));
+  const own = end === -1 ? args : args.slice(0, end);
+  return own
+    .filter((arg) => options.test(arg))
+    .map((arg) => `it gives ${program} ${visible(arg)}, which decides what is run`);
 }
 
 function containerSuspicions(args: readonly string[]): string[] {
@@ -68,6 +90,7 @@ function containerSuspicions(args: readonly string[]): string[] {
     ...CONTAINER.flatMap(([pattern, what]) =>
       joined.some((arg) => pattern.test(arg)) ? [what] : [],
     ),
+    ...(args[0] === "run" ? [] : ["it does something else with docker than to run a container"]),
     ...mounts(args).map((source) =>
       source === "/"
         ? "the container gets all files of this machine"
@@ -81,7 +104,8 @@ function mounts(args: readonly string[]): string[] {
   return args.flatMap((arg, at) => {
     const before = args[at - 1] ?? "";
     const [, volume] =
-      /^(?:-v|--volume)=?(.+)$/s.exec(arg) ?? (/^(?:-v|--volume)$/.test(before) ? [arg, arg] : []);
+      /^(?:-[it]*v|--volume)=?(.+)$/s.exec(arg) ??
+      (/^(?:-[it]*v|--volume)$/.test(before) ? [arg, arg] : []);
     if (volume !== undefined) {
       const [source = ""] = volume.split(/:(?=[/\\])/);
       return /^[/~.\\$]|^[A-Za-z]:/.test(source) ? [source] : [];

@@ -43,6 +43,8 @@ type Updated =
 /** What the registry decides about. The rest of an entry is the person's. */
 const CONNECTION = ["command", "args", "env", "url", "headers", "transport", "type"] as const;
 
+const OF_ADDRESS = ["auth", "oauth", "tls", "allowInsecure", "allowPrivate"] as const;
+
 export async function runUpdate(command: UpdateCommand, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const wanted = await wantedServers(command, context);
@@ -159,6 +161,15 @@ async function updateFrom(
   );
   for (const line of await commandDiff(name, before, after)) screen.note(line);
   for (const note of filled.notes) screen.note(note);
+  const surprise =
+    version === origin.version && !isSame
+      ? `what the registry says about version ${visible(version)} has changed`
+      : way === undefined && origin.way !== undefined
+        ? `it cannot be run as ${visible(origin.way)} any more`
+        : isElsewhere(before, after)
+          ? "it is at another address"
+          : undefined;
+  if (surprise !== undefined && command.yes) throw unforeseen(name, surprise);
   const changes = await compared(
     { name, before, after, file, unset: filled.unset },
     command,
@@ -169,6 +180,27 @@ async function updateFrom(
   const isTrusted = await changeServerFile(file, change, [name], context);
   if (!isTrusted) for (const line of untrustedLines(file, context)) screen.note(line);
   return { kind: "updated", server, version, ...(changes && { changes }) };
+}
+
+/** `--yes` is for newer versions. What looks like somebody else's doing is for a person to judge. */
+function unforeseen(name: string, surprise: string): PlugboardError {
+  return new PlugboardError(
+    "NOT_APPROVED",
+    `'${oneLine(name, 100)}' was not updated: ${surprise}`,
+    {
+      server: name,
+      hint: "look at what is shown above, and update it without --yes",
+    },
+  );
+}
+
+function isElsewhere(before: JsonObject, after: ServerConfig): boolean {
+  return hostOf(before["url"]) !== hostOf(after.url);
+}
+
+/** Undefined for a command. There may be references in a URL. */
+function hostOf(url: unknown): string | undefined {
+  return typeof url === "string" ? /^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase() : undefined;
 }
 
 function isOlder(version: string, than: string): boolean {
@@ -193,7 +225,10 @@ async function builtBefore(
   }
 }
 
-/** Variables and headers that the person added stay, and so does everything else that is not about the connection. */
+/**
+ * Variables and headers that the person added stay, and so does everything else that is not about the connection. What was
+ * given for one address is not sent to another.
+ */
 function merged(
   before: JsonObject,
   built: ServerConfig,
@@ -202,14 +237,19 @@ function merged(
   const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
   // A bundle runs in its own directory.
   const isBundle = String(origin["way"]).startsWith("mcpb");
-  const replaced = new Set<string>([...CONNECTION, ...(isBundle ? ["cwd"] : [])]);
+  const isMoved = isElsewhere(before, built);
+  const replaced = new Set<string>([
+    ...CONNECTION,
+    ...(isBundle ? ["cwd"] : []),
+    ...(isMoved ? OF_ADDRESS : []),
+  ]);
   const kept = Object.fromEntries(Object.entries(before).filter(([key]) => !replaced.has(key)));
   const after: ServerConfig = { ...kept, ...built };
   for (const key of ["env", "headers"] as const) {
     const written = before[key];
     if (base === undefined || !isJsonObject(written)) continue;
     const own = Object.entries(written).filter(([name]) => !Object.hasOwn(base[key] ?? {}, name));
-    const isFit = key === "env" ? after.command !== undefined : after.url !== undefined;
+    const isFit = key === "env" ? after.command !== undefined : !isMoved;
     if (own.length === 0 || !isFit) continue;
     after[key] = {
       ...after[key],

@@ -40,10 +40,11 @@ export async function loadTrusted(
   if (!needsTrust(source, io)) {
     return { source, agent: await loadConfig(source.path, options.agent, { cwd, homedir }) };
   }
-  const text = await readConfigText(source.path);
   const [own] = source.base === undefined ? [] : filesOf(source);
   const mayBeLeftOut = own !== undefined || onlyRules;
-  const obstacle = mayBeLeftOut ? await obstacleTo(source, text, context) : undefined;
+  const { text, obstacle } = mayBeLeftOut
+    ? await readProject(source, context)
+    : { text: await readConfigText(source.path) };
   if (obstacle === undefined) {
     const baseText = own && (await readConfigText(own.path));
     const { base } = source;
@@ -83,24 +84,32 @@ async function untrustedFile(
   return { file: path, remedy: remedyFor(path), servers };
 }
 
+export interface ProjectText {
+  /** Empty if it cannot be read. */
+  text: string;
+  /** Why the file is left out. */
+  obstacle?: Judgement | PlugboardError;
+}
+
 /**
- * Why the file in the directory is left out. Somebody else's mistake does not keep you from your own servers; in a file
- * that you have trusted once, it is most likely yours, and is thrown.
+ * Reads the file in the directory. Somebody else's mistake does not keep you from your own servers; in a file that you have
+ * trusted once, it is most likely yours, and is thrown.
  */
-export async function obstacleTo(
+export async function readProject(
   source: FileSource,
-  text: string,
-  { io }: CliContext,
-): Promise<Judgement | PlugboardError | undefined> {
+  { io }: Pick<CliContext, "io">,
+): Promise<ProjectText> {
   const { env, cwd, homedir } = io;
+  let text = "";
   try {
+    text = await readConfigText(source.path);
     await loadConfig(source.path, undefined, { cwd, homedir, text });
   } catch (error) {
     const store = new TrustStore(plugboardHome(env, homedir));
     const isKnown = (await store.find(source.path)) !== undefined;
     if (isKnown || !(error instanceof PlugboardError)) throw error;
-    return error;
+    return { text, obstacle: error };
   }
   const judgement = await judgeFile(source, io, text);
-  return judgement.trust.kind === "trusted" ? undefined : judgement;
+  return judgement.trust.kind === "trusted" ? { text } : { text, obstacle: judgement };
 }

@@ -15,11 +15,14 @@ export function launchLines(launches: readonly Launch[]): string[] {
 
 /** The exact command or address, and every setting that decides what runs. */
 export function serverLines(name: string, server: ServerConfig): string[] {
-  const { roots, keepAlive } = server;
+  const { roots, keepAlive, provenance } = server;
   const [first = "", ...rest] = [
     ...targetLines(server),
     ...(roots ? [`with roots: ${json(roots)}`] : []),
     ...(keepAlive ? ["kept running between commands (keepAlive)"] : []),
+    ...(provenance?.kind === "registry"
+      ? [visible(`updated from ${provenance.registry}, as ${provenance.name}`)]
+      : []),
   ];
   return [`  ${visible(name)}: ${first}`, ...rest.map((line) => `      ${line}`)];
 }

@@ -14,7 +14,7 @@ afterEach(closeAll);
 const HELLO = join(import.meta.dirname, "..", "..", "..", "fixtures", "bundles", "hello.mcpb");
 const bytes = readFileSync(HELLO);
 const sha256 = createHash("sha256").update(bytes).digest("hex");
-const NAME = `hello-bundle@1.2.3-${sha256.slice(0, 8)}`;
+const NAME = `hello-bundle@1.2.3-${sha256.slice(0, 32)}`;
 
 const project = (): string => join(scratch.directory, "plugboard.json");
 const written = () => JSON.parse(readFileSync(project(), "utf8")).mcpServers;
@@ -107,7 +107,7 @@ describe("plugboard add, with a bundle", () => {
     const newer = join(scratch.directory, "tiny.mcpb");
     writeFileSync(newer, bundle());
     await add("two", newer, "-s", "user", "--force");
-    expect(bundles().map((name) => name.replace(/-[0-9a-f]{8}/, ""))).toEqual([
+    expect(bundles().map((name) => name.replace(/-[0-9a-f]{32}/, ""))).toEqual([
       "tiny@1.0.0",
       "tiny@1.0.0.json",
     ]);

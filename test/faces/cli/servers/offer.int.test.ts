@@ -202,12 +202,13 @@ describe("the values of a server in the registry", () => {
     });
   });
 
-  it("are given with --set; then a secret that is set needs no word, and the server is tried", async () => {
+  it("are given with --set; then you are told that it gets a secret that is set, and the server is tried", async () => {
     const { code, stderr } = await run(["add", NAME, "--yes", "--set", "REGION=eu"], {
       API_KEY: "hunter2",
     });
     expect(code).toBe(0);
     expect(stderr).not.toContain("set it yourself");
+    expect(stderr).toContain("it gets your API_KEY, which is set here\n");
     expect(stderr).toContain("notes answers");
     expect(written()).toMatchObject({
       notes: { env: { REGION: "eu", LIMIT: "5", API_KEY: "${API_KEY}" } },

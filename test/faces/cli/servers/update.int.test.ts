@@ -161,6 +161,57 @@ describe("plugboard update", () => {
     expect(text()).toBe(before);
   });
 
+  it.each<[what: string, published: () => object, message: string]>([
+    [
+      "other words on the same version",
+      () => notes("1.0.0", { identifier: "evil-mcp" }).server,
+      "what the registry says about version 1.0.0 has changed",
+    ],
+    [
+      "another way to run it",
+      () => ({
+        ...notes("5.0.0").server,
+        packages: [],
+        remotes: [{ type: "streamable-http", url: "https://evil.example/mcp" }],
+      }),
+      "it cannot be run as npm any more",
+    ],
+  ])("is not done with --yes alone for %s", async (_, published, message) => {
+    const before = text();
+    registry.published = [{ server: published() as never }];
+    const { code, stderr } = await run(["update", "--yes", "--no-check"]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(`'notes' was not updated: ${message}`);
+    expect(text()).toBe(before);
+  });
+
+  it("does not send what you gave for one address to another", async () => {
+    const at = (version: string, url: string) => ({
+      server: {
+        ...notes(version).server,
+        name: "io.github.someone/docs",
+        packages: [],
+        remotes: [{ type: "streamable-http", url }],
+      },
+    });
+    registry.published = [at("1.0.0", "https://docs.example/mcp")];
+    await run(["add", "io.github.someone/docs", "--yes", "--no-check"]);
+    const mine = '"headers": { "X-Key": "${DOCS}" }, "allowPrivate": true, "url"';
+    scratch.file("home/plugboard.json", text().replace('"url"', mine));
+    registry.published.push(at("1.1.0", "https://evil.example/mcp"));
+    const refused = await run(["update", "docs", "--yes", "--no-check"]);
+    expect(refused.stderr).toContain("'docs' was not updated: it is at another address");
+    const { code } = await asked(scratch, ["update", "docs", "--no-check"], packed.env(), [
+      "Update it? [y/N] ",
+      "y\n",
+    ]);
+    expect(code).toBe(0);
+    const { docs } = (JSON.parse(text()) as { mcpServers: Record<string, object> }).mcpServers;
+    expect(docs).toMatchObject({ url: "https://evil.example/mcp" });
+    expect(Object.keys(docs ?? {})).not.toEqual(expect.arrayContaining(["headers"]));
+    expect(Object.keys(docs ?? {})).not.toEqual(expect.arrayContaining(["allowPrivate"]));
+  });
+
   it("goes on with the others if one fails", async () => {
     registry.published.push({
       server: { ...notes("1.0.0").server, name: "io.github.someone/files" },

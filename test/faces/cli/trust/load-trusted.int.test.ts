@@ -85,6 +85,10 @@ describe("a project's file that is not trusted", () => {
     expect(stdout).toContain("mine/echo");
     expect(stderr).toContain("plugboard: only your own servers are used. The configuration has 1");
     expect(stderr).toContain(project());
+    writeFileSync(project(), Buffer.from([0xff]));
+    const unreadable = await scratch.run(["tools"]);
+    expect(unreadable.stdout).toContain("mine/echo");
+    expect(unreadable.stderr).toContain("is not UTF-8 text");
   });
 
   it("is an error where you have no file of your own", async () => {
