@@ -15,8 +15,8 @@ import {
 } from "../../model/secret-provider.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { outputOf } from "../optional-package.ts";
 import { passing, said } from "../failure.ts";
+import { toolOutput } from "../program-output.ts";
 import { withoutNewline } from "../secret-text.ts";
 import { SharedSignIn } from "../shared-sign-in.ts";
 
@@ -226,7 +226,10 @@ export function createAzureProvider(
       ...(tenant ? ["--tenant", tenant] : []),
     ];
     const asked = clock.monotonic();
-    const output = await outputOf(run, command, { signal, permanent: /az login|AADSTS|az: error/ });
+    const output = await toolOutput(run, command, {
+      signal,
+      permanent: /az login|AADSTS|az: error/,
+    });
     if (output === undefined) return undefined;
     const answer = parseJson(output);
     const value = isJsonObject(answer) ? answer["accessToken"] : undefined;

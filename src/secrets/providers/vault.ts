@@ -232,9 +232,9 @@ export function createVaultProvider(
   }
 
   async function write(path: string, values: object, signal: AbortSignal): Promise<void> {
-    const place = (await findPlace(path, signal)) ?? assumedPlace(path);
-    const body = place.version === 2 ? { data: values } : values;
-    const answer = await askSignedIn("POST", addressOf(place), signal, body);
+    const found = (await findPlace(path, signal)) ?? assumedPlace(path);
+    const body = found.version === 2 ? { data: values } : values;
+    const answer = await askSignedIn("POST", addressOf(found), signal, body);
     if (answer.status >= 300) throw refusal(answer, `Vault does not store ${path}`);
   }
 
