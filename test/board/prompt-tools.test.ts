@@ -195,7 +195,9 @@ describe("a list of tools that cannot grow", () => {
     expect(await run({ name, arguments: { id: "1" } })).toBe('{"id":"1"}');
     expect(await run({ name, arguments: '{"id":"2"}' })).toBe('{"id":"2"}');
     expect(await run({ name })).toBe("{}");
-    expect(await run({ name, arguments: 1 })).toContain("arguments must be an object");
+    expect(await run({ name, arguments: 1 })).toContain("arguments must be one JSON object");
+    const deep = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+    expect(await run({ name, arguments: deep })).toContain("arguments are nested too deeply");
     expect(await run({ name: "nothing" })).toContain("there is no tool named 'nothing'");
   });
 });
