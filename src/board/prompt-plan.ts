@@ -46,7 +46,8 @@ export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPl
   const inPrompt = tools.filter(({ include }) => include !== "agent");
   const reason = toolSearch === "auto" ? tooMany(inPrompt, options) : undefined;
   const isSearched = (tool: Tool): boolean =>
-    tool.include === "agent" || ((toolSearch !== "auto" || reason !== undefined) && isOpen(tool));
+    tool.include === "agent" ||
+    ((toolSearch !== "auto" || reason !== undefined) && mayLeavePrompt(tool));
   const searchable = tools.filter(isSearched);
   if (searchable.length === 0) {
     return { mode: "all", shown: tools, searchable, before, after: before };
@@ -59,8 +60,8 @@ export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPl
   return { mode, ...(reason && { reason }), shown, searchable, before, after };
 }
 
-/** Whether search may take the tool out of the prompt: one of the agent's servers that nobody has named. */
-function isOpen({ include, source }: Tool): boolean {
+/** Whether the tool may be searched for instead: a tool of a server that no setting and no user says anything about. */
+function mayLeavePrompt({ include, source }: Tool): boolean {
   return include === undefined && source.kind === "mcp";
 }
 
