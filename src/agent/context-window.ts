@@ -1,11 +1,15 @@
 // Keeps a conversation within the model's context window. Tokens are estimated from characters, and the estimate
 // is corrected by what the model reports it has read.
 
-import { CHARACTERS_PER_TOKEN } from "../util/tokens.ts";
 import { type Compacted, compact, type Conversation, totalSize } from "./compact.ts";
 
 /** A smaller request is mostly the provider's own overhead, and would spoil the estimate. */
 const MIN_SAMPLE_TOKENS = 1000;
+/**
+ * Until the model has reported something. Lower than what `estimateTokens` takes for English: a request that is too large
+ * is refused, and one that is a little smaller than it could be is not.
+ */
+const FIRST_CHARACTERS_PER_TOKEN = 4;
 /** No tokenizer is outside of these bounds, so an estimate that is would be an accident. */
 const FEWEST_CHARACTERS_PER_TOKEN = 1;
 const MOST_CHARACTERS_PER_TOKEN = 8;
@@ -17,7 +21,7 @@ const SUSPICIOUS = 0.25;
 
 export class ContextWindow {
   readonly #tokens: number;
-  #charactersPerToken = CHARACTERS_PER_TOKEN;
+  #charactersPerToken = FIRST_CHARACTERS_PER_TOKEN;
 
   constructor(tokens: number) {
     this.#tokens = tokens;

@@ -110,7 +110,7 @@ class Turn {
   readonly #emit: (event: TurnEvent) => void;
   readonly #tools: ModelTools;
   /** Absent if the model gets every tool. */
-  readonly #selection: PromptTools | undefined;
+  readonly #promptTools: PromptTools | undefined;
   readonly #window: ContextWindow;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
@@ -128,10 +128,10 @@ class Turn {
     this.#clock = options.clock ?? systemClock;
     this.#emit = options.onEvent ?? (() => {});
     const { tools } = options;
-    this.#selection = tools instanceof PromptTools ? tools : undefined;
-    if (this.#selection !== undefined) this.#selection.contextWindow = model.contextWindow;
+    this.#promptTools = tools instanceof PromptTools ? tools : undefined;
+    if (this.#promptTools !== undefined) this.#promptTools.contextWindow = model.contextWindow;
     this.#tools = offeredTools(tools instanceof PromptTools ? () => tools.list() : tools, model, {
-      find: (name) => this.#selection?.find(name),
+      find: (name) => this.#promptTools?.find(name),
       onLeftOut: ({ name }, reason) =>
         this.#emit({
           type: "notice",
@@ -154,11 +154,11 @@ class Turn {
 
   async #run(): Promise<TurnEnd> {
     const { maxSteps = DEFAULT_MAX_STEPS } = this.#options;
-    await this.#select();
+    await this.#preselect();
     for (let step = 1; step <= maxSteps; step += 1) {
       if (this.#signal.aborted) return { reason: "cancelled" };
       this.#emit({ type: "step", step });
-      const news = this.#selection?.news();
+      const news = this.#promptTools?.news();
       if (news !== undefined) this.#add({ role: "user", content: `[${news}]` });
       const tools = this.#tools.list();
       const answer = await this.#answer(tools);
@@ -181,14 +181,14 @@ class Turn {
   }
 
   /** What the user says brings the first tools into the prompt. */
-  async #select(): Promise<void> {
-    const selection = this.#selection;
-    if (selection === undefined) return;
+  async #preselect(): Promise<void> {
+    const promptTools = this.#promptTools;
+    if (promptTools === undefined) return;
     const texts = this.#options.prompt.flatMap((block) =>
       block.type === "text" ? [block.text] : [],
     );
-    await selection.preselect(texts.join("\n"));
-    const text = selection.notice();
+    await promptTools.preselect(texts.join("\n"));
+    const text = promptTools.notice();
     if (text !== undefined) this.#emit({ type: "notice", text });
   }
 
@@ -273,7 +273,7 @@ class Turn {
 
   #ask(tools: ReadonlyMap<string, ModelTool>): Promise<ModelAnswer> {
     const { system, random = Math.random } = this.#options;
-    const about = [this.#selection?.index() ?? [], this.#contexts.slice(0, 1)]
+    const about = [this.#promptTools?.index() ?? [], this.#contexts.slice(0, 1)]
       .flat()
       .map((content): ModelMessage => ({ role: "user", content }));
     return askModel({
@@ -296,15 +296,10 @@ class Turn {
     const { name, input } = call;
     const id = newCallId();
     const found = tools.get(name) ?? this.#tools.get(name);
-    if (found !== undefined) this.#selection?.used(found.tool.name);
+    if (found !== undefined) this.#promptTools?.used(found.tool.name);
     this.#emit({ type: "tool_call", id, name, input, tool: found?.tool });
-    const result = await this.#runCall(
-      { ...call, id },
-      {
-        get: () => found,
-        keys: () => tools.keys(),
-      },
-    );
+    const lookup = { get: () => found, keys: () => tools.keys() };
+    const result = await this.#runCall({ ...call, id }, lookup);
     const { content, isError = false } = result;
     this.#emit({ type: "tool_result", id, name, isError, outcome: outcomeOf(result), content });
     return toResultPart(call, result, this.#model);
@@ -342,7 +337,7 @@ class Turn {
 
   #fixedSize(tools: ReadonlyMap<string, ModelTool>): number {
     const { system = "" } = this.#options;
-    const index = this.#selection?.index() ?? "";
+    const index = this.#promptTools?.index() ?? "";
     let size = system.length + index.length + (this.#contexts[0]?.length ?? 0);
     for (const { name, description, schema } of tools.values()) {
       size += name.length + description.length + sizeOf(schema);

@@ -4,7 +4,7 @@
 import { homedir as systemHome } from "node:os";
 import { join } from "node:path";
 import { plugboardHome } from "../config/home.ts";
-import { expandValue } from "../config/resolve.ts";
+import { type NeededSecret, resolveValue } from "../config/resolve.ts";
 import { PlugboardError, toPlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import {
@@ -35,11 +35,8 @@ export interface AgentSecretsOptions {
   onValue?: (value: string) => void;
 }
 
-/** What is asked for, and for whom: messages say so. */
-export interface SecretRequestFor {
-  reference: SecretReference;
-  /** `env.TOKEN` */
-  key: string;
+/** A secret, and for whom it is: messages say so. */
+export interface WantedSecret extends NeededSecret {
   server?: string | undefined;
   baseDir?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -59,7 +56,7 @@ export class AgentSecrets {
   }
 
   /** Rejects with SECRET_UNAVAILABLE, which names the server, the key, the reference and the cause. */
-  async resolve({ reference, key, server, baseDir, signal }: SecretRequestFor): Promise<string> {
+  async resolve({ reference, key, server, baseDir, signal }: WantedSecret): Promise<string> {
     try {
       const resolver = await this.#resolver();
       return await resolver.resolve(reference, { baseDir, signal });
@@ -152,15 +149,9 @@ export class AgentSecrets {
   /** A credential in the settings of a provider. */
   async #expand(setting: string, key: string, signal: AbortSignal): Promise<string> {
     const { env, onValue = () => {} } = this.#options;
-    const needed: SecretReference[] = [];
-    expandValue(setting, key, env, undefined, (reference) => {
-      needed.push(reference);
-      return "";
-    });
-    const values = await Promise.all(
-      needed.map((reference) => this.resolve({ reference, key, signal })),
+    const value = await resolveValue(setting, key, env, (needed) =>
+      this.resolve({ ...needed, signal }),
     );
-    const value = expandValue(setting, key, env, undefined, () => values.shift() ?? "");
     onValue(value);
     return value;
   }

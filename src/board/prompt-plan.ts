@@ -1,8 +1,7 @@
 // Decides which of a board's tools are in a model's prompt and which it finds by search, and counts what that saves.
 
-import { toolTokens } from "../catalog/token-count.ts";
+import { definitionTokens, LARGEST_DEFINITION } from "../bridge/definition-tokens.ts";
 import { isForModels, type ToolSearchSetting } from "../model/include.ts";
-import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
 import { oneLine, plural } from "../util/text.ts";
 import { estimateTokens, roughly, tokenCount } from "../util/tokens.ts";
@@ -11,8 +10,6 @@ import { estimateTokens, roughly, tokenCount } from "../util/tokens.ts";
 const MOST_DEFINITIONS = 50;
 /** The share of the model's context that definitions may take. */
 const LARGEST_SHARE = 0.1;
-/** A tool that takes more of the context is left out of the prompt anyway (bridge/model-tools.ts). */
-const LARGEST_DEFINITION = 0.25;
 /** What the definition of the search takes itself. */
 const SEARCH_TOKENS = 160;
 /** Of a tool in the index, description included. */
@@ -49,7 +46,8 @@ export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPl
   const inPrompt = tools.filter(({ include }) => include !== "agent");
   const reason = toolSearch === "auto" ? tooMany(inPrompt, options) : undefined;
   const isSearched = (tool: Tool): boolean =>
-    tool.include === "agent" || ((toolSearch !== "auto" || reason !== undefined) && isOpen(tool));
+    tool.include === "agent" ||
+    ((toolSearch !== "auto" || reason !== undefined) && mayLeavePrompt(tool));
   const searchable = tools.filter(isSearched);
   if (searchable.length === 0) {
     return { mode: "all", shown: tools, searchable, before, after: before };
@@ -62,8 +60,8 @@ export function planPrompt(all: readonly Tool[], options: PlanOptions): PromptPl
   return { mode, ...(reason && { reason }), shown, searchable, before, after };
 }
 
-/** Whether search may take the tool out of the prompt: one of the agent's servers that nobody has named. */
-function isOpen({ include, source }: Tool): boolean {
+/** Whether the tool may be searched for instead: a tool of a server that no setting and no user says anything about. */
+function mayLeavePrompt({ include, source }: Tool): boolean {
   return include === undefined && source.kind === "mcp";
 }
 
@@ -72,6 +70,7 @@ function tooMany(
   { contextWindow = Infinity, wasSearching = false }: PlanOptions,
 ): string | undefined {
   if (inPrompt.length > MOST_DEFINITIONS) return `there are more than ${MOST_DEFINITIONS}`;
+  // A larger one is left out of the prompt anyway.
   const fitting = inPrompt.filter(
     (tool) => definitionTokens([tool]) <= contextWindow * LARGEST_DEFINITION,
   );
@@ -120,20 +119,4 @@ function indexLine(tool: Tool): string {
 export function summary({ description, source }: Tool): string {
   const mark = source.kind === "mcp" ? `[${source.server}] ` : "";
   return description.startsWith(mark) ? description.slice(mark.length) : description;
-}
-
-function definitionTokens(tools: readonly Tool[]): number {
-  return Math.round(tools.reduce((sum, tool) => sum + tokensOf(tool), 0));
-}
-
-/** By the schema, which stays the same when a tool is wrapped: every step of a conversation counts all tools. */
-const counted = new WeakMap<JsonObject, Pick<Tool, "name" | "description"> & { tokens: number }>();
-
-function tokensOf(tool: Tool): number {
-  const { name, description, parameters } = tool;
-  const known = counted.get(parameters);
-  if (known?.name === name && known.description === description) return known.tokens;
-  const tokens = toolTokens(tool);
-  counted.set(parameters, { name, description, tokens });
-  return tokens;
 }

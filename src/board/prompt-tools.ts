@@ -17,6 +17,16 @@ import {
   summary,
   toolIndex,
 } from "./prompt-plan.ts";
+import {
+  listNames,
+  listServers,
+  noQueries,
+  NOTHING_FOUND,
+  QUERIES,
+  readCalledArguments,
+  readLimit,
+  textsIn,
+} from "./search-request.ts";
 
 /** How many tools a message of the user brings into the prompt. */
 const PRESELECTED = 5;
@@ -27,13 +37,10 @@ const MOST_UNUSED = 20;
 
 const DEFAULT_LIMIT = 8;
 const MOST_HITS = 20;
-const MOST_QUERIES = 10;
-const LONGEST_QUERY = 500;
 const LONGEST_LINE = 200;
 /** A longer schema is not repeated in the answer, if the definition has it anyway. */
 const LONGEST_SCHEMA = 4000;
 const MOST_NAMES = 20;
-const MOST_SERVERS = 60;
 
 /** The names of the search, the second one for a board that has a tool of the first. */
 const SEARCH_NAMES = ["search_tools", "plugboard_search_tools"] as const;
@@ -214,11 +221,7 @@ export class PromptTools {
       parameters: {
         type: "object",
         properties: {
-          queries: {
-            type: "array",
-            items: { type: "string" },
-            description: 'What the tools should do, such as ["create an issue", "send a message"]',
-          },
+          queries: QUERIES,
           ...(hasNames && {
             names: {
               type: "array",
@@ -250,12 +253,10 @@ export class PromptTools {
         },
         required: ["name"],
       },
-      run: async ({ name, arguments: args = {} }, ...rest) => {
+      run: async ({ name, arguments: args }, callId, signal, onUpdate) => {
         const tool = typeof name === "string" ? this.find(name) : undefined;
         if (tool === undefined) throw unknown(name, this.#nameOf(SEARCH_NAMES));
-        const given = readObject(args);
-        if (given === undefined) throw invalid("arguments must be an object");
-        return tool.execute(rest[0], given, rest[1], rest[2]);
+        return tool.execute(callId, readCalledArguments(args), signal, onUpdate);
       },
     });
     return [this.#caller];
@@ -266,10 +267,9 @@ export class PromptTools {
     const queries = textsIn(args["queries"] ?? args["query"]);
     const names = textsIn(args["names"] ?? args["name"]);
     if (queries === undefined || names === undefined || queries.length + names.length === 0) {
-      throw invalid('queries must be a list of texts, such as ["create an issue"]');
+      throw noQueries();
     }
-    if (typeof limit !== "number" || !(limit >= 1)) throw invalid("limit must be a number from 1");
-    const most = Math.min(Math.floor(limit), MOST_HITS);
+    const most = readLimit(limit, MOST_HITS);
     const named = names.slice(0, MOST_HITS).map((name) => [name, this.find(name)] as const);
     const hits = queries.length === 0 ? [] : await this.#hits(queries, most);
     const tools = [...new Set([...named.flatMap(([, tool]) => tool ?? []), ...hits])];
@@ -282,7 +282,7 @@ export class PromptTools {
   #describe(tools: readonly Tool[], missing: readonly string[]): string {
     const none = missing.length === 0 ? [] : [`There is no tool named ${listed(missing)}.`];
     if (tools.length === 0) {
-      return [...none, "No tool was found. Ask in other words, or with fewer of them."].join(" ");
+      return [...none, NOTHING_FOUND].join(" ");
     }
     const { isFixed } = this.#options;
     const then = isFixed
@@ -351,46 +351,14 @@ function countByServer(tools: readonly Tool[]): string {
 
 function serversOf(tools: readonly Tool[]): string {
   const names = new Set(tools.map(({ source }) => (source.kind === "mcp" ? source.server : "")));
-  return listed([...names], MOST_SERVERS);
+  return listServers([...names]);
 }
 
-function listed(names: readonly string[], most = MOST_NAMES): string {
-  const shown = names.slice(0, most).map((name) => oneLine(name, 80));
-  return names.length > most
-    ? `${shown.join(", ")} and ${names.length - most} more`
-    : shown.join(", ");
-}
-
-/** Undefined if the value is neither a text nor a list of texts. Models give one for the other. */
-function textsIn(value: unknown): string[] | undefined {
-  const list = value === undefined ? [] : [value].flat();
-  if (!list.every((each) => typeof each === "string")) return undefined;
-  return list
-    .map((each) => each.trim().slice(0, LONGEST_QUERY))
-    .filter((each) => each !== "")
-    .slice(0, MOST_QUERIES);
-}
-
-/** Some models write an object as JSON text. */
-function readObject(value: unknown): JsonObject | undefined {
-  if (typeof value !== "string") return isObject(value) ? value : undefined;
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function listed(names: readonly string[]): string {
+  return listNames(names, MOST_NAMES);
 }
 
 function unknown(name: unknown, search: string): PlugboardError {
   const message = `there is no tool named '${oneLine(String(name), 200)}'`;
   return new PlugboardError("UNKNOWN_TOOL", message, { hint: `${search} finds tools` });
-}
-
-function invalid(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message);
 }

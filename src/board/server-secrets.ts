@@ -92,7 +92,7 @@ export class ServerSecrets {
     return resolved;
   }
 
-  /** All at once. If several cannot be had, the error that stays counts: trying again would not help. */
+  /** All at once. If several fail, a permanent failure is reported first: trying again does not help then. */
   async #values(
     { name: server, target }: ServerDefinition,
     needed: readonly NeededSecret[],

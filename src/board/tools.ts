@@ -1,5 +1,6 @@
 // All tools of a board, native ones and those of servers. Calls of each go through the guard.
 
+import { promptTokens } from "../bridge/definition-tokens.ts";
 import { toUnified } from "../bridge/native.ts";
 import { type Execute, explainTask, toTool } from "../bridge/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
@@ -19,7 +20,6 @@ import {
 import { toolName } from "../model/tool-pattern.ts";
 import type { Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
-import { promptTokens } from "./prompt-tokens.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 

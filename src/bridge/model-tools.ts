@@ -6,12 +6,10 @@ import { PlugboardError } from "../model/errors.ts";
 import { isForModels } from "../model/include.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Tool } from "../model/tool.ts";
-import { CHARACTERS_PER_TOKEN, tokenCount } from "../util/tokens.ts";
+import { tokenCount } from "../util/tokens.ts";
+import { definitionTokens, LARGEST_DEFINITION } from "./definition-tokens.ts";
 import { providerName } from "./provider-name.ts";
 import { type NormalizedSchema, normalizeSchema, type SchemaProvider } from "./schema/normalize.ts";
-
-/** The share of the model's window that a single definition may take. */
-const LARGEST_SHARE = 0.25;
 
 export interface ModelTool {
   /** The tool's own name, unless the provider would refuse it. */
@@ -145,23 +143,12 @@ function sizeProblem(
 ): string | undefined {
   if (typeof made === "string" || contextWindow === Infinity) return undefined;
   const { name, description, schema } = made;
-  const characters = name.length + description.length + schemaSize(schema);
-  const tokens = Math.round(characters / CHARACTERS_PER_TOKEN);
-  if (tokens <= contextWindow * LARGEST_SHARE) return undefined;
+  const tokens = definitionTokens([{ name, description, parameters: schema }]);
+  if (tokens <= contextWindow * LARGEST_DEFINITION) return undefined;
   return (
     `its definition takes about ${tokenCount(tokens)} tokens, more than a quarter of the model's ` +
     `window of ${tokenCount(contextWindow)}`
   );
-}
-
-const schemaSizes = new WeakMap<JsonObject, number>();
-
-function schemaSize(schema: JsonObject): number {
-  const known = schemaSizes.get(schema);
-  if (known !== undefined) return known;
-  const size = JSON.stringify(schema).length;
-  schemaSizes.set(schema, size);
-  return size;
 }
 
 /** Keyed by the schema, not by the tool: callers wrap the same tool anew for every step. */

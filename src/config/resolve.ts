@@ -70,8 +70,13 @@ export function secretsNeeded(
   definition: ServerDefinition,
   env: Environment = process.env,
 ): NeededSecret[] {
+  return secretsIn((secretOf) => expandTarget(definition, env, "", secretOf));
+}
+
+/** What `expand` asks for. Nothing stands in place of the values. */
+function secretsIn(expand: (secretOf: SecretOf) => unknown): NeededSecret[] {
   const needed: NeededSecret[] = [];
-  expandTarget(definition, env, "", (reference, key) => {
+  expand((reference, key) => {
     needed.push({ key, reference });
     return "";
   });
@@ -208,11 +213,7 @@ export async function resolveValue(
   env: Environment,
   valueOf: (needed: NeededSecret) => Promise<string>,
 ): Promise<string> {
-  const needed: NeededSecret[] = [];
-  expandValue(value, key, env, undefined, (reference, place) => {
-    needed.push({ key: place, reference });
-    return "";
-  });
+  const needed = secretsIn((secretOf) => expandValue(value, key, env, undefined, secretOf));
   const values = new Map(
     await Promise.all(
       needed.map(async (each) => [each.reference.text, await valueOf(each)] as const),

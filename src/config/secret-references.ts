@@ -1,23 +1,17 @@
 // Which secrets a configuration refers to, and whether there is a provider for each of them.
 
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { SecretReference } from "../model/secret-provider.ts";
 import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
 import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
 
 /** A text of a configuration, and where it is written. */
-export interface PlacedText extends Omit<PlacedReference, "reference"> {
-  text: string;
-}
-
-/** A reference and where it is written. */
-export interface PlacedReference {
+export interface PlacedText {
   /** Absent for the key of a model provider. */
   server?: string;
   /** `env.TOKEN`, `headers.Authorization`, or for a model provider `models.providers.openai.apiKey`. */
   key: string;
-  /** The variables in it are not filled in. */
-  reference: SecretReference;
+  /** References and variables in it are not filled in. */
+  text: string;
   /** The directory that a relative path is relative to. */
   baseDir?: string | undefined;
 }
@@ -48,14 +42,7 @@ export function requireProviders(agent: AgentConfig, given: readonly string[]): 
   throwIfAny(issues, {});
 }
 
-/** Those of an agent's servers and of its model providers. Without servers that are disabled. */
-export function referencesOf(agent: AgentConfig): PlacedReference[] {
-  return textsOf(agent).flatMap(({ text, ...place }) =>
-    referencesIn(text).map((reference): PlacedReference => ({ ...place, reference })),
-  );
-}
-
-/** The texts of the same servers and model providers, which may have references in them. */
+/** The texts of an agent's servers and model providers, which may have references in them. Without disabled servers. */
 export function textsOf({ servers, modelProviders = {} }: AgentConfig): PlacedText[] {
   const ofServers = servers
     .filter(({ enabled }) => enabled)

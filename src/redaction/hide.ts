@@ -7,6 +7,7 @@ import type { Provenance } from "../model/server-offer.ts";
 import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
 
+/** What stands in place of a credential, in every text that people or models read. */
 export const MARK = "[REDACTED]";
 
 /** The command line or the URL. References such as `${TOKEN}` stay. */
@@ -49,7 +50,7 @@ function hideInInputs(provenance: Provenance): Provenance {
   return { ...provenance, inputs: Object.fromEntries(inputs) };
 }
 
-function mapped(
+export function mapped(
   map: Readonly<Record<string, string>>,
   change: (value: string, name: string) => string,
 ): Record<string, string> {

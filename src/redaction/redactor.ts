@@ -1,11 +1,11 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
 import { type LogFields, type Logger, silentLogger } from "../model/logger.ts";
+import { MARK } from "./hide.ts";
 import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
 import { mapStrings, someString } from "../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
-const MARK = "[REDACTED]";
 /** Anything shorter is part of too many words that are not secrets. */
 export const SHORTEST_SECRET = 8;
 /** Shorter than this, even a value with what stands around it is ordinary text. */

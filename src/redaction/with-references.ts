@@ -2,7 +2,7 @@
 // their place, so that it can be written to a file.
 
 import type { ServerAuth, ServerConfig } from "../model/server-config.ts";
-import { MARK, withoutCredentials } from "./hide.ts";
+import { mapped, MARK, withoutCredentials } from "./hide.ts";
 
 export interface Referred {
   server: ServerConfig;
@@ -156,15 +156,6 @@ function replaced(text: string, hidden: string | undefined, replace: Replace): s
 /** `--api-key`, or the name in `--api-key=…`. */
 function optionIn(arg: string | undefined): string | undefined {
   return /^-{1,2}([A-Za-z][\w.-]*)(?:=|$)/.exec(arg ?? "")?.[1];
-}
-
-function mapped(
-  map: Readonly<Record<string, string>>,
-  change: (value: string, name: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [name, change(value, name)]),
-  );
 }
 
 function nextFree(name: string, value: string, known: Variables): string {

@@ -1,16 +1,8 @@
-// The packages of the clouds, which are optional, and the command-line tools that stand in for them: what a tool answers, why
-// it failed, and what to install where neither is there.
+// The packages of the clouds, which are optional: loads them, and says what to install.
 
 import type { PlugboardError } from "../model/errors.ts";
-import {
-  type ProgramOptions,
-  type ProviderSurroundings,
-  type RunProgram,
-  secretUnavailable,
-} from "../model/secret-provider.ts";
+import { type ProviderSurroundings, secretUnavailable } from "../model/secret-provider.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { said } from "./failure.ts";
-import { requireOutput } from "./program-output.ts";
 
 /** A package that is loaded if it is installed. `install` is what npm is told. */
 export interface OptionalPackage {
@@ -33,31 +25,20 @@ export async function loadOptional(
   }
 }
 
-export interface ToolOptions extends ProgramOptions {
-  /** The words on stderr by which a failure is known that does not pass. The exit codes do not tell them apart. */
-  permanent: RegExp;
-}
-
-/** What the tool wrote to stdout. Undefined if there is no such program. */
-export async function outputOf(
-  run: RunProgram,
-  [program = "", ...args]: readonly string[],
-  { permanent, ...options }: ToolOptions,
-): Promise<string | undefined> {
-  const result = await run(program, args, options);
-  if (result.kind === "not-found") return undefined;
-  const output = requireOutput(result, {
-    program,
-    notFound: "",
-    failed: ({ stderr }) =>
-      said(`${program} failed`, stderr, { permanent: permanent.test(stderr) }),
-  });
-  return output.toString("utf8");
-}
-
-export function notInstalled({ name, install }: OptionalPackage, tool: string): PlugboardError {
+export function notInstalled(missing: OptionalPackage, tool: string): PlugboardError {
   return secretUnavailable(
-    `the package ${name} is not installed, and there is no ${tool} on the PATH`,
-    { hint: `install it (with -g if Plugboard was installed with -g): npm install ${install}` },
+    `the package ${missing.name} is not installed, and there is no ${tool} on the PATH`,
+    { hint: installHint(missing) },
   );
+}
+
+export function installHint({ install }: OptionalPackage): string {
+  return `install it (with -g if Plugboard was installed with -g): npm install ${install}`;
+}
+
+/** The package is there, and does not have what is used of it. */
+export function unusableVersion({ name, install }: OptionalPackage): PlugboardError {
+  return secretUnavailable(`the installed version of ${name} does not work with Plugboard`, {
+    hint: `npm install ${install}`,
+  });
 }

@@ -1,8 +1,14 @@
 // The output of a program that gives secrets, or the error that says why there is none.
 
 import type { PlugboardError } from "../model/errors.ts";
-import { type ProgramResult, secretUnavailable } from "../model/secret-provider.ts";
+import {
+  type ProgramOptions,
+  type ProgramResult,
+  type RunProgram,
+  secretUnavailable,
+} from "../model/secret-provider.ts";
 import { byteSize, duration } from "../util/text.ts";
+import { passing, said } from "./failure.ts";
 
 type Exited = Extract<ProgramResult, { kind: "exited" }>;
 
@@ -25,11 +31,31 @@ export function requireOutput(result: ProgramResult, options: OutputOptions): Bu
       throw secretUnavailable(`${program} is not there`, { hint: notFound });
     case "failed":
       throw secretUnavailable(`${program} cannot be started: ${result.reason}`);
-    case "too-late": {
-      const message = `${program} did not answer within ${duration(result.ms)}`;
-      throw secretUnavailable(message, { permanent: false });
-    }
+    case "too-late":
+      throw passing(`${program} did not answer within ${duration(result.ms)}`);
     case "too-large":
       throw secretUnavailable(`${program} printed more than ${byteSize(result.bytes)}`);
   }
+}
+
+export interface ToolOptions extends ProgramOptions {
+  /** The words on stderr by which a failure is known that does not pass. The exit codes do not tell them apart. */
+  permanent: RegExp;
+}
+
+/** What a cloud's command-line tool wrote to stdout. Undefined if there is no such program. */
+export async function toolOutput(
+  run: RunProgram,
+  [program = "", ...args]: readonly string[],
+  { permanent, ...options }: ToolOptions,
+): Promise<string | undefined> {
+  const result = await run(program, args, options);
+  if (result.kind === "not-found") return undefined;
+  const output = requireOutput(result, {
+    program,
+    notFound: "",
+    failed: ({ stderr }) =>
+      said(`${program} failed`, stderr, { permanent: permanent.test(stderr) }),
+  });
+  return output.toString("utf8");
 }

@@ -13,8 +13,7 @@ type OpenProvider = (
 ) => Promise<SecretProvider>;
 
 export const PROVIDERS: Readonly<Record<SecretProviderName, OpenProvider>> = {
-  env: async ({ env = {} }, around) =>
-    (await import("./providers/env.ts")).createEnvProvider(env, around),
+  env: async (_, around) => (await import("./providers/env.ts")).createEnvProvider(around),
   file: async ({ file = {} }, around) =>
     (await import("./providers/file.ts")).createFileProvider(file, around),
   exec: async ({ exec = {} }, around) =>

@@ -10,6 +10,14 @@ interface Expiring {
   expiresAt?: number;
 }
 
+/**
+ * Until when a token that lives for so many seconds is used: until `margin` milliseconds before its end, since it could
+ * expire on the way, but at least for half of its life. `asked` is when it was asked for.
+ */
+export function usableUntil(asked: number, seconds: number, margin: number): number {
+  return asked + Math.max(seconds * 1000 - margin, seconds * 500);
+}
+
 export class SharedSignIn<Token extends Expiring> {
   readonly #signIn: (signal: AbortSignal) => Promise<Token>;
   readonly #clock: Clock;

@@ -1,8 +1,5 @@
 // Tokens of a model, estimated from characters, and written as people say them.
 
-/** English and JSON come to about four with every common tokenizer. */
-export const CHARACTERS_PER_TOKEN = 4;
-
 /**
  * Roughly how many tokens a text takes. Compared with OpenAI's o200k and an older tokenizer of Anthropic, on the 162 tools
  * of ten common servers: at most 7 % too many or too few for a server, and 17 % for a single tool.

@@ -15,7 +15,7 @@ function tool(name: string, { server = "s", description = "Short.", parameters =
   };
 }
 
-const LONG = { description: "x".repeat(40_000) };
+const LONG = { description: "x".repeat(43_500) };
 const LOCAL: ModelProvider = { type: "openai-compatible", baseUrl: "http://127.0.0.1/v1" };
 
 function leftOut(tools: Tool[], provider: ModelProvider): string[] {

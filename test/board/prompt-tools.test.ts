@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PromptTools, type PromptToolsOptions } from "../../src/board/prompt-tools.ts";
 import { CatalogSearch } from "../../src/catalog/search/search.ts";
-import { toolTokens } from "../../src/catalog/token-count.ts";
+import { definitionTokens } from "../../src/bridge/definition-tokens.ts";
 import { isSearchable, type ToolSearchSetting } from "../../src/model/include.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Tool, ToolResult } from "../../src/model/tool.ts";
@@ -195,7 +195,9 @@ describe("a list of tools that cannot grow", () => {
     expect(await run({ name, arguments: { id: "1" } })).toBe('{"id":"1"}');
     expect(await run({ name, arguments: '{"id":"2"}' })).toBe('{"id":"2"}');
     expect(await run({ name })).toBe("{}");
-    expect(await run({ name, arguments: 1 })).toContain("arguments must be an object");
+    expect(await run({ name, arguments: 1 })).toContain("arguments must be one JSON object");
+    const deep = `{"a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+    expect(await run({ name, arguments: deep })).toContain("arguments are nested too deeply");
     expect(await run({ name: "nothing" })).toContain("there is no tool named 'nothing'");
   });
 });
@@ -247,7 +249,7 @@ describe("a thousand tools", () => {
     const { before } = prompt.plan;
     await prompt.preselect("the thing n7");
     for (let at = 0; at < 30; at += 1) await call({ queries: [`n${at * 30}`, `n${at * 7}`] });
-    const tokens = prompt.list().reduce((sum, each) => sum + toolTokens(each), 0);
+    const tokens = definitionTokens(prompt.list());
     expect(tokens / before.tokens).toBeLessThan(0.05);
   });
 });

@@ -124,7 +124,7 @@ describe("schemas", () => {
 describe("a definition", () => {
   const words = (tokens: number): JsonObject => ({
     type: "object",
-    description: "x".repeat(tokens * 4),
+    description: "x".repeat(tokens * 4.35),
   });
 
   it("above a quarter of the model's window is left out, and the others stay", () => {
@@ -137,7 +137,7 @@ describe("a definition", () => {
   });
 
   it("counts with its description and its schema", () => {
-    const described = { ...tool("described"), description: "x".repeat(4100) };
+    const described = { ...tool("described"), description: words(1025).description as string };
     expect(modelTools([described], { contextWindow: 4000 }).names()).toEqual([]);
   });
 

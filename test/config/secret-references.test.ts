@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { referencesOf } from "../../src/config/secret-references.ts";
+import { textsOf } from "../../src/config/secret-references.ts";
 import { dirname } from "node:path";
 import { writeConfig } from "./files.ts";
 
-it("lists the references of an agent, with the server and the key, or the model's key", async () => {
+it("lists the texts of an agent, with the server and the key, or the model's key", async () => {
   const file = await writeConfig(`{
     mcpServers: {
       program: { command: "x", args: ["a", "--key=\${secret://gcp/a}"], env: { A: "op://v/i/f" } },
@@ -17,13 +17,12 @@ it("lists the references of an agent, with the server and the key, or the model'
     },
     models: { providers: { mine: { type: "openai", apiKey: "secret://env/KEY" } } },
   }`);
-  const found = referencesOf(await loadConfig(file));
-  expect(
-    found.map(({ server, key, reference, baseDir }) => [server, key, reference.text, baseDir]),
-  ).toEqual([
-    ["program", "args[1]", "secret://gcp/a", undefined],
+  const found = textsOf(await loadConfig(file)).filter(({ text }) => text.includes("://"));
+  expect(found.map(({ server, key, text, baseDir }) => [server, key, text, baseDir])).toEqual([
+    ["program", "args[1]", "--key=${secret://gcp/a}", undefined],
     ["program", "env.A", "op://v/i/f", undefined],
-    ["remote", "headers.Authorization", "secret://file/b", dirname(file)],
+    ["remote", "url", "https://a.example", dirname(file)],
+    ["remote", "headers.Authorization", "Bearer ${secret://file/b}", dirname(file)],
     ["remote", "oauth.clientSecret", "secret://vault/kv/c#d", dirname(file)],
     [undefined, "models.providers.mine.apiKey", "secret://env/KEY", undefined],
   ]);

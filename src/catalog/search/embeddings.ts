@@ -45,11 +45,11 @@ export class Embeddings {
   }
 
   /**
-   * For each question the tools that are like it, the most alike first. Undefined if the provider fails or is too slow
+   * For each query the tools that are like it, the most alike first. Undefined if the provider fails or is too slow
    * now. Does not reject.
    */
   async rank(
-    questions: readonly string[],
+    queries: readonly string[],
     tools: readonly Tool[],
   ): Promise<(readonly Tool[])[] | undefined> {
     const { clock } = this.#options;
@@ -61,7 +61,7 @@ export class Embeddings {
         this.#fill(tools).then(() => true),
       );
       if (filled === undefined) return undefined;
-      const asked = await this.#embed(questions);
+      const asked = await this.#embed(queries);
       return asked.map((vector) => this.#closest(vector, tools));
     } catch (error) {
       this.#fail(error);

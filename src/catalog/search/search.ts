@@ -1,4 +1,4 @@
-// Finds the tools of one board by questions about what they do: by words, and by meaning where the host can embed texts.
+// Finds the tools of one board by queries about what they do: by words, and by meaning where the host can embed texts.
 
 import { PlugboardError } from "../../model/errors.ts";
 import type { ToolHit } from "../../model/search.ts";
@@ -6,8 +6,8 @@ import type { Tool } from "../../model/tool.ts";
 import { Embeddings, type EmbeddingsOptions } from "./embeddings.ts";
 import { type About, ToolIndex } from "./tool-index.ts";
 
-/** A model that asks more than this at once has not understood what a question is. */
-const MOST_QUESTIONS = 50;
+/** A model that asks more than this at once has not understood what a query is. */
+const MOST_QUERIES = 50;
 const DEFAULT_LIMIT = 10;
 /** How much the places behind the first count when two rankings become one: the usual value. */
 const FUSION = 60;
@@ -35,14 +35,14 @@ export class CatalogSearch {
     tools: readonly Tool[],
     { limit = DEFAULT_LIMIT, isWanted, about }: SearchScope,
   ): Promise<ToolHit[]> {
-    const questions = checkedQuestions(query);
+    const queries = checkedQueries(query);
     if (!Number.isSafeInteger(limit) || limit < 1) {
       throw invalid("the limit of a search must be a whole number from 1 on");
     }
     this.#index.update(tools, about);
     const most = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
-    const byWords = questions.map((question) => this.#index.rank(question, most, isWanted));
-    const byMeaning = await this.#embeddings?.rank(questions, tools.filter(isWanted));
+    const byWords = queries.map((each) => this.#index.rank(each, most, isWanted));
+    const byMeaning = await this.#embeddings?.rank(queries, tools.filter(isWanted));
     const rankings =
       byMeaning === undefined
         ? byWords
@@ -51,13 +51,13 @@ export class CatalogSearch {
   }
 }
 
-function checkedQuestions(query: unknown): string[] {
-  const questions = Array.isArray(query) ? (query as readonly unknown[]) : [query];
-  if (questions.length > MOST_QUESTIONS) {
-    throw invalid(`a search takes at most ${MOST_QUESTIONS} questions at once`);
+function checkedQueries(query: unknown): string[] {
+  const queries = Array.isArray(query) ? (query as readonly unknown[]) : [query];
+  if (queries.length > MOST_QUERIES) {
+    throw invalid(`a search takes at most ${MOST_QUERIES} queries at once`);
   }
-  return questions.map((question) => {
-    if (typeof question === "string") return question;
+  return queries.map((each) => {
+    if (typeof each === "string") return each;
     throw invalid("a search takes a text, or a list of texts");
   });
 }

@@ -1,4 +1,4 @@
-// The index of a board's tools, and their ranking by the words of a question: BM25F over the fields of a tool, with
+// The index of a board's tools, and their ranking by the words of a query: BM25F over the fields of a tool, with
 // synonyms and forgiven typing mistakes. Everything it does is linear in what it is given, and that is bounded.
 //
 // K1, B, the weight of a name and what synonyms count were tuned by hand on MetaTool's questions, with the figures of all
@@ -8,6 +8,7 @@
 // name and a description only.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import type { ToolHit } from "../../model/search.ts";
 import { canonicalName, type Tool } from "../../model/tool.ts";
 import { readSynonyms } from "./synonyms.ts";
 import { isStopWord, Stems, wordsOf } from "./words.ts";
@@ -38,13 +39,13 @@ const SYNONYM_OF_UNKNOWN = 0.6;
 /** A term at edit distance 1 of a word that no tool has. */
 const MISTYPED = 0.6;
 const SHORTEST_MISTYPED = 5;
-/** A word repeated in a question counts more, but not twice as much. */
+/** A word repeated in a query counts more, but not twice as much. */
 const REPEATED = 0.5;
 /** Whoever writes a tool's name means that tool. */
 const NAMED = 1000;
 
-/** What of a question counts. A task of several pages is no question. */
-const LONGEST_QUESTION = 10_000;
+/** How much of a query counts. A task of several pages is no query. */
+const LONGEST_QUERY = 10_000;
 const MOST_TERMS = 200;
 const MOST_MISTYPED = 10;
 const MOST_COMPARED = 2000;
@@ -53,26 +54,22 @@ const MOST_COMPARED = 2000;
 const SYNONYMS = readSynonyms();
 const STEMS = new Stems();
 
-export interface RankedTool {
-  tool: Tool;
-  score: number;
-}
-
 /** What servers tell about themselves, by their names. */
 export type About = ReadonlyMap<string, string>;
 
 const NOTHING: About = new Map();
 
-interface Reading {
-  /** The terms of a tool's texts, and how much each says about the tool. */
+/** The terms of a tool's texts. */
+interface ToolTerms {
+  /** How much each says about the tool. */
   weights: ReadonlyMap<string, number>;
   length: number;
 }
 
-/** What was read of a definition. Sessions have the same definitions as their agent's board, in tools of their own. */
-const readings = new WeakMap<JsonObject, { texts: readonly unknown[]; reading: Reading }>();
+/** By schema: sessions have the same definitions as their agent's board, in tools of their own. */
+const knownTerms = new WeakMap<JsonObject, { texts: readonly unknown[]; terms: ToolTerms }>();
 
-interface IndexedTool extends Reading {
+interface IndexedTool extends ToolTerms {
   tool: Tool;
   /** What its server tells about itself. */
   about: string;
@@ -119,13 +116,13 @@ export class ToolIndex {
     let count = 0;
     const changed = tools.slice(start, tools.length - end).map((tool) => {
       const text = (tool.source.kind === "mcp" && about.get(tool.source.server)) || "";
-      const known = old.get(tool);
-      if (known?.about === text) {
+      const kept = old.get(tool);
+      if (kept?.about === text) {
         old.delete(tool);
-        return known;
+        return kept;
       }
       count += 1;
-      return { tool, about: text, ...readingOf(tool, text), slot: -1, place: 0 };
+      return { tool, about: text, ...termsOf(tool, text), slot: -1, place: 0 };
     });
     this.#remove([...old.values()]);
     for (const each of changed) if (each.slot === -1) this.#add(each);
@@ -141,13 +138,13 @@ export class ToolIndex {
   }
 
   /**
-   * Those that have something to do with the question, best first, at most `most`; of equals, the one that was listed
+   * Those that have something to do with the query, best first, at most `most`; of equals, the one that was listed
    * first.
    */
-  rank(question: string, most: number, isWanted: (tool: Tool) => boolean): RankedTool[] {
+  rank(query: string, most: number, isWanted: (tool: Tool) => boolean): ToolHit[] {
     const scores = new Float64Array(this.#slots.length);
-    for (const [term, weight] of this.#terms(question)) this.#score(term, weight, scores);
-    this.#scoreNamed(question, scores);
+    for (const [term, weight] of this.#terms(query)) this.#score(term, weight, scores);
+    this.#scoreNamed(query, scores);
     const found: { indexed: IndexedTool; score: number }[] = [];
     for (let slot = 0; slot < scores.length; slot += 1) {
       const score = scores[slot] ?? 0;
@@ -181,8 +178,8 @@ export class ToolIndex {
     }
   }
 
-  #scoreNamed(question: string, scores: Float64Array): void {
-    const name = question.trim();
+  #scoreNamed(query: string, scores: Float64Array): void {
+    const name = query.trim();
     if (name.length > FIELDS.name.most || /\s/.test(name)) return;
     for (const { tool, slot } of this.#indexed) {
       if (isNameOf(tool, name)) scores[slot] = (scores[slot] ?? 0) + NAMED;
@@ -190,11 +187,11 @@ export class ToolIndex {
   }
 
   /** What to look for, and how much each term of it counts. */
-  #terms(question: string): Map<string, number> {
-    const words = wordsOf(question, LONGEST_QUESTION);
+  #terms(query: string): Map<string, number> {
+    const words = wordsOf(query, LONGEST_QUERY);
     const telling = words.filter((word) => !isStopWord(word));
     const counts = new Map<string, number>();
-    // A question of nothing but such words may still name a tool, like "help".
+    // A query of nothing but such words may still name a tool, like "help".
     for (const word of telling.length > 0 ? telling : words) {
       const term = STEMS.of(word);
       if (counts.size < MOST_TERMS || counts.has(term)) {
@@ -228,7 +225,7 @@ export class ToolIndex {
     const found: string[] = [];
     let compared = 0;
     for (const each of [length, length - 1, length + 1]) {
-      for (const other of this.#similar.get(`${term[0]}${each}`) ?? []) {
+      for (const other of this.#similar.get(similarKey(term, each)) ?? []) {
         if (isNear(term, other)) found.push(other);
         compared += 1;
         if (compared >= MOST_COMPARED) return found;
@@ -292,7 +289,7 @@ export class ToolIndex {
   }
 }
 
-function readingOf(tool: Tool, about: string): Reading {
+function termsOf(tool: Tool, about: string): ToolTerms {
   const { source, title, annotations, ownDescription, description, parameters } = tool;
   const texts = [
     ownName(tool),
@@ -301,15 +298,15 @@ function readingOf(tool: Tool, about: string): Reading {
     source.kind === "mcp" ? source.server : "",
     about,
   ];
-  const known = readings.get(parameters);
-  if (known?.texts.every((text, at) => text === texts[at])) return known.reading;
-  const reading = read(texts, parameters);
-  readings.set(parameters, { texts, reading });
-  return reading;
+  const before = knownTerms.get(parameters);
+  if (before?.texts.every((text, at) => text === texts[at])) return before.terms;
+  const terms = readTerms(texts, parameters);
+  knownTerms.set(parameters, { texts, terms });
+  return terms;
 }
 
-/** The texts are those of the first fields, in their order. */
-function read(texts: readonly unknown[], parameters: JsonObject): Reading {
+/** The texts are those of TEXT_FIELDS, in their order. */
+function readTerms(texts: readonly unknown[], parameters: JsonObject): ToolTerms {
   const weights = new Map<string, number>();
   let length = 0;
   const add = (text: unknown, field: keyof typeof FIELDS): void => {
@@ -360,8 +357,8 @@ function ownName({ name, source }: Tool): string {
   return source.kind === "mcp" ? source.tool : name;
 }
 
-function similarKey(term: string): string {
-  return `${term[0]}${term.length}`;
+function similarKey(term: string, length = term.length): string {
+  return `${term[0]}${length}`;
 }
 
 /** Whether one letter is added, left out or another, or two neighbours have changed places. */

@@ -2,6 +2,16 @@
 // tools of the board. What they call goes the way of any other call, under the tool's own name.
 
 import { summary } from "../../board/prompt-plan.ts";
+import {
+  invalidRequest,
+  listServers,
+  noQueries,
+  NOTHING_FOUND,
+  QUERIES,
+  readCalledArguments,
+  readLimit,
+  textsIn,
+} from "../../board/search-request.ts";
 import { PlugboardError, toPlugboardError, withHint } from "../../model/errors.ts";
 import { isForModels } from "../../model/include.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
@@ -14,10 +24,7 @@ import { callTool, type ServedTools } from "./tools.ts";
 
 const DEFAULT_LIMIT = 10;
 const MOST_HITS = 50;
-const MOST_QUERIES = 10;
-const LONGEST_QUERY = 500;
 const LONGEST_LINE = 200;
-const MOST_SERVERS = 60;
 
 const CALL = {
   type: "object",
@@ -38,11 +45,7 @@ const DEFINITIONS = [
     inputSchema: {
       type: "object",
       properties: {
-        queries: {
-          type: "array",
-          items: { type: "string" },
-          description: 'What the tools should do, such as ["create an issue", "send a message"]',
-        },
+        queries: QUERIES,
         limit: {
           type: "integer",
           minimum: 1,
@@ -88,9 +91,7 @@ const NAMES: ReadonlySet<unknown> = new Set(DEFINITIONS.map(({ name }) => name))
 
 /** For a client that begins: which servers the tools are of. */
 export function aboutSearch({ board }: Pick<EndpointContext, "board">): string {
-  const names = board.status().map(({ name }) => oneLine(name, 80));
-  const more = names.length > MOST_SERVERS ? ` and ${names.length - MOST_SERVERS} more` : "";
-  const servers = `${names.slice(0, MOST_SERVERS).join(", ")}${more}`;
+  const servers = listServers(board.status().map(({ name }) => name));
   return `The tools of these MCP servers are found with search_tools: ${servers}. describe_tool shows what one takes, call_tool and call_changing_tool call it.`;
 }
 
@@ -137,27 +138,19 @@ export class SearchedTools {
       const message = `${tool.name} may change something, so it was not called; use call_changing_tool`;
       throw new PlugboardError("REFUSED_BY_POLICY", message, { hasNotRun: true });
     }
-    const given = readArguments(args["arguments"]);
+    const given = readCalledArguments(args["arguments"]);
     return callTool(exchange, this.#context, this.#tools, { name: tool.name, arguments: given });
   }
 
   async #search({ queries: asked, limit = DEFAULT_LIMIT }: JsonObject): Promise<string> {
-    const queries = [asked].flat().filter((each) => typeof each === "string" && each.trim() !== "");
-    if (queries.length === 0) {
-      throw invalid('queries must be a list of texts, such as ["create an issue"]');
-    }
-    if (typeof limit !== "number" || !(limit >= 1)) throw invalid("limit must be a number from 1");
+    const queries = textsIn(asked) ?? [];
+    if (queries.length === 0) throw noQueries();
+    const most = readLimit(limit, MOST_HITS);
     const { board } = this.#context;
-    const most = Math.min(Math.floor(limit), MOST_HITS);
     const hidden = board.tools({ all: true }).filter((tool) => !isForModels(tool)).length;
-    const hits = await board.search(
-      (queries as string[]).slice(0, MOST_QUERIES).map((each) => each.slice(0, LONGEST_QUERY)),
-      { limit: most + hidden, all: true },
-    );
+    const hits = await board.search(queries, { limit: most + hidden, all: true });
     const tools = hits.flatMap(({ tool }) => (isForModels(tool) ? [tool] : [])).slice(0, most);
-    if (tools.length === 0) {
-      return "No tool was found. Ask in other words, or with fewer of them.";
-    }
+    if (tools.length === 0) return NOTHING_FOUND;
     const lines = tools.map(
       (tool) => `${tool.name} (${callerOf(tool)}): ${oneLine(summary(tool), LONGEST_LINE)}`,
     );
@@ -176,7 +169,7 @@ export class SearchedTools {
 
   /** Rejects with UNKNOWN_TOOL, also for a tool that no model may get. */
   async #find(name: unknown, signal: AbortSignal): Promise<Tool> {
-    if (typeof name !== "string") throw invalid("name must be the name of a tool");
+    if (typeof name !== "string") throw invalidRequest("name must be the name of a tool");
     const { board } = this.#context;
     const tool = await board.find(name, { signal });
     // One that the rules hide is found too: its call is refused, and audited.
@@ -194,24 +187,6 @@ function isReading({ annotations, trusted, source }: Tool): boolean {
 
 function callerOf(tool: Tool): Name {
   return isReading(tool) ? "call_tool" : "call_changing_tool";
-}
-
-/** Some models write an object as JSON text. */
-function readArguments(given: unknown = {}): JsonObject {
-  let value = given;
-  if (typeof given === "string") {
-    try {
-      value = JSON.parse(given);
-    } catch {
-      throw invalid("arguments must be an object");
-    }
-  }
-  if (!isJsonObject(value)) throw invalid("arguments must be an object");
-  return value;
-}
-
-function invalid(message: string): PlugboardError {
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }
 
 function text(value: string): Answer {

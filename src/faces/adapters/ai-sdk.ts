@@ -11,7 +11,7 @@ import type { ModelTool, ModelTools } from "../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../bridge/schema/normalize.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult, ToolUpdate, UpdateListener } from "../../model/tool.ts";
-import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools, rulesFor } from "./board-tools.ts";
 
 export type { AiSdkContentPart, AiSdkModelOutput };
 
@@ -64,8 +64,7 @@ export type AiSdkTools = Record<string, AiSdkTool>;
  */
 export function toAiSdkTools(board: AdapterBoard, options: AiSdkToolsOptions = {}): AiSdkTools {
   const { provider = "generic" } = options;
-  const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-  const { tools, preselect } = boardTools(board, { providers }, options, {
+  const { tools, preselect } = boardTools(board, { providers: rulesFor(provider) }, options, {
     // OpenAI refuses a long description, and the whole request with it.
     describesIndex: !provider.startsWith("openai"),
   });

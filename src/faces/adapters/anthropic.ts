@@ -3,7 +3,12 @@
 import type { ImageType } from "../../bridge/media.ts";
 import { type ModelCallOptions, runModelCall } from "../../bridge/model-call.ts";
 import { type Part, type SupportedMedia, toParts, toText } from "../../bridge/model-content.ts";
-import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
+import {
+  type AdapterBoard,
+  type AdapterOptions,
+  boardTools,
+  type Preselection,
+} from "./board-tools.ts";
 
 export interface AnthropicToolsOptions extends AdapterOptions {
   /** What the model takes beside text. Default: images and PDF. */
@@ -35,14 +40,9 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-export interface AnthropicTools {
+export interface AnthropicTools extends Preselection {
   /** The board's tools now. Read it again for every request. */
   readonly tools: AnthropicTool[];
-  /**
-   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
-   * first request of a turn. Does not reject.
-   */
-  preselect(message: string): Promise<void>;
   /** Does not reject: failures are results with `is_error`. */
   execute(toolUse: AnthropicToolUse, options?: ModelCallOptions): Promise<AnthropicToolResult>;
   /** Makes all calls of a message at once and returns the results in order, for one user message. */

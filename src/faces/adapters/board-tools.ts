@@ -28,10 +28,24 @@ export interface AdapterOptions {
 /** What the shape of an adapter allows: whether its list can grow, and where the names of all tools can be. */
 type Shape = Pick<PromptToolsOptions, "isFixed" | "describesIndex">;
 
-export interface BoardTools {
+/** For an adapter that returns a list once: what the model finds later does not come into it. */
+export const SNAPSHOT: Shape = { isFixed: true, describesIndex: true };
+
+export interface Preselection {
+  /**
+   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
+   * first request of a turn. Does not reject.
+   */
+  preselect(message: string): Promise<void>;
+}
+
+export interface BoardTools extends Preselection {
   tools: ModelTools;
-  /** Brings a few tools into the prompt that fit what the user says. Does not reject. */
-  preselect: (message: string) => Promise<void>;
+}
+
+/** Not every schema has a strict form. One without it stays as it is. */
+export function rulesFor(provider: SchemaProvider): SchemaProvider[] {
+  return provider === "openai-strict" ? [provider, "openai"] : [provider];
 }
 
 export function boardTools(

@@ -20,7 +20,7 @@ import {
   executeAgentTool,
   toAgentToolResult,
 } from "./agent-tool.ts";
-import { type AdapterOptions, boardTools, requireProvider } from "./board-tools.ts";
+import { type AdapterOptions, boardTools, requireProvider, rulesFor } from "./board-tools.ts";
 
 export type ClawToolResult = AgentToolResult;
 
@@ -46,7 +46,8 @@ export interface ClawToolRegistry {
   unregister?(name: string): unknown;
 }
 
-interface RegistryOptions extends AdapterOptions {
+/** A registry is no prompt, so it has all tools and no search. */
+interface RegistryOptions extends Omit<AdapterOptions, "toolSearch"> {
   /** Whose rules the schemas follow. Default "generic". */
   provider?: SchemaProvider;
   /** What a failed call does: `return` (the default) a result with `isError`, or `throw`. */
@@ -209,8 +210,7 @@ class RegistrySync {
 
   constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
     const { provider = "generic" } = options;
-    const providers = provider === "openai-strict" ? [provider, "openai" as const] : [provider];
-    // A registry is no prompt: it has all tools.
+    const providers = rulesFor(provider);
     this.#tools = boardTools(board, { providers }, { ...options, toolSearch: "off" }).tools;
     this.#registry = registry;
     this.#options = options;

@@ -9,7 +9,7 @@ import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { ToolResult } from "../../model/tool.ts";
-import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools, SNAPSHOT } from "./board-tools.ts";
 
 export type LangChainContent = string | LangChainBlock[];
 
@@ -76,8 +76,7 @@ export function toLangChainTools<Tool, Message>(
 ): Tool[] {
   const { DynamicStructuredTool, ToolMessage } = classes;
   const toContent = contentMaker(options);
-  const shape = { isFixed: true, describesIndex: true };
-  const listed = boardTools(board, { providers: ["generic"] }, options, shape).tools.list();
+  const listed = boardTools(board, { providers: ["generic"] }, options, SNAPSHOT).tools.list();
   return [...listed.values()].map((modelTool) => {
     const { name, description, schema } = modelTool;
     const { label, source, annotations } = modelTool.tool;

@@ -11,7 +11,7 @@ import {
   toParts,
   toText,
 } from "../../bridge/model-content.ts";
-import type { BoardTools } from "./board-tools.ts";
+import type { BoardTools, Preselection } from "./board-tools.ts";
 
 export interface OpenAiChatTool {
   type: "function";
@@ -46,14 +46,9 @@ export interface OpenAiMediaMessage {
   content: OpenAiMedia[];
 }
 
-export interface OpenAiChatTools {
+export interface OpenAiChatTools extends Preselection {
   /** The board's tools now. Read it again for every request. */
   readonly tools: OpenAiChatTool[];
-  /**
-   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
-   * first request of a turn. Does not reject.
-   */
-  preselect(message: string): Promise<void>;
   /** Does not reject: failures are messages too. Media are described in text. */
   execute(call: OpenAiChatToolCall, options?: ModelCallOptions): Promise<OpenAiToolMessage>;
   /**

@@ -10,7 +10,7 @@ import {
   toDataUrl,
   toParts,
 } from "../../bridge/model-content.ts";
-import type { BoardTools } from "./board-tools.ts";
+import type { BoardTools, Preselection } from "./board-tools.ts";
 
 export interface OpenAiResponsesTool {
   type: "function";
@@ -39,14 +39,9 @@ export interface OpenAiFunctionCallOutput {
   output: string | OpenAiOutputPart[];
 }
 
-export interface OpenAiResponsesTools {
+export interface OpenAiResponsesTools extends Preselection {
   /** The board's tools now. Read it again for every request. */
   readonly tools: OpenAiResponsesTool[];
-  /**
-   * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
-   * first request of a turn. Does not reject.
-   */
-  preselect(message: string): Promise<void>;
   /** Does not reject: failures are outputs too. */
   execute(call: OpenAiFunctionCall, options?: ModelCallOptions): Promise<OpenAiFunctionCallOutput>;
   /** Makes all calls of a response at once and returns their outputs in order. */

@@ -2,7 +2,7 @@
 // the model's calls.
 
 import type { SupportedMedia } from "../../bridge/model-content.ts";
-import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools, rulesFor } from "./board-tools.ts";
 import { type OpenAiChatTools, toChatTools } from "./openai-chat.ts";
 import { type OpenAiResponsesTools, toResponsesTools } from "./openai-responses.ts";
 
@@ -31,7 +31,7 @@ export function toOpenAiTools(
   board: AdapterBoard,
   options: OpenAiToolsOptions,
 ): OpenAiChatTools | OpenAiResponsesTools {
-  const providers = options.strict ? (["openai-strict", "openai"] as const) : (["openai"] as const);
+  const providers = rulesFor(options.strict ? "openai-strict" : "openai");
   const tools = boardTools(board, { providers, maxTools: MAX_TOOLS }, options);
   const supported = { image: true, document: true, ...options.carries };
   return options.api === "chat"

@@ -4,7 +4,7 @@ import type { ModelTool } from "../../bridge/model-tools.ts";
 import { withoutPatterns } from "../../bridge/without-patterns.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { type AgentToolErrors, type AgentToolResult, executeAgentTool } from "./agent-tool.ts";
-import { type AdapterBoard, type AdapterOptions, boardTools } from "./board-tools.ts";
+import { type AdapterBoard, type AdapterOptions, boardTools, SNAPSHOT } from "./board-tools.ts";
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
@@ -37,8 +37,7 @@ export interface PiOptions extends AdapterOptions {
 
 /** A snapshot of the board's tools: call it again on the board's `tools` event. */
 export function toPiTools(board: AdapterBoard, options: PiOptions = {}): PiTool[] {
-  const shape = { isFixed: true, describesIndex: true };
-  const listed = boardTools(board, { providers: ["generic"] }, options, shape).tools.list();
+  const listed = boardTools(board, { providers: ["generic"] }, options, SNAPSHOT).tools.list();
   return [...listed.values()].map((modelTool) => toPiTool(modelTool, options));
 }
 

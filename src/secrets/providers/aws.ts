@@ -14,8 +14,9 @@ import { untilAborted } from "../../util/abort.ts";
 import { errorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { loadOptional, notInstalled, outputOf } from "../optional-package.ts";
 import { passing, said } from "../failure.ts";
+import { installHint, loadOptional, notInstalled, unusableVersion } from "../optional-package.ts";
+import { toolOutput } from "../program-output.ts";
 import { keyOfJson, secretText, withoutNewline } from "../secret-text.ts";
 
 const PACKAGE = {
@@ -95,10 +96,7 @@ export function createAwsProvider(
     if (loaded === undefined || "GetSecretValueCommand" in loaded) {
       return loaded as unknown as Sdk | undefined;
     }
-    throw secretUnavailable(
-      `the installed version of ${PACKAGE.name} does not work with Plugboard`,
-      { hint: `npm install ${PACKAGE.install}` },
-    );
+    throw unusableVersion(PACKAGE);
   }
 
   async function read(id: string, signal: AbortSignal): Promise<SecretAnswer> {
@@ -126,7 +124,7 @@ export function createAwsProvider(
     ];
     // It must not wait for somebody who reads its answer in a pager.
     const options = { signal, permanent: PERMANENT, env: { AWS_PAGER: "" } };
-    const output = await outputOf(run, command, options);
+    const output = await toolOutput(run, command, options);
     if (output === undefined) throw notInstalled(PACKAGE, "aws");
     const answer = parseJson(output);
     if (!isJsonObject(answer)) throw secretUnavailable("aws did not answer in JSON");
@@ -141,7 +139,7 @@ export function createAwsProvider(
     if (sdk === undefined) {
       // `aws` takes a value from its arguments or a file, where others could read it.
       throw secretUnavailable(`storing a value needs the package ${PACKAGE.name}`, {
-        hint: `install it (with -g if Plugboard was installed with -g): npm install ${PACKAGE.install}`,
+        hint: installHint(PACKAGE),
       });
     }
     try {

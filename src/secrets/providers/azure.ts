@@ -15,19 +15,19 @@ import {
 } from "../../model/secret-provider.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
-import { outputOf } from "../optional-package.ts";
 import { passing, said } from "../failure.ts";
+import { toolOutput } from "../program-output.ts";
 import { withoutNewline } from "../secret-text.ts";
-import { SharedSignIn } from "../shared-sign-in.ts";
+import { SharedSignIn, usableUntil } from "../shared-sign-in.ts";
 
 const API_VERSION = "7.4";
 const SUFFIX = "vault.azure.net";
 const AUTHORITY = "https://login.microsoftonline.com";
 /** Where a machine of Azure's gets its tokens. */
 const METADATA = "http://169.254.169.254";
-/** Where nothing says that this is a machine of Azure's, it is asked no longer than this. */
+/** How long that place may take to answer if nothing else says that this machine is one of Azure's. */
 const PROBE_MS = 1000;
-/** A token is not used in the last minutes of its life, as Azure's own SDKs do. */
+/** How long before its end a token is not used any more, as in Azure's own SDKs. */
 const MARGIN_MS = 120_000;
 /** If a token does not say how long it lives. */
 const LIFETIME_S = 300;
@@ -200,7 +200,7 @@ export function createAzureProvider(
     const value = body["access_token"];
     if (status === 200 && typeof value === "string") {
       // Some write the seconds as a text.
-      return { value, expiresAt: asked + lifetime(Number(body["expires_in"])) };
+      return { value, expiresAt: expiryOf(asked, Number(body["expires_in"])) };
     }
     const words = body["error_description"];
     throw said(
@@ -226,7 +226,10 @@ export function createAzureProvider(
       ...(tenant ? ["--tenant", tenant] : []),
     ];
     const asked = clock.monotonic();
-    const output = await outputOf(run, command, { signal, permanent: /az login|AADSTS|az: error/ });
+    const output = await toolOutput(run, command, {
+      signal,
+      permanent: /az login|AADSTS|az: error/,
+    });
     if (output === undefined) return undefined;
     const answer = parseJson(output);
     const value = isJsonObject(answer) ? answer["accessToken"] : undefined;
@@ -234,7 +237,7 @@ export function createAzureProvider(
       throw secretUnavailable("az did not answer with a token");
     }
     const seconds = Number(answer["expires_on"]) - clock.now() / 1000;
-    return { value, expiresAt: asked + lifetime(seconds) };
+    return { value, expiresAt: expiryOf(asked, seconds) };
   }
 
   async function askVault(
@@ -327,9 +330,9 @@ function parsePath({ path, key }: SecretReference): {
   });
 }
 
-function lifetime(seconds: number): number {
+function expiryOf(asked: number, seconds: number): number {
   const known = Number.isFinite(seconds) && seconds > 0 ? seconds : LIFETIME_S;
-  return Math.max(known * 1000 - MARGIN_MS, known * 500);
+  return usableUntil(asked, known, MARGIN_MS);
 }
 
 function refusal({ status, body }: Answer, secret: string): Error {

@@ -3,14 +3,10 @@
 import {
   type ProviderSurroundings,
   type SecretProvider,
-  type SecretSettings,
   secretUnavailable,
 } from "../../model/secret-provider.ts";
 
-export function createEnvProvider(
-  _settings: NonNullable<SecretSettings["env"]>,
-  { env }: Pick<ProviderSurroundings, "env">,
-): SecretProvider {
+export function createEnvProvider({ env }: Pick<ProviderSurroundings, "env">): SecretProvider {
   return {
     name: "env",
     async resolve({ path, key }) {

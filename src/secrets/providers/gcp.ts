@@ -13,14 +13,14 @@ import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { errorMessage } from "../../util/error-message.ts";
+import { said } from "../failure.ts";
 import {
   loadOptional,
   notInstalled,
   type OptionalPackage,
-  outputOf,
-  type ToolOptions,
+  unusableVersion,
 } from "../optional-package.ts";
-import { said } from "../failure.ts";
+import { type ToolOptions, toolOutput } from "../program-output.ts";
 import { secretText } from "../secret-text.ts";
 
 /** The last version that runs on Node 20. */
@@ -106,7 +106,7 @@ export function createGcpProvider(
       otherArgs: { headers },
     };
     const pending = found.innerApiCalls[method]?.(request, options);
-    if (pending === undefined) throw unusable();
+    if (pending === undefined) throw unusableVersion(PACKAGE);
     const cancel = (): void => pending.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     try {
@@ -152,7 +152,7 @@ export function createGcpProvider(
       "--format=get(payload.data)",
       "--quiet",
     ];
-    const output = await outputOf(run, command, toolOptions(endpoint, signal));
+    const output = await toolOutput(run, command, toolOptions(endpoint, signal));
     if (output === undefined) throw notInstalled(PACKAGE, "gcloud");
     return secretText(Buffer.from(output.trim(), "base64url"));
   }
@@ -163,10 +163,10 @@ export function createGcpProvider(
     return { provider: "gcp", path, text: `secret://gcp/${path}` };
   };
 
-  async function store(name: string, value: string, signal: AbortSignal): Promise<SecretName> {
+  async function store(name: string, value: string, signal: AbortSignal): Promise<void> {
     const wanted: SecretName = { name: nameFor(name), version: "latest" };
     const found = await untilAborted(client(), signal, cancelled);
-    if (found === undefined) return storeByTool(wanted, value, signal);
+    if (found === undefined) return storeByTool(wanted.name, value, signal);
     const parent = await untilAborted(projectOf(wanted, found), signal, cancelled);
     const data = Buffer.from(value, "utf8");
     try {
@@ -176,7 +176,6 @@ export function createGcpProvider(
     } catch (error) {
       throw explained(error, `${wanted.name} of project ${parent}`);
     }
-    return wanted;
   }
 
   async function create(
@@ -194,23 +193,18 @@ export function createGcpProvider(
     }
   }
 
-  async function storeByTool(
-    wanted: SecretName,
-    input: string,
-    signal: AbortSignal,
-  ): Promise<SecretName> {
+  async function storeByTool(name: string, input: string, signal: AbortSignal): Promise<void> {
     const options = toolOptions(endpoint, signal);
-    const of = project === undefined ? [] : [`--project=${project}`];
-    const has = ["gcloud", "secrets", "describe", wanted.name, ...of, "--format=get(name)"];
-    const known = await run("gcloud", has.slice(1), options);
-    const [verb, ...rest] =
+    const where = project === undefined ? [] : [`--project=${project}`];
+    const look = ["secrets", "describe", name, ...where, "--format=get(name)"];
+    const known = await run("gcloud", look, options);
+    const put =
       known.kind === "exited" && known.code === 0
-        ? ["versions", "add", wanted.name]
-        : ["create", wanted.name, "--replication-policy=automatic"];
-    const command = ["gcloud", "secrets", verb ?? "", ...rest, ...of, "--data-file=-", "--quiet"];
-    const output = await outputOf(run, command, { ...options, input });
+        ? ["versions", "add", name]
+        : ["create", name, "--replication-policy=automatic"];
+    const command = ["gcloud", "secrets", ...put, ...where, "--data-file=-", "--quiet"];
+    const output = await toolOutput(run, command, { ...options, input });
     if (output === undefined) throw notInstalled(PACKAGE, "gcloud");
-    return wanted;
   }
 
   return {
@@ -244,7 +238,7 @@ async function openClient(
   const loaded = await loadOptional(PACKAGE, importOptional);
   if (loaded === undefined) return undefined;
   const Class = loaded["SecretManagerServiceClient"] as ClientClass | undefined;
-  if (Class === undefined) throw unusable();
+  if (Class === undefined) throw unusableVersion(PACKAGE);
   const made = await makeClient(Class, endpoint, importOptional);
   try {
     await made.initialize();
@@ -389,13 +383,4 @@ function noProject(cause: unknown): Error {
     cause,
     hint: 'set secrets.gcp.project or GOOGLE_CLOUD_PROJECT, or write "projects/PROJECT/secrets/NAME"',
   });
-}
-
-function unusable(): Error {
-  return secretUnavailable(
-    `the installed version of ${PACKAGE.name} does not work with Plugboard`,
-    {
-      hint: `npm install ${PACKAGE.install}`,
-    },
-  );
 }

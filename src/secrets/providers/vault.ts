@@ -16,12 +16,12 @@ import { expandHome } from "../../util/home-path.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { passing, said } from "../failure.ts";
 import { keysThere, valueOfKey } from "../secret-text.ts";
-import { SharedSignIn } from "../shared-sign-in.ts";
+import { SharedSignIn, usableUntil } from "../shared-sign-in.ts";
 
 /** Where Kubernetes puts the token of a pod. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 const DIRECTORY = "secret/plugboard";
-/** A token is not used in the last seconds of its life: it could expire on the way. */
+/** How long before its end a token is not used any more. */
 const MARGIN_MS = 10_000;
 
 interface Token {
@@ -166,7 +166,7 @@ export function createVaultProvider(
       ? {
           value,
           hasWorked: false,
-          expiresAt: asked + Math.max(seconds * 1000 - MARGIN_MS, seconds * 500),
+          expiresAt: usableUntil(asked, seconds, MARGIN_MS),
         }
       : { value, hasWorked: false };
   }
@@ -232,9 +232,9 @@ export function createVaultProvider(
   }
 
   async function write(path: string, values: object, signal: AbortSignal): Promise<void> {
-    const place = (await findPlace(path, signal)) ?? assumedPlace(path);
-    const body = place.version === 2 ? { data: values } : values;
-    const answer = await askSignedIn("POST", addressOf(place), signal, body);
+    const found = (await findPlace(path, signal)) ?? assumedPlace(path);
+    const body = found.version === 2 ? { data: values } : values;
+    const answer = await askSignedIn("POST", addressOf(found), signal, body);
     if (answer.status >= 300) throw refusal(answer, `Vault does not store ${path}`);
   }
 

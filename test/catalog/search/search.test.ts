@@ -36,7 +36,7 @@ describe("a search", () => {
     expect(Math.min(...scores)).toBeGreaterThan(0);
   });
 
-  it("of several questions takes the best of each in turn, and no tool twice", async () => {
+  it("of several queries takes the best of each in turn, and no tool twice", async () => {
     const found = await names(["send a mail", "weather tomorrow", "write a file"]);
     expect(found.slice(0, 3)).toEqual(["send_mail", "forecast", "write_file"]);
     expect(new Set(found).size).toBe(found.length);
@@ -51,7 +51,7 @@ describe("a search", () => {
   it.each([
     [5 as never, {}, "a search takes a text, or a list of texts"],
     [[null] as never, {}, "a search takes a text, or a list of texts"],
-    [Array.from({ length: 51 }, () => "x"), {}, "a search takes at most 50 questions at once"],
+    [Array.from({ length: 51 }, () => "x"), {}, "a search takes at most 50 queries at once"],
     ["x", { limit: 0 }, "the limit of a search must be a whole number from 1 on"],
     ["x", { limit: Number.NaN }, "the limit of a search must be a whole number from 1 on"],
   ])("of %j with %j is refused", async (query, options, message) => {

@@ -196,8 +196,8 @@ describe("what is wrong", () => {
     ["describe_tool", {}, "name must be the name of a tool"],
     ["describe_tool", { name: "office/find_bage" }, "did you mean 'office/find_badge'?"],
     ["call_tool", { name: "nothing/at_all" }, "nothing"],
-    ["call_changing_tool", { name: "office/find_badge", arguments: [] }, "must be an object"],
-    ["call_changing_tool", { name: "office/find_badge", arguments: "{" }, "must be an object"],
+    ["call_changing_tool", { name: "office/find_badge", arguments: [] }, "must be one JSON object"],
+    ["call_changing_tool", { name: "office/find_badge", arguments: "{" }, "arguments are not JSON"],
     [
       "call_changing_tool",
       { name: "office/find_badge", arguments: { id: "bad" } },

@@ -2,12 +2,11 @@
 
 import type { AgentSecrets } from "../../../board/agent-secrets.ts";
 import { formatProblem } from "../../../config/issue.ts";
-import { expandValue } from "../../../config/resolve.ts";
+import { resolveValue } from "../../../config/resolve.ts";
 import { textsOf, type PlacedText } from "../../../config/secret-references.ts";
 import { referencesIn, parseTemplate } from "../../../config/schema/references.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
-import type { SecretReference } from "../../../model/secret-provider.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -91,13 +90,8 @@ async function checkText(
     written.map(async (reference): Promise<Checked> => {
       const checked = { ...place, reference };
       try {
-        const needed: SecretReference[] = [];
-        expandValue(reference, key, io.env, server, (each) => {
-          needed.push(each);
-          return "";
-        });
-        await Promise.all(
-          needed.map((each) => secrets.resolve({ reference: each, key, server, baseDir, signal })),
+        await resolveValue(reference, key, io.env, (needed) =>
+          secrets.resolve({ ...needed, server, baseDir, signal }),
         );
         return checked;
       } catch (error) {

@@ -63,7 +63,8 @@ export async function withStore<Result>(
     return use({
       provider,
       place,
-      put: (name, value, replaces) => put({ provider, name, value, replaces }, secrets, context),
+      put: (name, value, replaces) =>
+        put({ provider, name, place: place(name), value, replaces }, secrets, context),
     });
   });
 }
@@ -118,18 +119,18 @@ async function fitting(settings: SecretSettings, secrets: AgentSecrets): Promise
 interface Put {
   provider: SecretStoreName;
   name: string;
+  place: SecretReference;
   value: string;
   replaces: boolean;
 }
 
 async function put(
-  { provider, name, value, replaces }: Put,
+  { provider, name, place, value, replaces }: Put,
   secrets: AgentSecrets,
   { signal }: Context,
 ): Promise<SecretReference> {
   const read = (reference: SecretReference): Promise<string> =>
     secrets.resolve({ reference, key: name, signal });
-  const place = (await secrets.placer(provider))(name);
   const known = await read(place).catch(() => undefined);
   if (known === value) return place;
   if (known !== undefined && !replaces) {

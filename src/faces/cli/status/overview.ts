@@ -1,7 +1,7 @@
 // `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
 
 import { describePlan, type PromptPlan, summarisePlan } from "../../../board/prompt-plan.ts";
-import { promptTokens } from "../../../board/prompt-tokens.ts";
+import { promptTokens } from "../../../bridge/definition-tokens.ts";
 import { filesOf } from "../../../config/find.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";

@@ -1,6 +1,6 @@
 // `plugboard tools`: lists the tools of all servers.
 
-import { definitionTokens } from "../../../board/prompt-tokens.ts";
+import { definitionTokens } from "../../../bridge/definition-tokens.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
@@ -299,7 +299,7 @@ function toolJson(tool: Tool): object {
     _meta,
     include,
     source,
-    promptTokens: definitionTokens(tool),
+    promptTokens: definitionTokens([tool]),
   };
 }
 
