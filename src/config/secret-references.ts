@@ -69,6 +69,11 @@ export function referencesOf({ servers, modelProviders = {} }: AgentConfig): Pla
   return [...ofServers, ...ofModels];
 }
 
+/** Those anywhere in a value. */
+export function everyReference(value: unknown): SecretReference[] {
+  return stringsIn(value, []).flatMap(({ text }) => referencesIn(text));
+}
+
 /** A session's servers get no secrets of the host: whoever brings a server does not decide who reads them. */
 export function secretIssues(value: unknown, path: KeyPath): Issue[] {
   const message =
