@@ -63,7 +63,7 @@ export class SecretResolver {
 
   /** Rejects with SECRET_UNAVAILABLE. Its message says why and names neither the reference nor its place. */
   async resolve(reference: SecretReference, { baseDir, signal }: Waiter = {}): Promise<string> {
-    const key = keyOf(reference, baseDir);
+    const key = this.#keyOf(reference, baseDir);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept.value;
     const asking = this.#asking.get(key) ?? this.#ask(key, reference, baseDir);
@@ -73,7 +73,7 @@ export class SecretResolver {
 
   /** This value is of no use any more: the next one who needs the secret gets it from its provider. */
   forget(reference: SecretReference, value: string, baseDir?: string): void {
-    const key = keyOf(reference, baseDir);
+    const key = this.#keyOf(reference, baseDir);
     if (this.#kept.get(key)?.value === value) this.#drop(key);
   }
 
@@ -86,7 +86,7 @@ export class SecretResolver {
       });
     }
     const stored = await this.#inTime((signal) => store(name, value, { signal }));
-    this.#drop(keyOf(stored, undefined));
+    this.#drop(this.#keyOf(stored, undefined));
     this.#options.onValue(value);
     return stored;
   }
@@ -179,6 +179,12 @@ export class SecretResolver {
     }
   }
 
+  /** However it is written. The path of a file means something else in another directory, and so may that of a given provider. */
+  #keyOf({ provider, path, key }: SecretReference, baseDir: string | undefined): string {
+    const isRelative = provider === "file" || this.#given.has(provider);
+    return JSON.stringify([provider, path, key, isRelative ? baseDir : undefined]);
+  }
+
   #keep(key: string, value: string): void {
     if (this.#closing.signal.aborted) return;
     this.#drop(key);
@@ -189,11 +195,6 @@ export class SecretResolver {
     this.#kept.get(key)?.expiry.cancel();
     this.#kept.delete(key);
   }
-}
-
-/** However it is written. Only the path of a file means something else in another directory. */
-function keyOf({ provider, path, key }: SecretReference, baseDir: string | undefined): string {
-  return JSON.stringify([provider, path, key, provider === "file" ? baseDir : undefined]);
 }
 
 function asUnavailable(error: unknown): PlugboardError {

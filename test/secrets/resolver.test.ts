@@ -70,11 +70,11 @@ describe("a reference", () => {
     expect(await Promise.all(both)).toEqual(["x", "x"]);
   });
 
-  it("to a file is another one in another directory", async () => {
-    const { provider, asked, answers } = heldProvider("file");
+  it.each(["file", "held"])("to %s is another one in another directory", async (name) => {
+    const { provider, asked, answers } = heldProvider(name);
     const { resolver } = open([provider]);
     const two = ["/a", "/b", "/a"].map((baseDir) =>
-      resolver.resolve(reference("secret://file/x"), { baseDir }),
+      resolver.resolve(reference(`secret://${name}/x`), { baseDir }),
     );
     await settle();
     expect(asked).toEqual(["x", "x"]);
