@@ -2,6 +2,7 @@
 // tools of the board. What they call goes the way of any other call, under the tool's own name.
 
 import { summary } from "../../board/prompt-plan.ts";
+import { THEIR_WORDS } from "../../board/prompt-tools.ts";
 import { PlugboardError, toPlugboardError, withHint } from "../../model/errors.ts";
 import { isForModels } from "../../model/include.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
@@ -162,7 +163,7 @@ export class SearchedTools {
       (tool) => `${tool.name} (${callerOf(tool)}): ${oneLine(summary(tool), LONGEST_LINE)}`,
     );
     return [
-      `Found ${plural(tools.length, "tool")}, each with the tool that calls it:`,
+      `Found ${plural(tools.length, "tool")}, each with the tool that calls it. ${THEIR_WORDS}`,
       ...lines,
     ].join("\n");
   }
