@@ -20,8 +20,8 @@ import { PROVIDERS } from "./providers.ts";
 
 const TIMEOUT_MS = 10_000;
 const KEPT_MS = 30_000;
-/** No credential is longer. */
-const LONGEST = 1024 * 1024;
+/** No credential is longer, and the rest of it would not be redacted (redaction/redactor.ts). */
+const LONGEST = 32 * 1024;
 
 export interface SecretResolverOptions {
   settings: SecretSettings;

@@ -156,7 +156,7 @@ describe("a reference", () => {
     ["an empty one", "", "the value is empty"],
     ["binary data", "a\0b", "the value is binary data, not text"],
     ["none", undefined as unknown as string, "the provider gave no text"],
-    ["a file", "x".repeat(2 ** 20 + 1), "the value is too long for a credential"],
+    ["a file", "x".repeat(2 ** 15 + 1), "the value is too long for a credential"],
   ])("has a value that a server can be given, not %s", async (_, value, message) => {
     const { resolver, values } = open([{ name: "my", resolve: async () => value }]);
     expect(await failureOf(resolver.resolve(reference("secret://my/a")))).toMatchObject({
