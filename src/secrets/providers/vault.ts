@@ -200,7 +200,7 @@ export function createVaultProvider(
       return undefined;
     }
     const mount = data["path"].replace(/\/$/, "");
-    if (data["type"] !== "kv" && data["type"] !== "generic") {
+    if (!KV_TYPES.has(data["type"])) {
       throw secretUnavailable(`the mount ${mount} has no KV secrets`, {
         hint: "only KV secrets can be referred to",
       });
@@ -256,12 +256,15 @@ export function createVaultProvider(
   };
 }
 
+/** Vault's own, where no KV can be. The token itself can be read there, and must not become a secret for a server. */
+const RESERVED = new Set(["auth", "sys", "identity", "cubbyhole", "audit"]);
+const KV_TYPES: ReadonlySet<unknown> = new Set(["kv", "generic"]);
+
 /** Throws for a path that could mean another part of Vault's API. */
 function pathOf({ path }: SecretReference): string {
   const words = path.replace(/\/$/, "").split("/");
-  if (words.length > 1 && words.every((word) => word !== "" && word !== "." && word !== "..")) {
-    return words.join("/");
-  }
+  const isPath = words.every((word) => word !== "" && word !== "." && word !== "..");
+  if (words.length > 1 && isPath && !RESERVED.has(words[0] ?? "")) return words.join("/");
   throw secretUnavailable("it is not the path of a secret in Vault", {
     hint: "write secret://vault/MOUNT/PATH#KEY",
   });
@@ -286,8 +289,10 @@ async function answerOf(response: SecretResponse): Promise<Answer> {
 
 /** The keys and values of a secret. Leases and other facts beside them are not needed. */
 function valuesOf({ status, body }: Answer, { version }: Place): JsonObject | undefined {
-  const { data } = body;
+  const { data, mount_type: type } = body;
   if (status !== 200 || !isJsonObject(data)) return undefined;
+  // Behind the name of a namespace, a path may still lead to another part of the API. Newer versions of Vault say so.
+  if (type !== undefined && !KV_TYPES.has(type)) return undefined;
   if (version === 1) return data;
   // A secret of version 1 may be called "data", and looks different.
   return isJsonObject(data["data"]) && isJsonObject(data["metadata"]) ? data["data"] : undefined;

@@ -205,6 +205,16 @@ describe("a failure that does not pass", () => {
       "it is not the path of a secret in Vault",
     ],
     ["a mount alone", "secret://vault/secret", "it is not the path of a secret in Vault"],
+    [
+      "the token itself",
+      "secret://vault/auth/token/lookup-self#id",
+      "it is not the path of a secret in Vault",
+    ],
+    [
+      "the token in a namespace",
+      "secret://vault/team/auth/token/lookup-self#id",
+      "there is no secret auth/token/lookup-self in the mount team",
+    ],
   ])("%s", async (_, text, message) => {
     service.mounts.get("secret")?.secrets.set("gone", "deleted");
     const failure = await failureOf(await open(), text);
