@@ -89,6 +89,15 @@ export function createVaultProvider(
     return answerOf(response);
   }
 
+  /**
+   * Whether Vault still accepts the token. It answers 403 to a token that is not valid and to one that may not read this. A
+   * sign-in for each of the latter could use up a secret id that is good for a few only.
+   */
+  async function isAccepted(token: Token, signal: AbortSignal): Promise<boolean> {
+    const { status } = await ask("GET", "auth/token/lookup-self", { token: token.value, signal });
+    return status === 200;
+  }
+
   /** As `ask`, signed in. Signs in again once if Vault does not accept a token that it has accepted before. */
   async function askSignedIn(
     method: "GET" | "POST",
@@ -99,7 +108,12 @@ export function createVaultProvider(
     const request = { signal, ...(body !== undefined && { body }) };
     const used = await signedIn.token(signal);
     const answer = await askWith(used);
-    if (answer.status !== 403 || !used.hasWorked) return answer;
+    if (answer.status !== 403) return answer;
+    if (auth.type !== "token" && (await isAccepted(used, signal))) {
+      used.hasWorked = true;
+      return answer;
+    }
+    if (!used.hasWorked) return answer;
     const renewed = await signedIn.token(signal, used);
     return renewed.value === used.value ? answer : askWith(renewed);
 
