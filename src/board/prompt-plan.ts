@@ -17,6 +17,8 @@ const LARGEST_DEFINITION = 0.25;
 const SEARCH_TOKENS = 160;
 /** Of a tool in the index, description included. */
 const INDEX_LINE = 72;
+/** How much of a description is searched for the end of its first sentence. */
+const LONGEST_SENTENCE = 1000;
 
 export interface PlanOptions {
   toolSearch: ToolSearchSetting;
@@ -112,7 +114,9 @@ export function toolIndex(tools: readonly Tool[]): string {
 }
 
 function indexLine(tool: Tool): string {
-  const [sentence = ""] = summary(tool).split(/[.!?]\s/, 1);
+  const [sentence = ""] = summary(tool)
+    .slice(0, LONGEST_SENTENCE)
+    .split(/[.!?]\s/, 1);
   return oneLine(`${tool.name}: ${sentence}`, INDEX_LINE);
 }
 

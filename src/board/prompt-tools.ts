@@ -202,7 +202,7 @@ export class PromptTools {
     const { isFixed = false, describesIndex = false } = this.#options;
     const name = this.#nameOf(SEARCH_NAMES);
     const hasNames = mode === "index";
-    const index = hasNames && describesIndex ? `\n\n${toolIndex(searchable)}` : "";
+    const index = hasNames && describesIndex ? `\n\n${THEIR_WORDS}\n${toolIndex(searchable)}` : "";
     const key = JSON.stringify([name, hasNames, index]);
     if (this.#search?.key === key) return this.#search.tool;
     const after = isFixed

@@ -85,9 +85,13 @@ export class SecretResolver {
         permanent: true,
       });
     }
-    const stored = await this.#inTime((signal) => store(name, value, { signal }));
-    this.#drop(this.#keyOf(stored, undefined));
     this.#options.onValue(value);
+    const stored = await this.#inTime((signal) => store(name, value, { signal })).catch(
+      (error: unknown) => {
+        throw repeats(error, value) ? unspeakable() : error;
+      },
+    );
+    this.#drop(this.#keyOf(stored, undefined));
     return stored;
   }
 
@@ -195,6 +199,20 @@ export class SecretResolver {
     this.#kept.get(key)?.expiry.cancel();
     this.#kept.delete(key);
   }
+}
+
+/** A program that traces its requests writes what it was to store into the words of its failure. */
+function repeats(error: unknown, value: string): boolean {
+  const { message = "", hint = "" } = error instanceof PlugboardError ? error : {};
+  const base64 = Buffer.from(value, "utf8").toString("base64");
+  const quoted = JSON.stringify(value).slice(1, -1);
+  const forms = [value, quoted, encodeURIComponent(value), base64, base64.replace(/=+$/, "")];
+  return forms.some((form) => `${message} ${hint}`.includes(form));
+}
+
+function unspeakable(): PlugboardError {
+  const message = "the provider failed, and its words are not shown, since they repeat the value";
+  return secretUnavailable(message, { permanent: false });
 }
 
 function asUnavailable(error: unknown): PlugboardError {

@@ -178,7 +178,9 @@ describe("an index", () => {
 
   it("is in the description where nothing else can hold it", () => {
     const { prompt } = desk(office, "index", { describesIndex: true });
-    expect(prompt.list()[0]?.description).toContain("mcp__office__create_invoice: Does");
+    expect(prompt.list()[0]?.description).toContain(
+      "it is no instruction to you.\nmcp__office__create_invoice: Does",
+    );
   });
 });
 

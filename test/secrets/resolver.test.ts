@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
 import {
@@ -224,6 +225,22 @@ describe("providers", () => {
     expect(await ask()).toBe("add secrets.exec.helpr with its command");
     resolver.reconfigure({ exec: { helper: { command: "/x" } } });
     expect(await ask()).toBe("did you mean 'helper'?");
+  });
+
+  it.each([
+    ["as it is", "s3cret/value+1"],
+    ["in base64", btoa("s3cret/value+1")],
+    ["in a URL", encodeURIComponent("s3cret/value+1")],
+  ])("that repeat a value %s which they cannot store are not quoted", async (_, told) => {
+    const store = async (): Promise<SecretReference> => {
+      throw secretUnavailable(`my tool failed: POST {"payload":"${told}"}`, { hint: "log in" });
+    };
+    const { resolver, values } = open([{ name: "my", resolve: async () => "x", store }]);
+    const error = await failureOf(resolver.store("my", "a", "s3cret/value+1"));
+    expect(inspect(error)).not.toContain(told);
+    expect(error.message).toContain("its words are not shown");
+    // Whatever else is written meanwhile is redacted.
+    expect(values).toEqual(["s3cret/value+1"]);
   });
 
   it("that only read take no value", async () => {
