@@ -31,8 +31,8 @@ export interface AgentSecretsOptions {
   /** Providers of the host's own. Closed with the rest. */
   providers?: readonly SecretProvider[];
   platform?: NodeJS.Platform;
-  /** Called with every value, before anybody gets it, so that it is redacted. */
-  onValue?: (value: string) => void;
+  /** Called with every value, before anybody gets it, so that it is redacted. `place` is where it is from. */
+  onValue?: (value: string, place?: string) => void;
 }
 
 /** What is asked for, and for whom: messages say so. */
@@ -151,7 +151,7 @@ export class AgentSecrets {
       needed.map((reference) => this.resolve({ reference, key, signal })),
     );
     const value = expandValue(setting, key, env, undefined, () => values.shift() ?? "");
-    onValue(value);
+    onValue(value, key);
     return value;
   }
 

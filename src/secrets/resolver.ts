@@ -28,8 +28,8 @@ export interface SecretResolverOptions {
   /** Providers of a program's own. They win over ours of the same name, and are closed with the rest. */
   given: readonly SecretProvider[];
   surroundings: ProviderSurroundings;
-  /** Called with every value, before anybody gets it. */
-  onValue: (value: string) => void;
+  /** Called with every value, before anybody gets it. `place` is where it is from, if another one may follow. */
+  onValue: (value: string, place?: string) => void;
 }
 
 type Waiter = Partial<SecretContext>;
@@ -116,7 +116,7 @@ export class SecretResolver {
 
   #ask(key: string, reference: SecretReference, baseDir: string | undefined): Promise<string> {
     const asking = this.#value(reference, baseDir).then((value) => {
-      this.#options.onValue(value);
+      this.#options.onValue(value, key);
       // What was asked with other settings is not kept.
       if (this.#asking.get(key) === asking) this.#keep(key, value);
       return value;
