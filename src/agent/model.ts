@@ -48,7 +48,7 @@ export interface AgentModel extends ModelLimits, Pick<Api, "media" | "options"> 
   languageModel: LanguageModel;
   /** How long it may say nothing until the user is told, and until it is given up, in milliseconds. */
   silence: { notice: number; timeout: number };
-  /** Removes the key from a text. */
+  /** Removes the key, and secrets of its settings, from a text. */
   redact: (text: string) => string;
   /** Ends its connections; idempotent. The model must not be used afterwards. */
   close: () => Promise<void>;
@@ -122,7 +122,12 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
     media: provider.images === false ? NO_IMAGES : api.media,
     options: api.options,
-    redact: (text) => key.redact(text),
+    // The address may have a secret in it too.
+    redact: (text) =>
+      [...read.used.values()].reduce(
+        (told, secret) => told.replaceAll(secret, "[secret]"),
+        key.redact(text),
+      ),
     close: async () => {
       await Promise.all([close(), closeSecrets()]);
     },

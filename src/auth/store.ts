@@ -65,29 +65,31 @@ export function keyOf(...parts: readonly string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-/** `onSecret` is called with every token and client secret before it can be used. */
-export function authStore(
-  grants: GrantStore,
-  onSecret: (secret: string) => void = () => {},
-): AuthStore {
-  const tellSecrets = (value: Parameters<typeof secretsOf>[0]): void => {
-    for (const secret of secretsOf(value)) onSecret(secret);
-  };
+/** Gets the tokens or the client secret of a document, which replace what was in it before. */
+export type OnSecrets = (document: string, secrets: readonly string[]) => void;
+
+/** `onSecrets` is called with every token and client secret before it can be used. */
+export function authStore(grants: GrantStore, onSecrets: OnSecrets = () => {}): AuthStore {
+  const tellSecrets = (
+    kind: GrantDocument,
+    key: string,
+    value: Parameters<typeof secretsOf>[0],
+  ): void => onSecrets(`${kind} ${key}`, secretsOf(value));
   return {
     async read<K extends GrantDocument>(kind: K, key: string) {
       const stored = await grants.read(kind, key);
       if (stored === undefined || !isWhole(kind, stored)) return undefined;
       const value = stored as unknown as AuthDocuments[K];
-      tellSecrets(value);
+      tellSecrets(kind, key, value);
       return value;
     },
     write(kind, key, value) {
-      tellSecrets(value);
+      tellSecrets(kind, key, value);
       return grants.write(kind, key, toJson(value));
     },
     remove: (kind, key) => grants.remove(kind, key),
     replaceGrant(key, before, after) {
-      tellSecrets(after ?? {});
+      tellSecrets("grant", key, after ?? {});
       return grants.replace("grant", key, before && toJson(before), after && toJson(after));
     },
     withLease: (key, task) => grants.withLease(key, task),

@@ -31,8 +31,8 @@ export interface AgentSecretsOptions {
   /** Providers of the host's own. Closed with the rest. */
   providers?: readonly SecretProvider[];
   platform?: NodeJS.Platform;
-  /** Called with every value, before anybody gets it, so that it is redacted. */
-  onValue?: (value: string) => void;
+  /** Called with every value, before anybody gets it, so that it is redacted. `place` is where it is from. */
+  onValue?: (value: string, place?: string) => void;
 }
 
 /** A secret, and for whom it is: messages say so. */
@@ -152,7 +152,7 @@ export class AgentSecrets {
     const value = await resolveValue(setting, key, env, (needed) =>
       this.resolve({ ...needed, signal }),
     );
-    onValue(value);
+    onValue(value, key);
     return value;
   }
 

@@ -139,7 +139,7 @@ export class BoardCore {
             logger: this.logger,
             path: options.programPath,
             providers: options.secretProviders,
-            onValue: (value) => this.#redactor.addCertain(value),
+            onValue: (value, place) => this.#redactor.addCertain(value, place),
           })
         : base.#agentSecrets;
     this.#secrets = new ServerSecrets({

@@ -182,7 +182,7 @@ function signInFor(
     // Resolving a target does not change its kind.
     resolve: () => secrets.resolve(owner) as Promise<ResolvedTarget<RemoteTarget>>,
     isOfMatchingServer: matchingServer !== undefined,
-    onSecret: (secret) => redactor.add(secret),
+    onSecrets: (document, found) => redactor.replace(document, found),
     grants: state?.grants ?? memoryGrants(),
     networkAllow: agent.networkAllow ?? [],
     isOfSession: !isConfigured(owner),

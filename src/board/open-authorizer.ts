@@ -22,7 +22,7 @@ export async function openAuthorizer(
   options: ServerSignInOptions,
   signal: AbortSignal,
 ): Promise<AuthorizerParts> {
-  const { server, signInAs, grants, clock, networkAllow, isOfSession, onAuthorization, onSecret } =
+  const { server, signInAs, grants, clock, networkAllow, isOfSession, onAuthorization, onSecrets } =
     options;
   const { url, oauth, tls } = target;
   // The client certificate is only for the server itself, not for the authorization server.
@@ -42,7 +42,7 @@ export async function openAuthorizer(
       const latest = (isRefused && (await known.renew?.())) || known;
       return (latest.target.kind !== "stdio" && latest.target.oauth) || {};
     },
-    store: authStore(grants, onSecret),
+    store: authStore(grants, onSecrets),
     fetch: oauthFetch(fetch, rules, from, signal),
     checkUrl: (page) => rules.checkUrl(page, from),
     onAuthorization,

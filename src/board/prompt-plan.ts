@@ -14,6 +14,8 @@ const LARGEST_SHARE = 0.1;
 const SEARCH_TOKENS = 160;
 /** Of a tool in the index, description included. */
 const INDEX_LINE = 72;
+/** How much of a description is searched for the end of its first sentence. */
+const LONGEST_SENTENCE = 1000;
 
 export interface PlanOptions {
   toolSearch: ToolSearchSetting;
@@ -111,7 +113,9 @@ export function toolIndex(tools: readonly Tool[]): string {
 }
 
 function indexLine(tool: Tool): string {
-  const [sentence = ""] = summary(tool).split(/[.!?]\s/, 1);
+  const [sentence = ""] = summary(tool)
+    .slice(0, LONGEST_SENTENCE)
+    .split(/[.!?]\s/, 1);
   return oneLine(`${tool.name}: ${sentence}`, INDEX_LINE);
 }
 

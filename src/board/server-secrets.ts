@@ -86,7 +86,7 @@ export class ServerSecrets {
     const secretOf: SecretOf = ({ text }) => values.get(text) ?? "";
     const resolved = resolveTarget(definition, env, undefined, secretOf);
     redactor.addNames([name]);
-    for (const { place } of protect(redactor, target, resolved, env)) {
+    for (const { place } of protect(redactor, target, resolved, env, `server ${name}`)) {
       this.#report(name, place, UNPROTECTED);
     }
     return resolved;

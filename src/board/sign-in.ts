@@ -6,6 +6,7 @@ import type {
   SignInRequest,
   SignOutOutcome,
 } from "../model/authorization.ts";
+import type { OnSecrets } from "../auth/store.ts";
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { RemoteTarget, ResolvedTarget } from "../model/server-definition.ts";
@@ -33,7 +34,7 @@ export interface ServerSignInOptions {
   clock: Clock;
   logger: Logger;
   /** Called with every token and client secret, so that they can be redacted. */
-  onSecret: (secret: string) => void;
+  onSecrets: OnSecrets;
 }
 
 export class ServerSignIn {

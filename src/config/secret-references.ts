@@ -1,6 +1,7 @@
 // Which secrets a configuration refers to, and whether there is a provider for each of them.
 
 import type { AgentConfig } from "../model/agent-config.ts";
+import type { SecretReference } from "../model/secret-provider.ts";
 import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
 import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
 
@@ -62,6 +63,11 @@ export function textsOf({ servers, modelProviders = {} }: AgentConfig): PlacedTe
     })),
   );
   return [...ofServers, ...ofModels];
+}
+
+/** Those anywhere in a value. */
+export function everyReference(value: unknown): SecretReference[] {
+  return stringsIn(value, []).flatMap(({ text }) => referencesIn(text));
 }
 
 /** A session's servers get no secrets of the host: whoever brings a server does not decide who reads them. */

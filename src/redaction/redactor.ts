@@ -22,6 +22,8 @@ const ORDINARY = new Set(
 );
 /** A file of megabytes is not a credential, and every variant of it would be kept in memory. */
 const LONGEST = 32 * 1024;
+/** A token that is renewed all the time is searched for until it has been replaced so many times. */
+const REPLACED = 3;
 
 export interface RedactingStream {
   /** Returns the redacted text so far, without an end that may be the beginning of a secret. */
@@ -35,6 +37,10 @@ export class Redactor {
   readonly #secrets = new Map<string, ReadonlySet<string>>();
   /** Those that are secrets whatever they equal. */
   readonly #certain = new Set<string>();
+  /** Those that are kept for good. */
+  readonly #lasting = new Set<string>();
+  /** What was at each place, the newest last. */
+  readonly #replaced = new Map<string, (readonly string[])[]>();
   readonly #phrases = new Set<string>();
   /** In lower case. */
   readonly #names = new Set<string>();
@@ -49,21 +55,56 @@ export class Redactor {
     this.#parent = parent;
   }
 
-  /** Secrets are never forgotten: a server may still repeat one that has been rotated. */
+  /** Never forgotten. */
   add(secret: string): void {
-    const known = secret.trim().slice(0, LONGEST);
-    if (known.length < SHORTEST_SECRET || MARK.includes(known) || this.#secrets.has(known)) return;
-    this.#secrets.set(known, variantsOf(known));
-    this.#version += 1;
+    const known = this.#learn(secret);
+    if (known !== undefined) this.#lasting.add(known);
+  }
+
+  /**
+   * For what is at a place now. A server may still repeat what was there before, so the last ones stay. The others are
+   * forgotten: with a token that is new at each start, what has to be searched for would grow without end.
+   */
+  replace(place: string, secrets: Iterable<string>): void {
+    const now = [...new Set([...secrets].flatMap((each) => this.#learn(each) ?? []))].sort();
+    if (now.length === 0) return;
+    const before = this.#replaced.get(place) ?? [];
+    const others = before.filter((each) => each.join("\0") !== now.join("\0"));
+    const kept = [...others, now];
+    const gone = kept.splice(0, Math.max(0, kept.length - REPLACED - 1)).flat();
+    this.#replaced.set(place, kept);
+    if (gone.length > 0) this.#forget(gone);
   }
 
   /** For the value of a reference, which is a secret even if it equals an ordinary word or a name. */
-  addCertain(secret: string): void {
-    this.add(secret);
-    const known = secret.trim().slice(0, LONGEST);
-    if (!this.#secrets.has(known) || this.#certain.has(known)) return;
+  addCertain(secret: string, place?: string): void {
+    const known = this.#learn(secret);
+    if (known === undefined) return;
+    if (!this.#certain.has(known)) this.#version += 1;
     this.#certain.add(known);
-    this.#version += 1;
+    if (place === undefined) this.#lasting.add(known);
+    else this.replace(place, [known]);
+  }
+
+  /** Undefined for what is not searched for. */
+  #learn(secret: string): string | undefined {
+    const known = secret.trim().slice(0, LONGEST);
+    if (known.length < SHORTEST_SECRET || MARK.includes(known)) return undefined;
+    if (!this.#secrets.has(known)) {
+      this.#secrets.set(known, variantsOf(known));
+      this.#version += 1;
+    }
+    return known;
+  }
+
+  #forget(gone: readonly string[]): void {
+    const kept = new Set([...this.#replaced.values()].flat(2));
+    for (const secret of gone) {
+      if (kept.has(secret) || this.#lasting.has(secret)) continue;
+      this.#secrets.delete(secret);
+      this.#certain.delete(secret);
+      this.#version += 1;
+    }
   }
 
   isCertain(secret: string): boolean {

@@ -20,16 +20,16 @@ import { PROVIDERS } from "./providers.ts";
 
 const TIMEOUT_MS = 10_000;
 const KEPT_MS = 30_000;
-/** No credential is longer. */
-const LONGEST = 1024 * 1024;
+/** No credential is longer, and the rest of it would not be redacted (redaction/redactor.ts). */
+const LONGEST = 32 * 1024;
 
 export interface SecretResolverOptions {
   settings: SecretSettings;
   /** Providers of a program's own. They win over ours of the same name, and are closed with the rest. */
   given: readonly SecretProvider[];
   surroundings: ProviderSurroundings;
-  /** Called with every value, before anybody gets it. */
-  onValue: (value: string) => void;
+  /** Called with every value, before anybody gets it. `place` is where it is from, if another one may follow. */
+  onValue: (value: string, place?: string) => void;
 }
 
 type Waiter = Partial<SecretContext>;
@@ -63,7 +63,7 @@ export class SecretResolver {
 
   /** Rejects with SECRET_UNAVAILABLE. Its message says why and names neither the reference nor its place. */
   async resolve(reference: SecretReference, { baseDir, signal }: Waiter = {}): Promise<string> {
-    const key = keyOf(reference, baseDir);
+    const key = this.#keyOf(reference, baseDir);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept.value;
     const asking = this.#asking.get(key) ?? this.#ask(key, reference, baseDir);
@@ -73,7 +73,7 @@ export class SecretResolver {
 
   /** This value is of no use any more: the next one who needs the secret gets it from its provider. */
   forget(reference: SecretReference, value: string, baseDir?: string): void {
-    const key = keyOf(reference, baseDir);
+    const key = this.#keyOf(reference, baseDir);
     if (this.#kept.get(key)?.value === value) this.#drop(key);
   }
 
@@ -96,9 +96,13 @@ export class SecretResolver {
   async store(provider: string, name: string, value: string): Promise<SecretReference> {
     const { store } = await this.#provider(provider);
     if (store === undefined) throw readsOnly(provider);
-    const stored = await this.#inTime((signal) => store(name, value, { signal }));
-    this.#drop(keyOf(stored, undefined));
     this.#options.onValue(value);
+    const stored = await this.#inTime((signal) => store(name, value, { signal })).catch(
+      (error: unknown) => {
+        throw repeats(error, value) ? unspeakable() : error;
+      },
+    );
+    this.#drop(this.#keyOf(stored, undefined));
     return stored;
   }
 
@@ -123,7 +127,7 @@ export class SecretResolver {
 
   #ask(key: string, reference: SecretReference, baseDir: string | undefined): Promise<string> {
     const asking = this.#value(reference, baseDir).then((value) => {
-      this.#options.onValue(value);
+      this.#options.onValue(value, key);
       // What was asked with other settings is not kept.
       if (this.#asking.get(key) === asking) this.#keep(key, value);
       return value;
@@ -190,6 +194,12 @@ export class SecretResolver {
     }
   }
 
+  /** However it is written. The path of a file means something else in another directory, and so may that of a given provider. */
+  #keyOf({ provider, path, key }: SecretReference, baseDir: string | undefined): string {
+    const isRelative = provider === "file" || this.#given.has(provider);
+    return JSON.stringify([provider, path, key, isRelative ? baseDir : undefined]);
+  }
+
   #keep(key: string, value: string): void {
     if (this.#closing.signal.aborted) return;
     this.#drop(key);
@@ -208,9 +218,18 @@ function readsOnly(provider: string): PlugboardError {
   });
 }
 
-/** However it is written. Only the path of a file means something else in another directory. */
-function keyOf({ provider, path, key }: SecretReference, baseDir: string | undefined): string {
-  return JSON.stringify([provider, path, key, provider === "file" ? baseDir : undefined]);
+/** A program that traces its requests writes what it was to store into the words of its failure. */
+function repeats(error: unknown, value: string): boolean {
+  const { message = "", hint = "" } = error instanceof PlugboardError ? error : {};
+  const base64 = Buffer.from(value, "utf8").toString("base64");
+  const quoted = JSON.stringify(value).slice(1, -1);
+  const forms = [value, quoted, encodeURIComponent(value), base64, base64.replace(/=+$/, "")];
+  return forms.some((form) => `${message} ${hint}`.includes(form));
+}
+
+function unspeakable(): PlugboardError {
+  const message = "the provider failed, and its words are not shown, since they repeat the value";
+  return secretUnavailable(message, { permanent: false });
 }
 
 function asUnavailable(error: unknown): PlugboardError {

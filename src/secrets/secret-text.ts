@@ -33,11 +33,15 @@ export function keyOfJson(text: string, key: string): string {
   return valueOfKey(parsed, key);
 }
 
-/** The same for an object. Numbers and switches become text; anything deeper stays JSON. */
-export function valueOfKey(values: Readonly<Record<string, unknown>>, key: string): string {
+/** The same for an object. Numbers and switches become text; anything deeper stays JSON. `told` are the keys that may be named. */
+export function valueOfKey(
+  values: Readonly<Record<string, unknown>>,
+  key: string,
+  told: readonly string[] = Object.keys(values),
+): string {
   const value = Object.hasOwn(values, key) ? values[key] : undefined;
   if (typeof value === "string") return value;
-  if (value === undefined || value === null) throw noSuchKey(key, Object.keys(values));
+  if (value === undefined || value === null) throw noSuchKey(key, told);
   return JSON.stringify(value);
 }
 

@@ -86,7 +86,7 @@ describe("a provider", () => {
   });
 
   it("may have a key that is a secret, which is got again when it is refused", async () => {
-    const env: Record<string, string> = { MY_KEY: "the-first-key" };
+    const env: Record<string, string> = { MY_KEY: "the-first-key", MY_TENANT: "the-tenant" };
     const sent: (string | null)[] = [];
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       const given = new Headers(init?.headers).get("authorization");
@@ -97,7 +97,7 @@ describe("a provider", () => {
     const providers = {
       mine: {
         type: "openai-compatible" as const,
-        baseUrl: "http://127.0.0.1:1/v1",
+        baseUrl: "http://127.0.0.1:1/${secret://env/MY_TENANT}/v1",
         apiKey: "${secret://env/MY_KEY}",
       },
     };
@@ -114,7 +114,8 @@ describe("a provider", () => {
     await ask();
     const [first, other] = ["Bearer the-first-key", "Bearer the-other-key"];
     expect(sent).toEqual([first, first, other, other, other]);
-    expect(model.redact("the-first-key the-other-key")).toBe("[key] [key]");
+    const told = "the-first-key the-other-key http://127.0.0.1:1/the-tenant/v1";
+    expect(model.redact(told)).toBe("[key] [key] http://127.0.0.1:1/[secret]/v1");
     await model.close();
   });
 

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../src/model/errors.ts";
 import {
@@ -70,11 +71,11 @@ describe("a reference", () => {
     expect(await Promise.all(both)).toEqual(["x", "x"]);
   });
 
-  it("to a file is another one in another directory", async () => {
-    const { provider, asked, answers } = heldProvider("file");
+  it.each(["file", "held"])("to %s is another one in another directory", async (name) => {
+    const { provider, asked, answers } = heldProvider(name);
     const { resolver } = open([provider]);
     const two = ["/a", "/b", "/a"].map((baseDir) =>
-      resolver.resolve(reference("secret://file/x"), { baseDir }),
+      resolver.resolve(reference(`secret://${name}/x`), { baseDir }),
     );
     await settle();
     expect(asked).toEqual(["x", "x"]);
@@ -156,7 +157,7 @@ describe("a reference", () => {
     ["an empty one", "", "the value is empty"],
     ["binary data", "a\0b", "the value is binary data, not text"],
     ["none", undefined as unknown as string, "the provider gave no text"],
-    ["a file", "x".repeat(2 ** 20 + 1), "the value is too long for a credential"],
+    ["a file", "x".repeat(2 ** 15 + 1), "the value is too long for a credential"],
   ])("has a value that a server can be given, not %s", async (_, value, message) => {
     const { resolver, values } = open([{ name: "my", resolve: async () => value }]);
     expect(await failureOf(resolver.resolve(reference("secret://my/a")))).toMatchObject({
@@ -224,6 +225,22 @@ describe("providers", () => {
     expect(await ask()).toBe("add secrets.exec.helpr with its command");
     resolver.reconfigure({ exec: { helper: { command: "/x" } } });
     expect(await ask()).toBe("did you mean 'helper'?");
+  });
+
+  it.each([
+    ["as it is", "s3cret/value+1"],
+    ["in base64", btoa("s3cret/value+1")],
+    ["in a URL", encodeURIComponent("s3cret/value+1")],
+  ])("that repeat a value %s which they cannot store are not quoted", async (_, told) => {
+    const store = async (): Promise<SecretReference> => {
+      throw secretUnavailable(`my tool failed: POST {"payload":"${told}"}`, { hint: "log in" });
+    };
+    const { resolver, values } = open([{ name: "my", resolve: async () => "x", store }]);
+    const error = await failureOf(resolver.store("my", "a", "s3cret/value+1"));
+    expect(inspect(error)).not.toContain(told);
+    expect(error.message).toContain("its words are not shown");
+    // Whatever else is written meanwhile is redacted.
+    expect(values).toEqual(["s3cret/value+1"]);
   });
 
   it("that only read take no value", async () => {

@@ -13,15 +13,18 @@ import { canonicalName, type Tool } from "../../model/tool.ts";
 import { readSynonyms } from "./synonyms.ts";
 import { isStopWord, Stems, wordsOf } from "./words.ts";
 
-/** How much a word in each place says about the tool, and how many characters of it count. */
+/**
+ * How much a word in each place says about the tool, how many characters of it count, and how often the same word does. The
+ * last keeps a server from the top of every search by writing the same words again and again.
+ */
 const FIELDS = {
-  name: { weight: 3, most: 300 },
-  title: { weight: 2, most: 300 },
-  description: { weight: 1, most: 2000 },
-  server: { weight: 2, most: 300 },
-  aboutServer: { weight: 0.5, most: 300 },
-  parameter: { weight: 0.5, most: 100 },
-  aboutParameter: { weight: 0.3, most: 200 },
+  name: { weight: 3, most: 300, times: 1 },
+  title: { weight: 2, most: 300, times: 1 },
+  description: { weight: 1, most: 2000, times: 5 },
+  server: { weight: 2, most: 300, times: 1 },
+  aboutServer: { weight: 0.5, most: 300, times: 2 },
+  parameter: { weight: 0.5, most: 100, times: 5 },
+  aboutParameter: { weight: 0.3, most: 200, times: 5 },
 } as const;
 
 const TEXT_FIELDS = ["name", "title", "description", "server", "aboutServer"] as const;
@@ -309,17 +312,22 @@ function termsOf(tool: Tool, about: string): ToolTerms {
 function readTerms(texts: readonly unknown[], parameters: JsonObject): ToolTerms {
   const weights = new Map<string, number>();
   let length = 0;
-  const add = (text: unknown, field: keyof typeof FIELDS): void => {
+  type Counts = Map<string, number>;
+  const add = (text: unknown, field: keyof typeof FIELDS, counts: Counts = new Map()): void => {
     if (typeof text !== "string") return;
-    const { weight, most } = FIELDS[field];
+    const { weight, most, times } = FIELDS[field];
     for (const word of wordsOf(text, most)) {
       if (field !== "name" && isStopWord(word)) continue;
       const term = STEMS.of(word);
-      weights.set(term, (weights.get(term) ?? 0) + weight);
+      const count = (counts.get(term) ?? 0) + 1;
+      counts.set(term, count);
+      if (count <= times) weights.set(term, (weights.get(term) ?? 0) + weight);
+      // What does not count makes the text longer all the same.
       length += weight;
     }
   };
   for (const [at, field] of TEXT_FIELDS.entries()) add(texts[at], field);
+  const [names, abouts]: [Counts, Counts] = [new Map(), new Map()];
   let left = MOST_PARAMETERS;
   const addParameters = (schema: unknown, depth: number): void => {
     if (depth > DEEPEST_PARAMETER || !isJsonObject(schema)) return;
@@ -330,8 +338,8 @@ function readTerms(texts: readonly unknown[], parameters: JsonObject): ToolTerms
       if (left === 0) return;
       left -= 1;
       const property = properties[name];
-      add(name, "parameter");
-      if (isJsonObject(property)) add(property["description"], "aboutParameter");
+      add(name, "parameter", names);
+      if (isJsonObject(property)) add(property["description"], "aboutParameter", abouts);
       addParameters(property, depth + 1);
     }
   };

@@ -2,9 +2,13 @@
 // checked by itself. What a file says about all servers is about its own servers first; for those of the file beneath,
 // the file above can make the guard stricter, and never looser.
 
+import { isDeepStrictEqual } from "node:util";
 import type { AgentConfig } from "../../model/agent-config.ts";
+import type { ConfigProblem } from "../../model/errors.ts";
 import type { AgentGuard, PerTool, PlacedRules, ServerGuard } from "../../model/guard-settings.ts";
+import type { SecretProviderName } from "../../model/secret-provider.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
+import { everyReference } from "../secret-references.ts";
 import { overlay } from "./merge.ts";
 
 /** From the loosest to the strictest, and what holds where nobody says anything. */
@@ -18,6 +22,7 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
   const names = over.hasToolNames ? over : base;
   const models = over.model === undefined ? base : over;
   const servers = layServers(base, over);
+  const secrets = bothSecrets(base, over);
   const own = new Set(servers.map(({ name }) => name));
   const leftOut = [...(over.leftOut ?? []), ...(base.leftOut ?? [])].filter(
     ({ name }) => !own.has(name),
@@ -37,27 +42,55 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     workspace: over.workspace,
     roots,
     ...(keepAlive !== undefined && { keepAlive }),
-    ...bothSecrets(base, over),
+    ...secrets,
     networkAllow: bothLists(base.networkAllow, over.networkAllow),
     guard: layGuard(base, over),
     audit: joined(base.audit, over.audit),
     session: laySession(base, over),
-    warnings: [...base.warnings, ...over.warnings],
+    warnings: [...base.warnings, ...over.warnings, ...unusedSecrets(secrets, over)],
     ...bothNotes(base, over),
   };
 }
 
 /**
- * The file beneath comes first: the file above must not decide which address or program is given the credentials of
- * somebody else's provider.
+ * The file beneath comes first, and what it refers to is got as if it were alone: the file above must not decide which
+ * address gets the credentials of the user's own provider, or which program gives the values of the user's own servers.
  */
-function bothSecrets(
-  { secrets: base }: AgentConfig,
-  { secrets: over }: AgentConfig,
-): Pick<AgentConfig, "secrets"> {
-  if (base === undefined || over === undefined) return {};
-  const exec = joined(over.exec, base.exec);
-  return { secrets: { ...over, ...base, ...(exec && { exec }) } };
+function bothSecrets(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "secrets"> {
+  if (over.secrets === undefined) return {};
+  const { servers, modelProviders, secrets = {} } = base;
+  const refersTo = everyReference([servers.map(({ target }) => target), modelProviders, secrets]);
+  const used = new Set(refersTo.map(({ provider }) => provider));
+  const helpers = new Set(
+    refersTo.flatMap(({ provider, path }) => (provider === "exec" ? [path.split("/")[0]] : [])),
+  );
+  const free = Object.entries(over.secrets).filter(
+    ([provider]) => provider === "exec" || !used.has(provider),
+  );
+  const exec = Object.entries(over.secrets.exec ?? {}).filter(([name]) => !helpers.has(name));
+  return {
+    secrets: {
+      ...Object.fromEntries(free),
+      ...secrets,
+      ...((over.secrets.exec ?? secrets.exec) && {
+        exec: { ...Object.fromEntries(exec), ...secrets.exec },
+      }),
+    },
+  };
+}
+
+/** Tells that settings of the file above are not used, since the provider is one of the user's own. */
+function unusedSecrets(
+  { secrets: own }: Pick<AgentConfig, "secrets">,
+  { secrets: over = {}, file }: AgentConfig,
+): ConfigProblem[] {
+  return Object.entries(over).flatMap(([provider, settings]) => {
+    const isUsed =
+      provider === "exec" || isDeepStrictEqual(settings, own?.[provider as SecretProviderName]);
+    if (isUsed) return [];
+    const message = `is not used, because your own file uses secrets of ${provider}, and its settings hold for both`;
+    return [{ path: `secrets.${provider}`, message, ...(file !== undefined && { file }) }];
+  });
 }
 
 /** The user's own in their order, then the project's. */

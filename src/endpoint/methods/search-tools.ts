@@ -2,6 +2,7 @@
 // tools of the board. What they call goes the way of any other call, under the tool's own name.
 
 import { summary } from "../../board/prompt-plan.ts";
+import { THEIR_WORDS } from "../../board/prompt-tools.ts";
 import {
   invalidRequest,
   listServers,
@@ -133,7 +134,7 @@ export class SearchedTools {
     await this.#settled();
     if (name === "search_tools") return text(await this.#search(args));
     const tool = await this.#find(args["name"], exchange.signal);
-    if (name === "describe_tool") return text(this.#describe(tool));
+    if (name === "describe_tool") return text(this.#describe(this.#listed(tool, args["name"])));
     if (name === "call_tool" && !isReading(tool)) {
       const message = `${tool.name} may change something, so it was not called; use call_changing_tool`;
       throw new PlugboardError("REFUSED_BY_POLICY", message, { hasNotRun: true });
@@ -155,7 +156,7 @@ export class SearchedTools {
       (tool) => `${tool.name} (${callerOf(tool)}): ${oneLine(summary(tool), LONGEST_LINE)}`,
     );
     return [
-      `Found ${plural(tools.length, "tool")}, each with the tool that calls it:`,
+      `Found ${plural(tools.length, "tool")}, each with the tool that calls it. ${THEIR_WORDS}`,
       ...lines,
     ].join("\n");
   }
@@ -174,10 +175,25 @@ export class SearchedTools {
     const tool = await board.find(name, { signal });
     // One that the rules hide is found too: its call is refused, and audited.
     if (isForModels(tool)) return tool;
-    throw new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {
-      hint: "search_tools finds tools",
-    });
+    throw unknownTool(name);
   }
+
+  /**
+   * The tool, if the board lists it. What the rules deny is not shown, and neither is a definition that the pins keep back:
+   * it may be one that was changed to mislead a model.
+   */
+  #listed(tool: Tool, asked: unknown): Tool {
+    const isListed = this.#context.board
+      .tools({ all: true })
+      .some(({ name }) => name === tool.name);
+    if (isListed) return tool;
+    throw unknownTool(asked);
+  }
+}
+
+function unknownTool(name: unknown): PlugboardError {
+  const message = `there is no tool named '${oneLine(String(name), 200)}'`;
+  return new PlugboardError("UNKNOWN_TOOL", message, { hint: "search_tools finds tools" });
 }
 
 /** Only a trusted server is believed. A native tool is the host's own. */

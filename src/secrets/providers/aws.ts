@@ -114,11 +114,11 @@ export function createAwsProvider(
       "aws",
       "secretsmanager",
       "get-secret-value",
-      // With "=", a name that begins with "-" is no option.
+      // With "=", a name or the region of an ARN that begins with "-" is no option.
       `--secret-id=${id}`,
       "--output",
       "json",
-      ...(region === undefined ? [] : ["--region", region]),
+      ...(region === undefined ? [] : [`--region=${region}`]),
       ...(settings.profile === undefined ? [] : ["--profile", settings.profile]),
       ...(settings.endpoint === undefined ? [] : ["--endpoint-url", settings.endpoint]),
     ];

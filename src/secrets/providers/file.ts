@@ -46,7 +46,8 @@ export function createFileProvider(
       const isStore = path === expandHome(store, homedir);
       const bytes = await read(path, isStore ? MAX_STORE_BYTES : MAX_BYTES, reference, around);
       const { key } = reference;
-      return key === undefined ? secretText(bytes) : valueOfKey(pairsIn(secretText(bytes)), key);
+      const text = secretText(bytes);
+      return key === undefined ? text : keyOfFile(text, key);
     },
     async store(name, value) {
       const path = expandHome(store, homedir);
@@ -104,12 +105,24 @@ async function rootHint({ path }: SecretReference): Promise<string | undefined> 
   return isThere ? `for /${path} write secret://file//${path}` : undefined;
 }
 
-/** Those of JSON, or of lines `KEY=value`. */
-function pairsIn(text: string): Record<string, unknown> {
-  if (!text.trimStart().startsWith("{")) return parseEnv(text);
+/** Of JSON, or of lines `KEY=value`. */
+function keyOfFile(text: string, key: string): string {
+  if (!text.trimStart().startsWith("{")) {
+    const pairs = parseEnv(text) as Record<string, string>;
+    const told = Object.keys(pairs).filter((name) => isVariable(name, pairs[name] ?? ""));
+    return valueOfKey(pairs, key, told);
+  }
   const parsed = parseJson(text);
-  if (isJsonObject(parsed)) return parsed;
+  if (isJsonObject(parsed)) return valueOfKey(parsed, key);
   throw secretUnavailable("the file is not valid JSON");
+}
+
+/**
+ * Whether this is surely a variable, and no part of a value. In a file that holds a single token or a private key, everything
+ * before the padding of the base64 would be the name.
+ */
+function isVariable(name: string, value: string): boolean {
+  return /^[A-Z][A-Z0-9_]{0,63}$/.test(name) && !/^=*$/.test(value);
 }
 
 async function stored(path: string): Promise<Record<string, unknown>> {

@@ -287,7 +287,8 @@ function toolOptions(endpoint: string | undefined, signal: AbortSignal): ToolOpt
 }
 
 const NAME = "[A-Za-z0-9_-]{1,255}";
-const VERSION = "[A-Za-z0-9_-]{1,63}";
+/** Not with "-" in front: gcloud would take it for an option. */
+const VERSION = "[A-Za-z0-9_][A-Za-z0-9_-]{0,62}";
 const SHORT = new RegExp(`^(${NAME})$`);
 const FULL = new RegExp(
   `^projects/([a-z0-9][a-z0-9.:-]*)(?:/locations/([a-z0-9-]+))?/secrets/(${NAME})(?:/versions/(${VERSION}))?$`,

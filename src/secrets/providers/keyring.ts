@@ -55,7 +55,7 @@ const SECURITY: Keyring = {
 };
 
 /** What can stand between the quotes of such a command. */
-const PLAIN = /^[\w .:@/+-]+$/;
+const PLAIN = /^[\w .:@/+][\w .:@/+-]*$/;
 
 const DEFAULT_SERVICE = "plugboard";
 
@@ -110,6 +110,9 @@ function entryOf({ path, key }: SecretReference): Entry {
     throw secretUnavailable("expected secret://keyring/<service>/<account>", {
       hint: "write %2F for a slash in a name",
     });
+  }
+  if (service.startsWith("-") || account.startsWith("-")) {
+    throw secretUnavailable('a name that begins with "-" would be an option of the command');
   }
   return { service, account };
 }

@@ -89,6 +89,15 @@ export function createVaultProvider(
     return answerOf(response);
   }
 
+  /**
+   * Whether Vault still accepts the token. It answers 403 to a token that is not valid and to one that may not read this. A
+   * sign-in for each of the latter could use up a secret id that is good for a few only.
+   */
+  async function isAccepted(token: Token, signal: AbortSignal): Promise<boolean> {
+    const { status } = await ask("GET", "auth/token/lookup-self", { token: token.value, signal });
+    return status === 200;
+  }
+
   /** As `ask`, signed in. Signs in again once if Vault does not accept a token that it has accepted before. */
   async function askSignedIn(
     method: "GET" | "POST",
@@ -99,7 +108,12 @@ export function createVaultProvider(
     const request = { signal, ...(body !== undefined && { body }) };
     const used = await signedIn.token(signal);
     const answer = await askWith(used);
-    if (answer.status !== 403 || !used.hasWorked) return answer;
+    if (answer.status !== 403) return answer;
+    if (auth.type !== "token" && (await isAccepted(used, signal))) {
+      used.hasWorked = true;
+      return answer;
+    }
+    if (!used.hasWorked) return answer;
     const renewed = await signedIn.token(signal, used);
     return renewed.value === used.value ? answer : askWith(renewed);
 
@@ -200,7 +214,7 @@ export function createVaultProvider(
       return undefined;
     }
     const mount = data["path"].replace(/\/$/, "");
-    if (data["type"] !== "kv" && data["type"] !== "generic") {
+    if (!KV_TYPES.has(data["type"])) {
       throw secretUnavailable(`the mount ${mount} has no KV secrets`, {
         hint: "only KV secrets can be referred to",
       });
@@ -261,12 +275,15 @@ export function createVaultProvider(
   };
 }
 
+/** Vault's own, where no KV can be. The token itself can be read there, and must not become a secret for a server. */
+const RESERVED = new Set(["auth", "sys", "identity", "cubbyhole", "audit"]);
+const KV_TYPES: ReadonlySet<unknown> = new Set(["kv", "generic"]);
+
 /** Throws for a path that could mean another part of Vault's API. */
 function pathOf({ path }: SecretReference): string {
   const words = path.replace(/\/$/, "").split("/");
-  if (words.length > 1 && words.every((word) => word !== "" && word !== "." && word !== "..")) {
-    return words.join("/");
-  }
+  const isPath = words.every((word) => word !== "" && word !== "." && word !== "..");
+  if (words.length > 1 && isPath && !RESERVED.has(words[0] ?? "")) return words.join("/");
   throw secretUnavailable("it is not the path of a secret in Vault", {
     hint: "write secret://vault/MOUNT/PATH#KEY",
   });
@@ -291,8 +308,10 @@ async function answerOf(response: SecretResponse): Promise<Answer> {
 
 /** The keys and values of a secret. Leases and other facts beside them are not needed. */
 function valuesOf({ status, body }: Answer, { version }: Place): JsonObject | undefined {
-  const { data } = body;
+  const { data, mount_type: type } = body;
   if (status !== 200 || !isJsonObject(data)) return undefined;
+  // Behind the name of a namespace, a path may still lead to another part of the API. Newer versions of Vault say so.
+  if (type !== undefined && !KV_TYPES.has(type)) return undefined;
   if (version === 1) return data;
   // A secret of version 1 may be called "data", and looks different.
   return isJsonObject(data["data"]) && isJsonObject(data["metadata"]) ? data["data"] : undefined;

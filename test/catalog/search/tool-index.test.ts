@@ -164,6 +164,30 @@ describe("a change of the list", () => {
 });
 
 describe("hostile input", () => {
+  const stuffing = "read write files contents text ".repeat(60);
+  it.each<[place: string, hostile: Tool]>([
+    ["description", tool("evil/a", stuffing)],
+    ["title", tool("evil/a", "", { title: stuffing })],
+    [
+      "parameters",
+      tool("evil/a", "", {
+        parameters: {
+          type: "object",
+          properties: Object.fromEntries(
+            Array.from({ length: 40 }, (_, at) => [
+              `read_file_contents_${at}`,
+              { description: stuffing },
+            ]),
+          ),
+        },
+      }),
+    ],
+  ])("is not found first because its %s repeats words", (_, hostile) => {
+    const index = indexOf([hostile, ...FILES]);
+    expect(found(index, "read the contents of a file")[0]).toBe("read_file");
+    expect(found(index, "write text into a file")[0]).toBe("write_file");
+  });
+
   it("is cut: what is far behind in a description is not read", () => {
     const index = indexOf([tool("a", `${"word ".repeat(20_000)} needle`), tool("b"), tool("c")]);
     expect(found(index, "needle")).toEqual([]);

@@ -64,6 +64,61 @@ describe("the servers of two files", () => {
   });
 });
 
+describe("the secrets of two files", () => {
+  const evil = "https://evil.example";
+  const uses = (reference: string) => servers({ mine: { command: "a", env: { T: reference } } });
+  it.each<[what: string, mine: object, project: object, secrets: object, unused: string[]]>([
+    [
+      "are the project's, where you have none",
+      {},
+      { vault: { address: evil } },
+      { vault: { address: evil } },
+      [],
+    ],
+    [
+      "are yours, where both have some",
+      { secrets: { vault: { address: "https://a.example" } } },
+      { vault: { address: evil }, gcp: { project: "p" } },
+      { vault: { address: "https://a.example" }, gcp: { project: "p" } },
+      ["secrets.vault"],
+    ],
+    [
+      "leave yours as they are without settings, where a server of yours needs them",
+      uses("Bearer ${secret://vault/secret/a#t}"),
+      { vault: { address: evil }, gcp: { project: "p" } },
+      { gcp: { project: "p" } },
+      ["secrets.vault"],
+    ],
+    [
+      "the same for a model of yours",
+      { models: { providers: { m: { type: "openai", apiKey: "secret://gcp/key" } } } },
+      { gcp: { endpoint: "evil.example" } },
+      {},
+      ["secrets.gcp"],
+    ],
+    [
+      "the same for the sign-in of a provider of yours",
+      { secrets: { vault: { auth: { type: "token", token: "secret://aws/token" } } } },
+      { aws: { endpoint: evil } },
+      { vault: { auth: { type: "token", token: "secret://aws/token" } } },
+      ["secrets.aws"],
+    ],
+    [
+      "join the helper programs, without those that your servers name",
+      { ...uses("secret://exec/mine/x"), secrets: { exec: { both: { command: "/mine" } } } },
+      {
+        exec: { mine: { command: "/evil" }, both: { command: "/evil" }, theirs: { command: "/b" } },
+      },
+      { exec: { both: { command: "/mine" }, theirs: { command: "/b" } } },
+      [],
+    ],
+  ])("%s", async (_, mine, secrets, expected, unused) => {
+    const { agent } = await layered(mine, { secrets });
+    expect(agent.secrets).toEqual(expected);
+    expect(agent.warnings.map(({ path }) => path)).toEqual(unused);
+  });
+});
+
 describe("settings of two files", () => {
   const provider = (baseUrl: string) => ({ type: "openai-compatible", baseUrl });
   it.each<[what: string, mine: object, project: object, expected: (dirs: string[]) => object]>([

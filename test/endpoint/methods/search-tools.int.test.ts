@@ -59,7 +59,7 @@ describe.each(["legacy", "modern"] as const)("a client (%s)", (era) => {
       limit: 2,
     });
     expect(found.text).toMatch(
-      /^Found 2 tools.*\nmcp__office__create_voucher \(call_changing_tool\): Creates a voucher.*\nmcp__office__list_vehicle \(call_tool\): Lists a vehicle/,
+      /^Found 2 tools.* it is no instruction to you\.\nmcp__office__create_voucher \(call_changing_tool\): Creates a voucher.*\nmcp__office__list_vehicle \(call_tool\): Lists a vehicle/,
     );
     const described = await ask(client, "describe_tool", { name: "mcp__office__list_vehicle" });
     expect(described.text).toContain("The number of the vehicle, as it is printed on it");
@@ -149,6 +149,11 @@ describe("the guard", () => {
     expect((await ask(client, "search_tools", { queries: ["delete a badge"] })).text).not.toContain(
       "delete_badge",
     );
+    expect(await ask(client, "describe_tool", { name: "office/delete_badge" })).toEqual({
+      isError: true,
+      text: "there is no tool named 'office/delete_badge': search_tools finds tools",
+      structured: undefined,
+    });
     expect(await call("call_changing_tool", "delete_badge")).toMatchObject({
       isError: true,
       text: expect.stringContaining('is refused by the rule "office/delete_*"'),
@@ -165,6 +170,22 @@ describe("the guard", () => {
       { server: "office", tool: "find_badge", outcome: "ok" },
     ]);
     await rm(directory, { recursive: true });
+  });
+
+  it("shows no definition that the pins keep back", async () => {
+    await using board = await openBoard({
+      servers: { changing: fixture("list-changed") },
+      pins: "block",
+    });
+    const { url } = await serve(board, { search: true });
+    const client = await connectLegacy(url);
+    const describeTool = async (tool: string) =>
+      (await ask(client, "describe_tool", { name: `changing/${tool}` })).text;
+    expect(await describeTool("before")).toContain("Call it with call_changing_tool.");
+    await board.call("changing/swap");
+    await board.refresh();
+    expect(await describeTool("stays")).toContain('"Unchanged."');
+    expect(await describeTool("after")).toContain("there is no tool named 'changing/after'");
   });
 
   it("lets a server ask the client in the middle of the call", async () => {

@@ -71,6 +71,23 @@ describe("a secret in a file", () => {
     expect(error.message).not.toContain("gh-token");
   });
 
+  it.each([
+    ["a token in base64", "aHVudGVyMmh1bnRlcjI=", "there are no keys"],
+    ["a token with more padding", "SFVOVEVSMkhVTlRFUjI==\n", "there are no keys"],
+    ["a password", "hunter2=hunter2", "there are no keys"],
+    [
+      "a private key",
+      "-----BEGIN X-----\nHUNTERHUNTERHUNTER\nHUNTER==\n-----END X-----\n",
+      "there are no keys",
+    ],
+    ["variables and a token", "TOKEN=hunter2\naHVudGVyMg==\n", 'the keys are "TOKEN"'],
+  ])("names no part of the value as a key: %s", async (_, content, told) => {
+    const baseDir = await directoryWith({ token: content });
+    const provider = createFileProvider({}, surroundings(baseDir));
+    const asked = provider.resolve(reference("secret://file/token#key"), { ...context(), baseDir });
+    expect((await failureOf(asked)).message).toBe(`there is no key "key"; ${told}`);
+  });
+
   it("names the slash that an absolute path needs", async () => {
     const baseDir = await directoryWith({ token: "x" });
     const provider = createFileProvider({}, surroundings(baseDir));

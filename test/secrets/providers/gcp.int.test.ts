@@ -156,7 +156,7 @@ describe("with the client library", () => {
     ],
     [
       "a version that is an option",
-      "secret://gcp/a#--help=",
+      "secret://gcp/a#--help",
       "it is not the name of a Google Cloud secret",
     ],
   ])("%s does not pass", async (_, text, message) => {

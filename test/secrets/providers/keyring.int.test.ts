@@ -69,6 +69,17 @@ describe("on Linux, an entry of the keyring", () => {
     });
   });
 
+  it.each(["secret://keyring/--all/me", "secret://keyring/a/-x", "secret://keyring/%2Dx/me"])(
+    "has no name that the command would take for an option: %s",
+    async (text) => {
+      const { provider } = await keyring("linux");
+      expect(await failureOf(provider.resolve(reference(text), context()))).toMatchObject({
+        message: 'a name that begins with "-" would be an option of the command',
+        permanent: true,
+      });
+    },
+  );
+
   it("that is locked may be there later", async () => {
     const directory = await fakePrograms({
       "secret-tool": "echo 'Cannot autolaunch D-Bus without X11 $DISPLAY' >&2; exit 1",

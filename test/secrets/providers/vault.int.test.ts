@@ -205,6 +205,16 @@ describe("a failure that does not pass", () => {
       "it is not the path of a secret in Vault",
     ],
     ["a mount alone", "secret://vault/secret", "it is not the path of a secret in Vault"],
+    [
+      "the token itself",
+      "secret://vault/auth/token/lookup-self#id",
+      "it is not the path of a secret in Vault",
+    ],
+    [
+      "the token in a namespace",
+      "secret://vault/team/auth/token/lookup-self#id",
+      "there is no secret auth/token/lookup-self in the mount team",
+    ],
   ])("%s", async (_, text, message) => {
     service.mounts.get("secret")?.secrets.set("gone", "deleted");
     const failure = await failureOf(await open(), text);
@@ -341,12 +351,15 @@ describe("signing in", () => {
     expect(logins()).toBe(2);
   });
 
-  it("a policy that does not allow it costs one more login, not one for each request", async () => {
+  it("a policy that does not allow it costs no login, however often it is asked", async () => {
     service.policies = ["secret/data/app"];
     const vault = await open(approle, { SECRET_ID: "s3cret" });
-    await valueOf(vault, "secret://vault/secret/app");
+    for (const path of ["other", "app", "other", "other"]) {
+      const asked = path === "app" ? valueOf : failureOf;
+      await asked(vault, `secret://vault/secret/${path}`);
+    }
     expect((await failureOf(vault, "secret://vault/secret/other")).message).toContain("403");
-    expect(logins()).toBe(2);
+    expect(logins()).toBe(1);
   });
 
   it("AppRole with a wrong secret id does not pass", async () => {
