@@ -8,7 +8,6 @@ import { referencesIn, parseTemplate } from "../../../config/schema/references.t
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
 import type { SecretReference } from "../../../model/secret-provider.ts";
-import { allowManyListeners } from "../../../util/abort.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -41,9 +40,7 @@ interface Checked {
 const SHORT = `it ${SHORT_SECRET}, so it is not redacted`;
 
 export async function runCheck(context: CliContext): Promise<number> {
-  const { screen, options, logger, signal } = context;
-  // Everything that is asked for waits with the same one.
-  allowManyListeners(signal);
+  const { screen, options, logger } = context;
   const agent = await loadTrustedAgent(context);
   const checked = await withSecrets(agent, context, async (secrets) =>
     (await Promise.all(textsOf(agent).map((text) => checkText(text, secrets, context)))).flat(),

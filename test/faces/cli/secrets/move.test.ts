@@ -143,6 +143,8 @@ describe("plugboard secrets move", () => {
     expect(stderr).toContain("plugboard trust");
     // Naming a file approves it for this command.
     const named = ["db", "PGPASSWORD", "--yes", "--to", "file", "--config", path()];
-    expect((await move(...named)).code).toBe(0);
+    const moved = await move(...named);
+    expect(moved.code).toBe(0);
+    expect(moved.stderr).toContain("is not trusted, so nothing in it starts unless you name it");
   });
 });
