@@ -19,6 +19,12 @@ const require = createRequire(import.meta.url);
 
 const own = fileURLToPath(new URL(".", import.meta.url));
 const folder = process.argv[2] ?? own;
+if (!existsSync(join(folder, "single.json")) && !existsSync(join(folder, "multi.json"))) {
+  console.error(
+    `${folder} has no questions: expected single.json or multi.json, as [{ query, tools }]`,
+  );
+  process.exit(2);
+}
 const scratch = mkdtempSync(join(tmpdir(), "plugboard-eval-"));
 
 const board = existsSync(join(folder, "tools.json")) ? await listed() : await real();

@@ -14,6 +14,7 @@ import {
   secretUnavailable,
 } from "../model/secret-provider.ts";
 import { withProxy } from "../net/proxy-env.ts";
+import { SHORTEST_SECRET } from "../redaction/redactor.ts";
 import type { SecretResolver } from "../secrets/resolver.ts";
 import type { SecretNetwork } from "../secrets/secret-fetch.ts";
 import type { Clock } from "../util/clock.ts";
@@ -40,6 +41,13 @@ export interface WantedSecret extends NeededSecret {
   server?: string | undefined;
   baseDir?: string | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** Said of a secret that is not searched for in what servers send. */
+export const SHORT_SECRET = `has fewer than ${SHORTEST_SECRET} characters`;
+
+export function isShort(value: string): boolean {
+  return value.trim().length < SHORTEST_SECRET;
 }
 
 export class AgentSecrets {

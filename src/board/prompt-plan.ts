@@ -71,13 +71,13 @@ function tooMany(
   inPrompt: readonly Tool[],
   { contextWindow = Infinity, wasSearching = false }: PlanOptions,
 ): string | undefined {
-  if (inPrompt.length > MOST_DEFINITIONS) return `there are more than ${MOST_DEFINITIONS}`;
+  if (inPrompt.length > MOST_DEFINITIONS) return `there are more than ${MOST_DEFINITIONS} tools`;
   // A larger one is left out of the prompt anyway.
   const fitting = inPrompt.filter(
     (tool) => definitionTokens([tool]) <= contextWindow * LARGEST_DEFINITION,
   );
   if (definitionTokens(fitting) > contextWindow * LARGEST_SHARE) {
-    return `they take more than a tenth of the model's ${tokenCount(contextWindow)}`;
+    return `their definitions take more than a tenth of the model's ${tokenCount(contextWindow)} tokens`;
   }
   return wasSearching ? "there were too many for its prompt" : undefined;
 }

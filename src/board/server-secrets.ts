@@ -14,9 +14,9 @@ import type { ResolvedTarget, ServerDefinition, ServerTarget } from "../model/se
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { protect } from "../redaction/protect.ts";
-import { type Redactor, SHORTEST_SECRET } from "../redaction/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { Environment } from "../util/environment.ts";
-import type { AgentSecrets } from "./agent-secrets.ts";
+import { type AgentSecrets, isShort, SHORT_SECRET } from "./agent-secrets.ts";
 
 export interface ServerSecretsOptions {
   env: Environment;
@@ -48,7 +48,7 @@ export class ServerSecrets {
     if (definition.origin === "session") throw notForSessions(definition.name, needed);
     const known = await this.#values(definition, needed, signal);
     for (const { key, value } of known) {
-      if (value.trim().length < SHORTEST_SECRET) this.#report(definition.name, key, SHORT);
+      if (isShort(value)) this.#report(definition.name, key, SHORT_SECRET);
     }
     return {
       target: this.#fill(definition, known),
@@ -154,7 +154,6 @@ export class ServerSecrets {
 }
 
 const UNPROTECTED = "is too short or too common to protect";
-const SHORT = `has fewer than ${SHORTEST_SECRET} characters`;
 
 function notForSessions(server: string, [first]: readonly NeededSecret[]): PlugboardError {
   const message = `${first?.key} refers to a secret, which servers of a session do not get`;

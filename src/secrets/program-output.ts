@@ -17,12 +17,14 @@ export interface OutputOptions {
   program: string;
   /** What to do if the program is not there. */
   notFound: string;
+  /** What to do if it is there and cannot be started. */
+  notStarted?: string;
   /** The error for an exit code other than 0. */
   failed: (result: Exited) => PlugboardError;
 }
 
 export function requireOutput(result: ProgramResult, options: OutputOptions): Buffer {
-  const { program, notFound, failed } = options;
+  const { program, notFound, notStarted, failed } = options;
   switch (result.kind) {
     case "exited":
       if (result.code !== 0) throw failed(result);
@@ -30,7 +32,9 @@ export function requireOutput(result: ProgramResult, options: OutputOptions): Bu
     case "not-found":
       throw secretUnavailable(`${program} is not there`, { hint: notFound });
     case "failed":
-      throw secretUnavailable(`${program} cannot be started: ${result.reason}`);
+      throw secretUnavailable(`${program} cannot be started: ${result.reason}`, {
+        hint: notStarted,
+      });
     case "too-late":
       throw passing(`${program} did not answer within ${duration(result.ms)}`);
     case "too-large":

@@ -11,7 +11,7 @@ import {
   type SecretSettings,
   secretUnavailable,
 } from "../model/secret-provider.ts";
-import { untilAborted } from "../util/abort.ts";
+import { allowManyListeners, untilAborted } from "../util/abort.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import { closest } from "../util/closest.ts";
 import { errorMessage } from "../util/error-message.ts";
@@ -67,6 +67,8 @@ export class SecretResolver {
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept.value;
     const asking = this.#asking.get(key) ?? this.#ask(key, reference, baseDir);
+    // A server may need many at once.
+    if (signal !== undefined) allowManyListeners(signal);
     // Who gives up waiting does not take the value from the others.
     return untilAborted(asking, signal, cancelled);
   }

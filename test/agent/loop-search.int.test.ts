@@ -61,7 +61,7 @@ describe("a model with a hundred tools behind it", () => {
     expect(results[1]).toContain('"tool":"create_voucher","id":"7"');
     expect(only(events, "notice").map(({ text }) => text)).toEqual([
       expect.stringMatching(
-        /^tool search is on, since there are more than 50: a model gets 0 of 100 tools \(~160 instead of ~\S+k tokens\)/,
+        /^tool search is on, since there are more than 50 tools: a model gets 0 of 100 tools \(~160 instead of ~\S+k tokens\)/,
       ),
     ]);
     const next = await run({ tools, history, prompt: [{ type: "text", text: "thanks" }] });

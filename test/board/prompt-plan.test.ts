@@ -42,10 +42,10 @@ describe("a prompt", () => {
 
   it.each<[number, number | undefined, string]>([
     [50, undefined, "all"],
-    [51, undefined, "there are more than 50"],
+    [51, undefined, "there are more than 50 tools"],
     // Each takes about 24 tokens.
     [10, 2500, "all"],
-    [10, 1000, "they take more than a tenth of the model's 1k"],
+    [10, 1000, "their definitions take more than a tenth of the model's 1k tokens"],
   ])("of %d tools and a window of %s: %s", (count, contextWindow, expected) => {
     const plan = planPrompt(tools(count), { toolSearch: "auto", contextWindow });
     expect(plan.reason ?? plan.mode).toBe(expected);
@@ -80,7 +80,7 @@ describe("what people are told", () => {
     ["off", undefined],
     [
       "auto",
-      'tool search is on, since there are more than 50: a model gets 1 of 61 tools (~186 instead of ~1.5k tokens) and searches for the rest; mcp.toolSearch: "off" puts all of them into the prompt',
+      'tool search is on, since there are more than 50 tools: a model gets 1 of 61 tools (~186 instead of ~1.5k tokens) and searches for the rest; mcp.toolSearch: "off" puts all of them into the prompt',
     ],
     [
       "on",

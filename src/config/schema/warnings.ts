@@ -1,6 +1,5 @@
-// Warns about what is valid and most likely not meant: keys whose feature this version does not have, keys that
-// do not go with the server's transport, milliseconds that look like seconds, npx without `-y`, and credentials that are
-// written out.
+// Warns about what is valid and most likely not meant: keys that do not go with the server's transport, milliseconds that
+// look like seconds, npx without `-y`, secrets in arguments, and credentials that are written out.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { plaintextCredentials } from "../../redaction/with-references.ts";

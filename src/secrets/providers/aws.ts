@@ -107,7 +107,7 @@ export function createAwsProvider(
         const command = new sdk.GetSecretValueCommand({ SecretId: id });
         return await send(sdk, region, command, signal);
       } catch (error) {
-        throw explained(error, id, region);
+        throw explained(error, { id, region, profile });
       }
     }
     const command = [
@@ -145,10 +145,11 @@ export function createAwsProvider(
     try {
       await send(sdk, ownRegion, new sdk.CreateSecretCommand({ Name, SecretString }), signal);
     } catch (error) {
-      if (nameOf(error) !== "ResourceExistsException") throw explained(error, Name, ownRegion);
+      if (nameOf(error) !== "ResourceExistsException")
+        throw explained(error, { id: Name, region: ownRegion, profile });
       const put = new sdk.PutSecretValueCommand({ SecretId: Name, SecretString });
       await send(sdk, ownRegion, put, signal).catch((cause: unknown) => {
-        throw explained(cause, Name, ownRegion);
+        throw explained(cause, { id: Name, region: ownRegion, profile });
       });
     }
   }
@@ -217,7 +218,13 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : "";
 }
 
-function explained(error: unknown, id: string, region: string | undefined): unknown {
+interface Asked {
+  id: string;
+  region: string | undefined;
+  profile: string | undefined;
+}
+
+function explained(error: unknown, { id, region, profile }: Asked): unknown {
   if (error instanceof PlugboardError) return error;
   const name = nameOf(error);
   const where = region === undefined ? "" : ` in ${region}`;
@@ -247,6 +254,12 @@ function explained(error: unknown, id: string, region: string | undefined): unkn
     return tell("AWS does not accept the credentials", "sign in again, such as with aws sso login");
   }
   if (name === "CredentialsProviderError" || name === "TokenProviderError") {
+    if (profile !== undefined) {
+      return tell(
+        `there are no AWS credentials for the profile ${profile}`,
+        "check the name of the profile (secrets.aws.profile or AWS_PROFILE), or sign in with aws sso login",
+      );
+    }
     return tell(
       "there are no AWS credentials",
       "run aws configure or aws sso login, or set AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",

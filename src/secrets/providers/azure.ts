@@ -104,11 +104,14 @@ export function createAzureProvider(
     }
     const token = await tokenOfTool(env["AZURE_TENANT_ID"], signal);
     if (token !== undefined) return token;
-    // The machine has answered: it is one of Azure's, and its words say what is missing.
-    if (failure instanceof PlugboardError && failure.code === "SECRET_UNAVAILABLE") throw failure;
-    throw secretUnavailable("there are no Azure credentials", {
-      hint: "run az login, set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or set secrets.azure.auth",
-    });
+    const hint =
+      "run az login, set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or set secrets.azure.auth";
+    // Something has answered. On a machine of Azure's, its words say what is missing; elsewhere it knows nothing of Azure.
+    if (failure instanceof PlugboardError && failure.code === "SECRET_UNAVAILABLE") {
+      const { message, quote, permanent } = failure;
+      throw secretUnavailable(message, { quote, permanent, hint, cause: failure });
+    }
+    throw secretUnavailable("there are no Azure credentials", { hint });
   }
 
   async function requestFor(

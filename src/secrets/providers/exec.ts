@@ -51,7 +51,7 @@ export function createExecProvider(
       throw secretUnavailable('an id that begins with "-" would be an option of the helper');
     }
     const limits = { timeout: TIMEOUT_MS, maxBytes: MAX_BYTES, signal };
-    return secretText(outputOf(name, await run(command, [...args, id], limits)));
+    return secretText(outputOf(name, command, await run(command, [...args, id], limits)));
   }
 
   async function askInJson(
@@ -62,7 +62,7 @@ export function createExecProvider(
   ): Promise<string> {
     const input = JSON.stringify({ protocolVersion: PROTOCOL_VERSION, provider: name, ids: [id] });
     const limits = { timeout: TIMEOUT_MS, maxBytes: MAX_BYTES, input: `${input}\n`, signal };
-    const answer = parseJson(secretText(outputOf(name, await run(command, args, limits))));
+    const answer = parseJson(secretText(outputOf(name, command, await run(command, args, limits))));
     const { values, errors } = isJsonObject(answer) ? answer : {};
     const value = isJsonObject(values) && Object.hasOwn(values, id) ? values[id] : undefined;
     if (typeof value === "string") return value;
@@ -78,10 +78,11 @@ export function createExecProvider(
 }
 
 /** What a helper says on stderr is not repeated: a script that traces itself prints the value there. */
-function outputOf(name: string, result: ProgramResult): Buffer {
+function outputOf(name: string, command: string, result: ProgramResult): Buffer {
   return requireOutput(result, {
     program: `the helper '${name}'`,
-    notFound: "check its path in secrets.exec",
+    notFound: `there is no program ${command}: check secrets.exec.${name}.command`,
+    notStarted: `check ${command}: it must be a program that you may run (chmod +x)`,
     failed: ({ code }) =>
       secretUnavailable(`the helper '${name}' ended with code ${code ?? "unknown"}`, {
         permanent: false,

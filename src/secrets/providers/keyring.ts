@@ -10,7 +10,7 @@ import {
   secretUnavailable,
 } from "../../model/secret-provider.ts";
 import type { PlugboardError } from "../../model/errors.ts";
-import { oneLine } from "../../util/text.ts";
+import { oneLine, shellQuoted } from "../../util/text.ts";
 import { requireOutput } from "../program-output.ts";
 import { secretText } from "../secret-text.ts";
 
@@ -24,6 +24,8 @@ interface Keyring {
   command: string;
   notFound: string;
   lookUp: (entry: Entry) => string[];
+  /** The command that makes an entry, which asks for the value. */
+  toAdd: (entry: Entry) => string[];
   isMissing: (result: { code: number | null; stdout: Buffer; stderr: string }) => boolean;
   put: (entry: Entry, value: string) => { args: string[]; input: string };
 }
@@ -32,6 +34,15 @@ const SECRET_TOOL: Keyring = {
   command: "secret-tool",
   notFound: "install it: apt install libsecret-tools, dnf install libsecret",
   lookUp: ({ service, account }) => ["lookup", "service", service, "account", account],
+  toAdd: ({ service, account }) => [
+    "secret-tool",
+    "store",
+    `--label=${service}`,
+    "service",
+    service,
+    "account",
+    account,
+  ],
   isMissing: ({ stdout, stderr }) => stdout.length === 0 && stderr === "",
   put: ({ service, account }, value) => ({
     args: ["store", `--label=${service} (${account})`, "service", service, "account", account],
@@ -46,6 +57,15 @@ const SECURITY: Keyring = {
   command: "/usr/bin/security",
   notFound: "it is a part of macOS",
   lookUp: ({ service, account }) => ["find-generic-password", "-s", service, "-a", account, "-w"],
+  toAdd: ({ service, account }) => [
+    "security",
+    "add-generic-password",
+    "-s",
+    service,
+    "-a",
+    account,
+    "-w",
+  ],
   isMissing: ({ code }) => code === ITEM_NOT_FOUND,
   // In its interactive mode it reads whole commands from stdin; as hex, the value needs no quotes.
   put: ({ service, account }, value) => ({
@@ -71,8 +91,9 @@ export function createKeyringProvider(
     name: "keyring",
     async resolve(reference, { signal }) {
       const keyring = keyringOf(platform);
-      const result = await run(keyring.command, keyring.lookUp(entryOf(reference)), { signal });
-      return secretText(outputOf(result, keyring));
+      const entry = entryOf(reference);
+      const result = await run(keyring.command, keyring.lookUp(entry), { signal });
+      return secretText(outputOf(result, keyring, entry));
     },
     async store(name, value, { signal }) {
       const keyring = keyringOf(platform);
@@ -82,7 +103,7 @@ export function createKeyringProvider(
       }
       const { args, input } = keyring.put(entry, value);
       const result = await run(keyring.command, args, { input, signal });
-      outputOf(result, keyring);
+      outputOf(result, keyring, entry);
       return place(name);
     },
     place,
@@ -125,12 +146,16 @@ function decoded(text: string): string {
   }
 }
 
-function outputOf(result: ProgramResult, keyring: Keyring): Buffer {
+function outputOf(result: ProgramResult, keyring: Keyring, entry: Entry): Buffer {
   return requireOutput(result, {
     program: `the command ${keyring.command}`,
     notFound: keyring.notFound,
     failed: (exited): PlugboardError => {
-      if (keyring.isMissing(exited)) return secretUnavailable("the keyring has no such entry");
+      if (keyring.isMissing(exited)) {
+        return secretUnavailable("the keyring has no such entry", {
+          hint: `to add it: ${keyring.toAdd(entry).map(shellQuoted).join(" ")}`,
+        });
+      }
       const said = oneLine(exited.stderr, 200);
       const why = said === "" ? `${keyring.command} ended with code ${exited.code}` : said;
       // Somebody may have to unlock it.

@@ -343,7 +343,7 @@ function chosen(values: JsonObject, key: string | undefined): string {
   const wanted = key ?? only;
   if (wanted !== undefined) return valueOfKey(values, wanted);
   throw secretUnavailable(`it does not say which key is meant: ${keysThere(keys)}`, {
-    hint: 'name one behind a "#"',
+    hint: 'add "#" and one of the keys to the reference',
   });
 }
 
@@ -351,7 +351,9 @@ function refusal({ status, body }: Answer, message: string): Error {
   const errors = Array.isArray(body["errors"]) ? body["errors"] : [];
   const words = errors.filter((each) => typeof each === "string").join(", ");
   const hint =
-    status === 403 ? "the token may be invalid, or its policies do not allow this" : undefined;
+    status === 403
+      ? "the token may have expired or be invalid, or its policies do not allow this"
+      : undefined;
   const details = { permanent: !mayPass(status), ...(hint !== undefined && { hint }) };
   return said(`${message} (${status})`, words, details);
 }

@@ -245,7 +245,8 @@ describe("with the SDK", () => {
   it("a profile that is not there is told, and no other credentials are taken", async () => {
     const aws = await openHere(credentials, { profile: "work" });
     const failure = await failureOf(aws, "secret://aws/token");
-    expect(failure.message).toContain("there are no AWS credentials");
+    expect(failure.message).toContain("there are no AWS credentials for the profile work");
+    expect(failure.hint).toContain("secrets.aws.profile");
     expect(service.requests).toEqual([]);
   });
 

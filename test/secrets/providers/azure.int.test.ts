@@ -320,6 +320,12 @@ describe("the token comes from", () => {
     expect(failure).toMatchObject({ code: "SECRET_UNAVAILABLE", message, permanent: true });
   });
 
+  it("a machine that is not one of Azure's, and refuses: the error says what could be configured", async () => {
+    expect(await failureOf(await open({}), text)).toMatchObject({
+      hint: expect.stringContaining("az login"),
+    });
+  });
+
   it("nothing at all: the error says what could be configured", async () => {
     const azure = await open({ AZURE_POD_IDENTITY_AUTHORITY_HOST: "http://127.0.0.1:9" });
     expect(await failureOf(azure, text)).toMatchObject({

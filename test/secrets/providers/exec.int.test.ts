@@ -55,7 +55,17 @@ echo '{ "protocolVersion": 1, "values": { "a/b": "the value" } }'`;
       { command: "/no/such/helper" },
       {
         message: "the helper 'pass' is not there",
-        hint: "check its path in secrets.exec",
+        hint: "there is no program /no/such/helper: check secrets.exec.pass.command",
+        permanent: true,
+      },
+    ],
+    [
+      "",
+      "secret://exec/pass/x",
+      { command: "/etc/passwd" },
+      {
+        message: "the helper 'pass' cannot be started: the program is not executable",
+        hint: "check /etc/passwd: it must be a program that you may run (chmod +x)",
         permanent: true,
       },
     ],

@@ -65,6 +65,7 @@ describe("on Linux, an entry of the keyring", () => {
     const missing = reference("secret://keychain/https:%2F%2Fa.example/me");
     expect(await failureOf(provider.resolve(missing, context()))).toMatchObject({
       message: "the keyring has no such entry",
+      hint: "to add it: secret-tool store --label=https://a.example service https://a.example account me",
       permanent: true,
     });
   });
@@ -116,7 +117,11 @@ describe("on macOS, an entry of the keychain", () => {
     );
     expect(
       await failureOf(provider.resolve(reference("secret://keychain/none/me"), context())),
-    ).toMatchObject({ message: "the keyring has no such entry", permanent: true });
+    ).toMatchObject({
+      message: "the keyring has no such entry",
+      hint: "to add it: security add-generic-password -s none -a me -w",
+      permanent: true,
+    });
   });
 
   it("is put there through stdin, in hex", async () => {

@@ -236,7 +236,7 @@ describe("a failure that does not pass", () => {
       code: "SECRET_UNAVAILABLE",
       message:
         "Vault does not give the secret app in the mount secret (403): 1 error occurred: * permission denied",
-      hint: "the token may be invalid, or its policies do not allow this",
+      hint: "the token may have expired or be invalid, or its policies do not allow this",
       permanent: true,
     });
   });

@@ -1,6 +1,6 @@
 // `plugboard secrets check`: gets the value of every reference, and says which work. Shows no value.
 
-import type { AgentSecrets } from "../../../board/agent-secrets.ts";
+import { type AgentSecrets, isShort, SHORT_SECRET } from "../../../board/agent-secrets.ts";
 import { formatProblem } from "../../../config/issue.ts";
 import { resolveValue } from "../../../config/resolve.ts";
 import { textsOf, type PlacedText } from "../../../config/secret-references.ts";
@@ -23,13 +23,20 @@ const COLUMNS: readonly Column[] = [
   { title: "RESULT", min: 16 },
 ];
 
+/** Stands in the place of a server's name. */
+const MODEL = "(model)";
+
 /** A reference as it is written, and what came of it. */
 interface Checked {
   server?: string | undefined;
   key: string;
   reference: string;
   failure?: PlugboardError;
+  /** What is said about a value that works. */
+  warning?: string;
 }
+
+const SHORT = `it ${SHORT_SECRET}, so it is not redacted`;
 
 export async function runCheck(context: CliContext): Promise<number> {
   const { screen, options, logger } = context;
@@ -49,23 +56,39 @@ export async function runCheck(context: CliContext): Promise<number> {
     return exitCode;
   }
   const { width, paint } = screen.terminal.out;
-  const rows = checked.map(({ server = "(model)", key, reference, failure }) => ({
+  const rows = checked.map(({ server = MODEL, key, reference, failure, warning }) => ({
     cells: [
       server,
       key,
       reference,
       failure === undefined
-        ? { text: "ok", tone: "green" as const }
+        ? warning === undefined
+          ? { text: "ok", tone: "green" as const }
+          : { text: `ok, but ${warning}`, tone: "yellow" as const }
         : { text: causeOf(failure), tone: "red" as const },
     ],
   }));
   screen.lines(renderTable(COLUMNS, rows, { width, paint }));
-  const hints = new Set(failed.flatMap(({ failure }) => failure?.hint ?? []));
-  for (const hint of hints) screen.note(`hint: ${visible(hint)}`);
+  for (const line of hintLines(failed)) screen.note(line);
   if (failed.length > 0) {
     screen.note(`${failed.length} of ${plural(checked.length, "reference")} cannot be resolved`);
   }
   return exitCode;
+}
+
+/** Each hint once, with the servers that it is for where there are several to choose from. */
+function hintLines(failed: readonly Checked[]): string[] {
+  const places = new Map<string, Set<string>>();
+  for (const { server = MODEL, failure } of failed) {
+    if (failure?.hint === undefined) continue;
+    places.set(failure.hint, (places.get(failure.hint) ?? new Set()).add(server));
+  }
+  return [...places].map(([hint, servers]) => {
+    const [first = "", ...others] = servers;
+    const more = others.length === 0 ? "" : ` and ${plural(others.length, "other")}`;
+    const whom = failed.length === 1 ? "" : ` for ${visible(first)}${more}`;
+    return `hint${whom}: ${visible(hint)}`;
+  });
 }
 
 /** As other commands: a file that nobody has trusted gets no secrets, and none of its programs run. */
@@ -90,10 +113,13 @@ async function checkText(
     written.map(async (reference): Promise<Checked> => {
       const checked = { ...place, reference };
       try {
-        await resolveValue(reference, key, io.env, (needed) =>
-          secrets.resolve({ ...needed, server, baseDir, signal }),
-        );
-        return checked;
+        const values: string[] = [];
+        await resolveValue(reference, key, io.env, async (needed) => {
+          const value = await secrets.resolve({ ...needed, server, baseDir, signal });
+          values.push(value);
+          return value;
+        });
+        return values.some(isShort) ? { ...checked, warning: SHORT } : checked;
       } catch (error) {
         const failure = toPlugboardError(error, "SECRET_UNAVAILABLE");
         if (failure.code === "CANCELLED") throw error;
@@ -120,12 +146,13 @@ function causeOf(failure: PlugboardError): string {
   return oneLine(cause instanceof PlugboardError ? cause.message : message, 300);
 }
 
-function toJson({ server, key, reference, failure }: Checked): object {
+function toJson({ server, key, reference, failure, warning }: Checked): object {
   return {
     ...(server !== undefined && { server }),
     key,
     reference,
     ok: failure === undefined,
+    ...(warning !== undefined && { warning }),
     ...(failure && {
       error: { code: failure.code, message: causeOf(failure), hint: failure.hint },
     }),

@@ -133,7 +133,7 @@ function isMeant([block, name]: KeyPath, key: string): boolean {
 }
 
 function noSuchKey(key: string, server: string, keys: readonly string[]): PlugboardError {
-  const isArgument = /^(?:args|url)\b/.test(key);
+  const isArgument = /^(?:args\b|url\b|-)/.test(key);
   const meant = closest(key, [...keys, ...keys.map((each) => each.slice(each.indexOf(".") + 1))]);
   const there = keys.length === 0 ? "it has none that can be moved" : `it has ${keys.join(", ")}`;
   return new PlugboardError(

@@ -16,6 +16,7 @@ import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { ServerFile } from "../servers/server-file.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
 
 type Secrets = Pick<AgentConfig, "secrets" | "networkProxy">;
 
@@ -84,7 +85,10 @@ export async function withSecrets<Result>(
   }
 }
 
-/** The settings of the file that a reference is for. They decide where a value is sent, so somebody must have trusted it. */
+/**
+ * The settings of the file that a reference is for. They decide where a value is sent, so somebody must have trusted the
+ * file, or named it for this command.
+ */
 export async function settingsOf(
   { path, trust, original, source }: ServerFile,
   { io, options }: CliContext,
@@ -92,10 +96,11 @@ export async function settingsOf(
   if (original.text === undefined) return {};
   const { cwd, homedir } = io;
   const { base } = source;
-  if (trust.kind !== "untrusted") return loadConfig(path, options.agent, { cwd, homedir, base });
+  const isApproved = trust.kind !== "untrusted" || !needsTrust(source, io);
+  if (isApproved) return loadConfig(path, options.agent, { cwd, homedir, base });
   throw new PlugboardError(
     "UNTRUSTED",
-    `${visible(path)} is not trusted, and it says where secrets are kept, so nothing was put there`,
+    `${visible(path)} is not trusted, and a configuration decides where secrets are kept, so nothing was moved`,
     {
       hint: `to see what it holds, and to trust it, run in its directory:\n  ${offeredCommand("trust", { config: options.config })}`,
     },

@@ -192,8 +192,10 @@ function isOnlyChange(
 
 /** The lines that tell about a file that is not trusted. */
 export function untrustedLines({ path }: ServerFile, { options }: CliContext): string[] {
+  // Naming a file approves it for that command.
+  const unless = options.config === undefined ? "" : " unless you name it";
   return [
-    `${visible(path)} is not trusted, so nothing in it starts; to see what it holds, and to trust it, run in its directory:`,
+    `${visible(path)} is not trusted, so nothing in it starts${unless}; to see what it holds, and to trust it, run in its directory:`,
     `  ${offeredCommand("trust", { config: options.config })}`,
   ];
 }

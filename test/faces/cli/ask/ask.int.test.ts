@@ -65,7 +65,7 @@ describe("plugboard ask", () => {
     );
     const { code, stdout, stderr } = await ask(config, "delete the refund");
     expect([code, stdout]).toEqual([0, "found\n"]);
-    expect(stderr).toContain("tool search is on, since there are more than 50");
+    expect(stderr).toContain("tool search is on, since there are more than 50 tools");
     const offered = model?.requests.map(({ tools }) => tools.map(({ name }) => name)) ?? [];
     expect(offered[0]?.slice(0, 2)).toEqual(["search_tools", "mcp__office__delete_refund"]);
     expect(offered[1]).toContain("mcp__office__find_voucher");

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -83,9 +83,29 @@ describe("plugboard secrets check", () => {
     const shown = await scratch.run(["secrets", "check", "--config", file], { env });
     expect(shown.stdout).toMatch(/docs +headers\.Authorization +secret:\/\/file\/token +ok\n/);
     expect(shown.stdout).toMatch(/db +env\.C +secret:\/\/file\/nowhere +there is no file /);
-    expect(shown.stderr).toContain("hint: export UNSET");
+    expect(shown.stderr).toContain("hint for db: export UNSET");
     expect(shown.stderr).toContain("2 of 5 references cannot be resolved");
     expect(stdout + stderr + shown.stdout + shown.stderr).not.toContain(VALUE);
+  });
+
+  it("of many references warns of the short ones, and of no leak of its own", async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `K${index}`);
+    const servers = Object.fromEntries(
+      names.map((name) => [name, { command: "x", env: { X: `secret://file/all.json#${name}` } }]),
+    );
+    const values = Object.fromEntries(names.map((name) => [name, `hunter2-${name}`]));
+    const file = put({ mcpServers: servers }, { "all.json": { ...values, K3: "short" } });
+    const warnings: unknown[] = [];
+    const listen = (warning: Error) => warnings.push(warning.name);
+    process.on("warning", listen);
+    onTestFinished(() => void process.off("warning", listen));
+    const { code, stdout } = await scratch.run(["secrets", "check", "--config", file]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/K3 .* ok, but it has fewer than 8 characters, so it is not redacted\n/);
+    expect(stdout.match(/ok\n/g)).toHaveLength(11);
+    expect(warnings).toEqual([]);
+    const json = await scratch.run(["secrets", "check", "--json", "--config", file]);
+    expect(json.stdout).toContain('"warning": "it has fewer than 8 characters');
   });
 
   it("ends with 0 if all work, or if there are none, and names what is written out", async () => {

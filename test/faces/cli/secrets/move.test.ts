@@ -139,7 +139,12 @@ describe("plugboard secrets move", () => {
     scratch.file("plugboard.json", changed.replace('"db" }', '"db2" }').replace('"db",', '"db2",'));
     const { code, stderr } = await move("db", "PGPASSWORD", "--yes");
     expect(code).toBe(2);
-    expect(stderr).toContain("is not trusted, and it says where secrets are kept");
+    expect(stderr).toContain("is not trusted, and a configuration decides where secrets are kept");
     expect(stderr).toContain("plugboard trust");
+    // Naming a file approves it for this command.
+    const named = ["db", "PGPASSWORD", "--yes", "--to", "file", "--config", path()];
+    const moved = await move(...named);
+    expect(moved.code).toBe(0);
+    expect(moved.stderr).toContain("is not trusted, so nothing in it starts unless you name it");
   });
 });

@@ -32,7 +32,7 @@ describe("plugboard status", () => {
       models,
     });
     const line =
-      /^Tool search is on, since they take more than a tenth of the model's 8k: a model gets 0 of 40 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
+      /^Tool search is on, since their definitions take more than a tenth of the model's 8k tokens: a model gets 0 of 40 tools \(~160 instead of ~[\d.]+k tokens\) and searches for the rest; mcp\.toolSearch: "off" puts all of them into the prompt$/m;
     expect((await scratch.run(["status", "--config", file])).stdout).toMatch(line);
     const { stdout } = await scratch.run(["--config", file]);
     expect(stdout).toMatch(line);

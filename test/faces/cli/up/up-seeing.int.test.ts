@@ -73,7 +73,7 @@ describe("plugboard up", () => {
     expect(done.result).toMatchObject({ structuredContent: { tool: "find_badge" } });
     const { stdout } = await scratch.run(["status"]);
     expect(stdout).toContain(
-      "\nTool search is on, since there are more than 50: a model gets 0 of",
+      "\nTool search is on, since there are more than 50 tools: a model gets 0 of",
     );
   });
 
