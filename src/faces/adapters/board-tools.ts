@@ -36,7 +36,7 @@ export interface Preselection {
    * Where the model searches for tools, brings a few of them into `tools` that fit what the user says. Call it before the
    * first request of a turn. Does not reject.
    */
-  preselect(message: string): Promise<void>;
+  preselect: (message: string) => Promise<void>;
 }
 
 export interface BoardTools extends Preselection {
