@@ -4,12 +4,12 @@
 import type { Environment } from "../util/environment.ts";
 import { AgentSecrets } from "../board/agent-secrets.ts";
 import { type NeededSecret, resolveValue } from "../config/resolve.ts";
-import { mentionsSecret } from "../config/schema/references.ts";
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import type { ModelKeys } from "../model/model-keys.ts";
 import { silentLogger } from "../model/logger.ts";
 import type { SecretSettings } from "../model/secret-provider.ts";
+import { mentionsSecret } from "../model/secret-reference.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { hasErrorCode } from "../util/error-code.ts";

@@ -22,6 +22,7 @@ import { type GivenValues, type ReadInputs, readInputs } from "./inputs.ts";
 import { withRegistry } from "./open-registry.ts";
 import { type ServerFile, trustedSettings } from "./server-file.ts";
 import { suspicions } from "./suspicious.ts";
+import type { TypedSecrets } from "./typed-secrets.ts";
 
 /** What a person typed about it. */
 export interface OfferOptions extends GivenValues {
@@ -229,9 +230,10 @@ function noteLine(note: string): string {
 export async function fillOffer(
   offer: ServerOffer,
   given: GivenValues,
+  secrets: TypedSecrets,
   context: CliContext,
 ): Promise<FilledOffer> {
-  const { values, unset, notes } = await readInputs(offer, given, context);
+  const { values, unset, notes } = await readInputs(offer, given, secrets, context);
   const inputs = values.size === 0 ? {} : { inputs: Object.fromEntries(values) };
   const built = offer.build(values);
   const server = { ...built, provenance: { ...offer.provenance, ...inputs } };
@@ -240,7 +242,12 @@ export async function fillOffer(
   return {
     server,
     unset,
-    notes: [...(built.command === undefined ? [] : [code]), ...warnings, ...notes],
+    notes: [
+      ...(built.command === undefined ? [] : [code]),
+      ...warnings,
+      ...notes,
+      ...secrets.lines(),
+    ],
   };
 }
 
