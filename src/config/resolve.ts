@@ -13,11 +13,7 @@ import type { ServerTarget, ServerDefinition } from "../model/server-definition.
 import type { Environment } from "../util/environment.ts";
 import { expandHome } from "../util/home-path.ts";
 import { formatPath, type KeyPath } from "./issue.ts";
-import {
-  parseReference,
-  parseTemplate,
-  type Template,
-} from "./schema/references.ts";
+import { parseReference, parseTemplate, type Template } from "./schema/references.ts";
 import { headerValueProblem, urlProblem } from "./schema/values.ts";
 
 /** A private key as text. Anything else is the path of a file. */
