@@ -51,8 +51,9 @@ export class ModelKeyFile implements ModelKeys {
 
   #write(keys: ReadonlyMap<string, GivenKey>): Promise<void> {
     const written = [...keys].map(([provider, given]) => {
-      const { kind, ...kept } = given;
-      return [provider, given.kind === "key" ? given.key : kept];
+      if (given.kind === "key") return [provider, given.key];
+      const { reference, since } = given;
+      return [provider, { reference, since }];
     });
     return writeJsonFile(this.path, { format: FORMAT, keys: Object.fromEntries(written) });
   }
