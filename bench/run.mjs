@@ -13,15 +13,23 @@ import { prepare } from "./lib/prepare.mjs";
 import { endAll } from "./lib/processes.mjs";
 import { findRuntimes } from "./lib/runtimes.mjs";
 import { summarise } from "./lib/summary.mjs";
-import { callTable, commandTable, contenderTable, verdictLine } from "./lib/tables.mjs";
+import {
+  callTable,
+  commandTable,
+  contenderTable,
+  secretsTable,
+  verdictLine,
+} from "./lib/tables.mjs";
 import { judge } from "./lib/verdicts.mjs";
 import { measureAdHocCall } from "./measure/ad-hoc.mjs";
 import { measureCommandLine } from "./measure/command-line.mjs";
+import { measureSecrets } from "./measure/secrets.mjs";
 import { measureWarmCall } from "./measure/warm.mjs";
 import { sized } from "./scenarios.mjs";
 
 const COMMANDS = {
   "command-line": { measure: measureCommandLine, table: commandTable },
+  secrets: { measure: measureSecrets, table: secretsTable },
   "warm-call": { measure: measureWarmCall, table: callTable },
   "ad-hoc-call": { measure: measureAdHocCall, table: callTable },
 };

@@ -116,6 +116,15 @@ export const scenarios = [
     quick: { rounds: 5 },
   },
   {
+    name: "secrets",
+    title: "10 servers with 10 references each, from a provider that takes a second",
+    command: "secrets",
+    rounds: 7,
+    requestMs: 1_000,
+    timeLimit: 60,
+    quick: { rounds: 3 },
+  },
+  {
     name: "warm",
     title: "one call from the shell, to a server that is kept alive",
     command: "warm-call",

@@ -66,6 +66,24 @@ export function callTable({ figures, failure }) {
   ]);
 }
 
+export function secretsTable({ figures, failure }) {
+  if (figures === undefined) return `  failed: ${shorten(failure)}\n`;
+  const row = (title, { all, slowest, rest }) => [
+    title,
+    all.toFixed(0),
+    slowest.toFixed(0),
+    rest.toFixed(0),
+    slowest < 100 ? "-" : times(all / slowest),
+  ];
+  return layOut([
+    ["", "all ready ms", "slowest request ms", "from last secret ms", "to slowest"],
+    row("servers that start in no time", figures.tiny),
+    row("the same, requests that take no time", figures.tinyAtOnce),
+    row("servers in Node", figures.node),
+    row("the same, requests that take no time", figures.nodeAtOnce),
+  ]);
+}
+
 export function verdictLine({ claim, passed, because, node }) {
   const word = passed === undefined ? "----" : passed ? "PASS" : "FAIL";
   return `  ${word}  Node ${node}  ${claim}: ${shorten(because)}`;

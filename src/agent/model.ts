@@ -4,19 +4,19 @@
 import type { Environment } from "../util/environment.ts";
 import { AgentSecrets } from "../board/agent-secrets.ts";
 import { type NeededSecret, resolveValue } from "../config/resolve.ts";
-import { mentionsSecret } from "../config/schema/references.ts";
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { ModelProvider } from "../model/agent-config.ts";
 import type { ModelKeys } from "../model/model-keys.ts";
 import { silentLogger } from "../model/logger.ts";
 import type { SecretSettings } from "../model/secret-provider.ts";
+import { mentionsSecret } from "../model/secret-reference.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { closest } from "../util/closest.ts";
 import { hasErrorCode } from "../util/error-code.ts";
 import { oneLine } from "../util/text.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { createModelFetch } from "./model-fetch.ts";
-import { ModelKey } from "./model-key.ts";
+import { type GetKey, ModelKey } from "./model-key.ts";
 import {
   type Api,
   APIS,
@@ -204,7 +204,11 @@ async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<Model
   const found = keyVariables.find((each) => env[each]);
   if (found !== undefined) return new ModelKey(env[found]);
   const given = (await keys?.read())?.get(name);
-  if (given !== undefined) return new ModelKey(given);
+  if (given?.kind === "key") return new ModelKey(given.key);
+  if (given?.kind === "reference") {
+    const get: GetKey = (refused) => givenKey(given.reference, read, refused !== undefined);
+    return new ModelKey(await get(), get);
+  }
   const [variable] = keyVariables;
   throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
     hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), set models.providers.${name}.apiKey, or run: plugboard acp --sign-in model`,
@@ -228,6 +232,23 @@ async function configuredKey(read: ReadSettings, isRefused = false): Promise<str
     if (!(cause instanceof PlugboardError) || !NO_VALUE.has(cause.code)) throw cause;
     const message = `the model provider '${name}' has no key: ${cause.message}`;
     throw noKey(message, { cause, hint: cause.hint });
+  }
+}
+
+/** The key that a person has given, where it is kept elsewhere. */
+async function givenKey(
+  reference: string,
+  read: ReadSettings,
+  isRefused: boolean,
+): Promise<string | undefined> {
+  try {
+    return await setting("apiKey", reference, read, isRefused);
+  } catch (cause) {
+    if (!(cause instanceof PlugboardError) || !NO_VALUE.has(cause.code)) throw cause;
+    throw noKey(`the key that you gave for '${read.name}' cannot be had: ${cause.message}`, {
+      cause,
+      hint: cause.hint ?? "to give it again: plugboard acp --sign-in model",
+    });
   }
 }
 

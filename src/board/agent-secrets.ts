@@ -102,6 +102,11 @@ export class AgentSecrets {
     return (await this.#resolver()).store(provider, name, value);
   }
 
+  /** Removes a value that was put there. Rejects with UNSUPPORTED if the provider cannot. */
+  async remove(reference: SecretReference): Promise<void> {
+    await (await this.#resolver()).remove(reference);
+  }
+
   reconfigure(settings: SecretSettings = {}): void {
     this.#settings = settings;
     void this.#opening?.then((resolver) => resolver.reconfigure(this.#withDefaults()));

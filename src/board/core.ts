@@ -550,5 +550,5 @@ function withFileState(options: BoardOptions, clock: Clock, logger: Logger): Boa
 
 /** A server that reads files can read the file that they are in. */
 function storedModelKeys({ stateDir }: BoardOptions): Iterable<string> {
-  return stateDir === undefined ? [] : new ModelKeyFile(stateDir).readNow().values();
+  return stateDir === undefined ? [] : new ModelKeyFile(stateDir).readNow();
 }

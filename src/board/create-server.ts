@@ -116,9 +116,22 @@ export function withDefaults(
 /** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
 function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
   let connector: Promise<Connect> | undefined;
+  let begun: ReturnType<ConnectOptions["resolve"]> | undefined;
+  const resolve: ConnectOptions["resolve"] = (signal) => {
+    const first = begun;
+    begun = undefined;
+    return first ?? options.resolve(signal);
+  };
   return async (signal, onRemains) => {
-    connector ??= loadConnect().then(({ createConnector }) => createConnector(options));
     try {
+      if (connector === undefined) {
+        // Secrets are on their way while the code is loaded.
+        begun = options.resolve(signal);
+        begun.catch(() => {});
+      }
+      connector ??= loadConnect().then(({ createConnector }) =>
+        createConnector({ ...options, resolve }),
+      );
       return await (
         await connector
       )(signal, onRemains);

@@ -2,6 +2,7 @@
 // configuration.
 
 import { join, resolve } from "node:path";
+import { inText, isReference, mentionsSecret } from "../model/secret-reference.ts";
 import { escaped, type ServerConfig } from "../model/server-config.ts";
 import type { InputValues } from "../model/server-offer.ts";
 import { contains } from "../util/contains.ts";
@@ -78,9 +79,12 @@ export function launchOf({ server }: Manifest, platform: string): Launch {
  */
 function refuseSecrets(texts: readonly string[], given: InputValues): void {
   const own = new Set([...given.values()].flat());
-  if (!texts.some((text) => /secret:\/\//i.test(text) && !own.has(text))) return;
+  const references = [...own].filter(isReference);
+  const foreign = (text: string): string =>
+    references.reduce((rest, reference) => rest.replaceAll(inText(reference), "\n"), text);
+  if (!texts.some((text) => !own.has(text) && mentionsSecret(foreign(text)))) return;
   throw fault(
-    `its ${MANIFEST} makes a reference to your secrets (secret://), which only you may give, as a whole value`,
+    `its ${MANIFEST} makes a reference to your secrets (secret:// or op://), which only you may give`,
   );
 }
 
@@ -160,6 +164,7 @@ export function defaultValues({ default: value }: Option, place: Place): string[
 /** Undefined where nothing but an option without a value is in it. */
 function joined(parts: readonly Part[]): string | undefined {
   if (parts.length === 1 && parts[0]?.kind === "unset") return undefined;
+  const isAlone = parts.length === 1 && parts[0]?.kind === "given" && parts[0].values.length === 1;
   // Texts side by side are one text; what is given stands between them as it is.
   let [result, text] = ["", ""];
   const append = (piece: string): void => {
@@ -176,7 +181,7 @@ function joined(parts: readonly Part[]): string | undefined {
       continue;
     }
     append(escaped(text));
-    append(part.values.join(","));
+    append((isAlone ? part.values : part.values.map(inText)).join(","));
     text = "";
   }
   append(escaped(text));

@@ -5,7 +5,7 @@
 import { isJsonObject } from "../model/json.ts";
 import type { ServerConfig } from "../model/server-config.ts";
 import { type KeyPath, problemMessage, toProblems } from "./issue.ts";
-import { mentionsSecret } from "./schema/references.ts";
+import { mentionsSecret } from "../model/secret-reference.ts";
 import { object } from "./schema/schema.ts";
 import { include, serverSchema } from "./schema/server-schema.ts";
 import { milliseconds, serverNameProblem } from "./schema/values.ts";

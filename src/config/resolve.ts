@@ -8,16 +8,12 @@ import type { OAuthSettings } from "../model/authorization.ts";
 import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { RootsSetting } from "../model/roots.ts";
 import { type SecretReference, secretUnavailable } from "../model/secret-provider.ts";
+import { mentionsSecret } from "../model/secret-reference.ts";
 import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandHome } from "../util/home-path.ts";
 import { formatPath, type KeyPath } from "./issue.ts";
-import {
-  mentionsSecret,
-  parseReference,
-  parseTemplate,
-  type Template,
-} from "./schema/references.ts";
+import { parseReference, parseTemplate, type Template } from "./schema/references.ts";
 import { headerValueProblem, urlProblem } from "./schema/values.ts";
 
 /** A private key as text. Anything else is the path of a file. */

@@ -3,7 +3,8 @@
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { SecretReference } from "../model/secret-provider.ts";
 import { atValue, formatPath, type Issue, type KeyPath, throwIfAny } from "./issue.ts";
-import { mentionsSecret, providerProblem, referencesIn } from "./schema/references.ts";
+import { mentionsSecret } from "../model/secret-reference.ts";
+import { providerProblem, referencesIn } from "./schema/references.ts";
 
 /** A text of a configuration, and where it is written. */
 export interface PlacedText {

@@ -53,6 +53,8 @@ export interface SecretProvider {
   resolve: (reference: SecretReference, context: SecretContext) => Promise<string>;
   /** Puts a value there under this name, and gives the reference to write. Absent where the provider only reads. */
   store?: (name: string, value: string, context: SecretContext) => Promise<SecretReference>;
+  /** Removes a value that `store` has put there. One that is not there is no failure. Absent where that is left to others. */
+  remove?: (reference: SecretReference, context: SecretContext) => Promise<void>;
   /** The reference that `store` gives for a name: people see it before anything is put there. */
   place?: (name: string) => SecretReference;
   /** Whether this machine has what it needs, as far as that can be found out without a value. Absent if settings say so. */

@@ -11,7 +11,7 @@ export interface OfferInput {
   key: string;
   description?: string;
   isRequired: boolean;
-  /** Never asked for and never written: the entry refers to a variable of the environment instead. */
+  /** Never written: the entry refers to where the value is kept, or to a variable of the environment. */
   isSecret: boolean;
   /** Of a secret input: that variable, unless a person names another reference. Default: `variableOf(key)`. */
   variable?: string;

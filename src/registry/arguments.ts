@@ -1,5 +1,6 @@
 // The arguments of a package's command line, as a server.json describes them.
 
+import { inText } from "../model/secret-reference.ts";
 import type { InputValues } from "../model/server-offer.ts";
 import { type Fill, type OfferInputs, published } from "./fill.ts";
 import type { ServerArgument } from "./server-json.ts";
@@ -42,11 +43,11 @@ function isPlainFlag(argument: Extract<ServerArgument, { type: "named" }>): bool
 /** Programs that know `--flag` alone do not know `--flag true`. */
 function switchWords(name: string, value: string, preset: string | undefined): string[] {
   if (value === "true") return [name];
-  return value === "false" && preset !== "true" ? [] : [`${name}=${value}`];
+  return value === "false" && preset !== "true" ? [] : [`${name}=${inText(value)}`];
 }
 
 /** Two words, as VS Code writes them, although the schema shows `--flag={value}`: servers are published for that. */
 function withValue(name: string, value: string): string[] {
-  if (name.endsWith("=")) return [`${name}${value}`];
+  if (name.endsWith("=")) return [`${name}${inText(value)}`];
   return value === "" ? [name] : [name, value];
 }

@@ -2,6 +2,7 @@
 // What a publisher wrote never becomes a reference: it would read a variable or a secret of whoever adds the server.
 
 import { PlugboardError } from "../model/errors.ts";
+import { inText, isReference, mentionsSecret } from "../model/secret-reference.ts";
 import { escaped } from "../model/server-config.ts";
 import { type InputValues, type OfferInput, variableOf } from "../model/server-offer.ts";
 import type { ServerInput, ServerVariables } from "./server-json.ts";
@@ -124,7 +125,10 @@ export function published(text: string): string {
 
 /** Throws REFUSED_BY_POLICY if what the publisher wrote would name a secret of the person's. */
 function joined(parts: readonly Part[]): string {
+  const isAlone = parts.filter((part) => part.text !== "").length === 1;
   let text = "";
+  /** Without the references that the person gave. */
+  let rest = "";
   let foreign = "";
   for (const part of [...parts, { text: "", isGiven: true }]) {
     if (!part.isGiven) {
@@ -132,14 +136,17 @@ function joined(parts: readonly Part[]): string {
       continue;
     }
     // Only when it is complete: two parts could make a reference together.
-    text += escaped(foreign) + part.text;
+    text += escaped(foreign) + (isAlone ? part.text : inText(part.text));
+    rest += escaped(foreign) + (isReference(part.text) ? "\n" : part.text);
     foreign = "";
   }
-  const isWanted = parts.some((part) => part.isGiven && /secret:/i.test(part.text));
-  if (/secret:\/\//i.test(text) && !isWanted) {
+  const isWanted = parts.some(
+    ({ text: given, isGiven }) => isGiven && !isReference(given) && /secret:|op:/i.test(given),
+  );
+  if (mentionsSecret(rest) && !isWanted) {
     throw new PlugboardError(
       "REFUSED_BY_POLICY",
-      "the publisher refers to a secret of yours (secret://), which nobody else may",
+      "the publisher refers to a secret of yours (secret:// or op://), which nobody else may",
     );
   }
   return text;

@@ -108,6 +108,17 @@ export class SecretResolver {
     return stored;
   }
 
+  /** Removes a value that was put there. Rejects with UNSUPPORTED if the provider cannot. */
+  async remove(reference: SecretReference): Promise<void> {
+    const { remove } = await this.#provider(reference.provider);
+    if (remove === undefined) {
+      const message = `values cannot be removed from '${reference.provider}'`;
+      throw new PlugboardError("UNSUPPORTED", message, { permanent: true });
+    }
+    await this.#inTime((signal) => remove(reference, { signal }));
+    this.#drop(this.#keyOf(reference, undefined));
+  }
+
   /** Other settings apply from now on. */
   reconfigure(settings: SecretSettings): void {
     if (JSON.stringify(settings) === JSON.stringify(this.#settings)) return;

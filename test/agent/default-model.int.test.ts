@@ -50,7 +50,9 @@ describe("without a configured model", () => {
       "OPENAI_API_KEY is set",
     ],
   ])("%s", async (_, env, ids, because) => {
-    const keys = { read: async () => new Map([["openai", "given"]]) };
+    const keys = {
+      read: async () => new Map([["openai", { kind: "key" as const, key: "given" }]]),
+    };
     expect(await findDefaultModels({ env, keys, clock: systemClock })).toEqual({ ids, because });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
+import type { GivenKey } from "../../src/model/model-keys.ts";
 import { IMAGES_AND_PDF, IMAGES_AFTER_RESULTS } from "../../src/agent/provider.ts";
 
 const failure = (id: string, options = {}): Promise<unknown> =>
@@ -135,13 +136,28 @@ describe("a provider", () => {
 
   it.each([
     ["the one that was given", {}, {}, "given"],
+    ["the one that was given, where it is kept", { KEPT: "kept" }, {}, "kept", "secret://env/KEPT"],
     ["the environment's before it", { OPENAI_API_KEY: "set" }, {}, "set"],
     ["the configured one before both", { OPENAI_API_KEY: "set" }, { apiKey: "own" }, "own"],
-  ])("has as its key %s", async (_, env, settings, key) => {
-    const keys = { read: async () => new Map([["openai", "given"]]) };
+  ])("has as its key %s", async (_, env, settings, key, reference?: string) => {
+    const given: GivenKey =
+      reference === undefined
+        ? { kind: "key", key: "given" }
+        : { kind: "reference", reference, since: 0 };
+    const keys = { read: async () => new Map([["openai", given]]) };
     const providers = { openai: { type: "openai" as const, ...settings } };
     const { redact } = await openModel("openai/x", { env, keys, providers });
-    expect(redact("given set own")).toBe("given set own".replace(key, "[key]"));
+    const text = "given set own kept";
+    expect(redact(text)).toBe(text.replace(key, "[key]"));
+  });
+
+  it("cannot be opened without the key that was given, and says how to give it again", async () => {
+    const given: GivenKey = { kind: "reference", reference: "secret://env/GONE", since: 0 };
+    const keys = { read: async () => new Map([["openai", given]]) };
+    await expect(openModel("openai/x", { env: {}, keys })).rejects.toMatchObject({
+      code: "NEEDS_AUTH",
+      message: expect.stringContaining("the key that you gave for 'openai' cannot be had: "),
+    });
   });
 
   it("needs no key where the API may do without", async () => {

@@ -169,11 +169,12 @@ describe("the entry of a bundle", () => {
     { args: ["secret:${user_config.slashes}"] },
     { env: { A: "secr${user_config.half}" } },
     { env: { A: "secret://gcp/prod" } },
+    { env: { A: "op://vault/item/field" } },
     { command: "secret://env/SHELL" },
     { platform_overrides: { linux: { args: ["secret://env/TOKEN"] } } },
   ]) {
     it(`may not refer to your secrets: ${JSON.stringify(start)}`, () => {
-      expect(() => build(start)).toThrow("makes a reference to your secrets (secret://)");
+      expect(() => build(start)).toThrow("makes a reference to your secrets (secret:// or op://)");
     });
   }
 
@@ -181,9 +182,10 @@ describe("the entry of a bundle", () => {
     const start = { args: ["${user_config.key}"], env: { KEY: "${user_config.key}" } };
     const key = "secret://env/TOKEN";
     expect(build(start, { key: [key] })).toMatchObject({ args: [key], env: { KEY: key } });
-    expect(() => build({ args: ["Bearer ${user_config.key}"] }, { key: [key] })).toThrow(
-      "as a whole value",
-    );
+    const inText = { args: ["Bearer ${user_config.key}"] };
+    expect(build(inText, { key: [key] })).toMatchObject({ args: [`Bearer \${${key}}`] });
+    const more = { args: ["${user_config.key} secret://env/HOME"] };
+    expect(() => build(more, { key: [key] })).toThrow("makes a reference to your secrets");
   });
 
   it("takes what the manifest overrides for this system, key by key", () => {

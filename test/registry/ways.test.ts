@@ -296,6 +296,28 @@ describe("inputs", () => {
     expect(inputsOf(brave)[0]?.variable).toBe("BRAVE_API_KEY");
   });
 
+  it("that are given as references stand in braces inside a text, and as they are alone", () => {
+    const [way] = packaged({
+      packageArguments: [
+        { type: "named", name: "--key", isSecret: true, isRequired: true },
+        { type: "named", name: "--token=", isSecret: true, isRequired: true },
+      ],
+      environmentVariables: [
+        { name: "AUTH", value: "Bearer {API_KEY}", variables: { API_KEY: { isSecret: true } } },
+        { name: "API_KEY", isSecret: true },
+      ],
+    });
+    const given = new Map([
+      ["key", ["secret://env/A"]],
+      ["token", ["op://v/i/f"]],
+      ["API_KEY", ["secret://file/x#y"]],
+    ]);
+    expect(way?.kind === "offer" && way.offer.build(given)).toMatchObject({
+      args: ["-y", "pkg@1.0.0", "--key", "secret://env/A", "--token=${op://v/i/f}"],
+      env: { AUTH: "Bearer ${secret://file/x#y}", API_KEY: "secret://file/x#y" },
+    });
+  });
+
   it.each<[name: string, isSecret: boolean]>([
     ["NCBI_API_KEY", true],
     ["OAUTH_CLIENT_SECRET", true],
@@ -357,6 +379,7 @@ describe("what a publisher wrote", () => {
 
   it.each([
     ["fixed", { environmentVariables: [{ name: "A", value: "secret://env/HOME" }] }],
+    ["written for 1Password", { environmentVariables: [{ name: "A", value: "op://a/b/c" }] }],
     ["proposed", { environmentVariables: [{ name: "A", default: "secret://env/HOME" }] }],
     [
       "put together",

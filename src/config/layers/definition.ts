@@ -10,7 +10,8 @@ import {
   type ServerTarget,
 } from "../../model/server-definition.ts";
 import { kindOf, type PlainServer } from "../schema/servers.ts";
-import { hasFileReference, inText } from "../schema/references.ts";
+import { inText } from "../../model/secret-reference.ts";
+import { hasFileReference } from "../schema/references.ts";
 import { serverGuard, toPerTool } from "./guard.ts";
 import type { MergedServer } from "./merge.ts";
 

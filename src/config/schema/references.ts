@@ -3,6 +3,7 @@
 // `${secret://…}`. This file reads such references; resolve.ts replaces them.
 
 import { SECRET_PROVIDERS, type SecretReference } from "../../model/secret-provider.ts";
+import { isReference, mentionsSecret } from "../../model/secret-reference.ts";
 import { closest } from "../../util/closest.ts";
 import { someString } from "../../util/value-strings.ts";
 import { alternatives, quote } from "../issue.ts";
@@ -23,9 +24,6 @@ const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 /** An escaped `${`, a reference that may lack its `}`, or text. */
 const TOKENS = /(\$\$\{)|\$\{([^}]*)(\})?|\$|[^$]+/g;
 
-/** `op://vault/item/field` is how 1Password itself writes a reference. */
-const REFERENCE = /^(?:secret|op):\/\//i;
-
 const EXPECTED_REFERENCE = "expected secret://<provider>/<path>, perhaps with #<key>";
 
 export function parseTemplate(value: string): Template {
@@ -35,7 +33,7 @@ export function parseTemplate(value: string): Template {
     if (text !== "") parts.push({ kind: "text", text });
     text = "";
   };
-  const isReference = REFERENCE.test(value);
+  const isWhole = isReference(value);
   for (const { 0: token, 1: escaped, 2: inside, 3: close, index: offset } of value.matchAll(
     TOKENS,
   )) {
@@ -46,7 +44,7 @@ export function parseTemplate(value: string): Template {
     const malformed = (reason: string): Template => ({ kind: "malformed", offset, reason });
     if (close === undefined) return malformed('has "${" without a closing "}"');
     if (inside.includes("${")) return malformed('has "${" inside another "${"');
-    if (REFERENCE.test(inside) && !isReference) {
+    if (isReference(inside) && !isWhole) {
       const reference = parseReference(inside);
       if (reference === undefined) return malformed("has a malformed secret reference");
       endText();
@@ -59,7 +57,7 @@ export function parseTemplate(value: string): Template {
     parts.push({ kind: "variable", name, fallback });
   }
   endText();
-  return { kind: "parts", parts, ...(isReference && { isReference }) };
+  return { kind: "parts", parts, ...(isWhole && { isReference: true as const }) };
 }
 
 /** The text that a value stands for, if it is written out and refers to nothing. `$${` stands for `${`. */
@@ -68,11 +66,6 @@ export function writtenOut(value: string): string | undefined {
   if (template.kind === "malformed" || template.isReference) return undefined;
   const texts = template.parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
   return texts.length === template.parts.length ? texts.join("") : undefined;
-}
-
-/** A value as it is written inside another text: a reference to a secret stands in braces there. */
-export function inText(value: string): string {
-  return REFERENCE.test(value) ? `\${${value}}` : value;
 }
 
 /** Reads `secret://provider/path#key` and `op://…`. Undefined for anything else. */
@@ -143,9 +136,4 @@ export function providerProblem(
   const meant = closest(provider, known);
   const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
   return `names the unknown secret provider ${quote(provider)}; expected ${alternatives(known)}${suggestion}`;
-}
-
-/** True for anything that was meant as a secret reference, malformed ones included. */
-export function mentionsSecret(value: string): boolean {
-  return /secret:\/\/|^op:\/\/|\$\{op:\/\//i.test(value);
 }

@@ -5,7 +5,7 @@ import { isAbsolute } from "node:path";
 import type { AzureAuth, SecretSettings, VaultAuth } from "../../model/secret-provider.ts";
 import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
-import { mentionsSecret } from "./references.ts";
+import { mentionsSecret } from "../../model/secret-reference.ts";
 import { byType, listOf, mapOf, object, oneOf, type Schema, text, verified } from "./schema.ts";
 import { resolvable, urlProblem } from "./values.ts";
 

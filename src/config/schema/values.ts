@@ -1,7 +1,8 @@
 // The single values of a configuration that have rules of their own: names, durations, headers, URLs, and
 // values that may hold references. A function named `…Problem` says what is wrong and what was expected.
 
-import { inText, mentionsSecret, referenceProblem } from "./references.ts";
+import { inText, mentionsSecret } from "../../model/secret-reference.ts";
+import { referenceProblem } from "./references.ts";
 import { integer, type Schema, textOrEmpty, verified } from "./schema.ts";
 
 const DAY = 24 * 60 * 60 * 1000;

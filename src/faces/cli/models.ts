@@ -3,10 +3,9 @@
 
 import { findDefaultModels } from "../../agent/default-model.ts";
 import type { ModelOptions } from "../../agent/model.ts";
-import { plugboardHome } from "../../config/home.ts";
 import type { AgentConfig } from "../../model/agent-config.ts";
-import { ModelKeyFile } from "../../state/model-key-file.ts";
 import type { CliContext } from "./context.ts";
+import { modelKeys } from "./given-keys.ts";
 
 export interface ChosenModels {
   /** The first is the default. */
@@ -43,9 +42,4 @@ export function modelOptions(
   const { modelNotice: notice, modelTimeout: timeout } = agent;
   const keys = modelKeys(context);
   return { env: io.env, keys, clock, providers, proxy, notice, timeout, secrets, programPath };
-}
-
-/** What `plugboard acp --sign-in model` keeps. */
-export function modelKeys({ io, clock }: Pick<CliContext, "io" | "clock">): ModelKeyFile {
-  return new ModelKeyFile(plugboardHome(io.env, io.homedir), clock);
 }

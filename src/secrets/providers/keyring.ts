@@ -28,6 +28,7 @@ interface Keyring {
   toAdd: (entry: Entry) => string[];
   isMissing: (result: { code: number | null; stdout: Buffer; stderr: string }) => boolean;
   put: (entry: Entry, value: string) => { args: string[]; input: string };
+  remove: (entry: Entry) => string[];
 }
 
 const SECRET_TOOL: Keyring = {
@@ -48,6 +49,7 @@ const SECRET_TOOL: Keyring = {
     args: ["store", `--label=${service} (${account})`, "service", service, "account", account],
     input: value,
   }),
+  remove: ({ service, account }) => ["clear", "service", service, "account", account],
 };
 
 /** "The specified item could not be found in the keychain." */
@@ -72,6 +74,7 @@ const SECURITY: Keyring = {
     args: ["-i"],
     input: `add-generic-password -U -s "${service}" -a "${account}" -X ${Buffer.from(value).toString("hex")}\n`,
   }),
+  remove: ({ service, account }) => ["delete-generic-password", "-s", service, "-a", account],
 };
 
 /** What can stand between the quotes of such a command. */
@@ -105,6 +108,13 @@ export function createKeyringProvider(
       const result = await run(keyring.command, args, { input, signal });
       outputOf(result, keyring, entry);
       return place(name);
+    },
+    async remove(reference, { signal }) {
+      const keyring = keyringOf(platform);
+      const entry = entryOf(reference);
+      const result = await run(keyring.command, keyring.remove(entry), { signal });
+      if (result.kind === "exited" && keyring.isMissing(result)) return;
+      outputOf(result, keyring, entry);
     },
     place,
     async isUsable({ signal }) {

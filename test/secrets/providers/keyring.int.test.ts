@@ -16,6 +16,7 @@ import {
 const SECRET_TOOL = `case "$1" in
   lookup) cat "$0.$3.$5" 2>/dev/null || exit 1 ;;
   store) cat > "$0.$4.$6"; printf '%s,' "$@" >> "$0.args" ;;
+  clear) [ "$3" = locked ] && { echo 'it is locked' >&2; exit 1; }; rm "$0.$3.$5" 2>/dev/null || exit 1 ;;
 esac`;
 
 /** The same for macOS; its path is fixed, so the test puts its own in that place. */
@@ -25,7 +26,8 @@ const SECURITY = `if [ "$1" = -i ]; then
   printf '%s,' "$@" >> "$0.args"
 else
   printf '%s,' "$@"
-  [ "$3" = none ] && exit 44
+  [ "$3" = none ] && { echo 'could not be found' >&2; exit 44; }
+  [ "$3" = locked ] && { echo 'it is locked' >&2; exit 51; }
   echo
 fi`;
 
@@ -138,6 +140,25 @@ describe("on macOS, an entry of the keychain", () => {
     });
   });
 });
+
+it.each<NodeJS.Platform>(["linux", "darwin"])(
+  "on %s an entry is removed, and one that is not there is no failure",
+  async (platform) => {
+    const { provider } = await keyring(platform);
+    const remove = (text: string) =>
+      provider.remove?.(reference(text), context()) ?? Promise.reject(new Error("it cannot"));
+    const stored = await provider.store?.("github", "hunter2", context());
+    await remove(stored?.text ?? "");
+    if (platform === "linux") {
+      const again = provider.resolve(reference(stored?.text ?? ""), context());
+      expect(await failureOf(again)).toMatchObject({ message: "the keyring has no such entry" });
+    }
+    await remove("secret://keyring/none/me");
+    expect(await failureOf(remove("secret://keyring/locked/me"))).toMatchObject({
+      message: "the keyring cannot be read: it is locked",
+    });
+  },
+);
 
 it("on Windows it says what to use instead", async () => {
   const { provider } = await keyring("win32");

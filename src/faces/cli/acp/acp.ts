@@ -23,7 +23,7 @@ import { attachAgent } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { modelKeys } from "../models.ts";
+import { keyReader, modelKeys } from "../given-keys.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { openBrowser } from "../terminal/browser.ts";
@@ -107,7 +107,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       },
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
-      secrets: async () => (await modelKeys(context).read()).values(),
+      secrets: keyReader(context),
       signal,
       clock,
       logger,

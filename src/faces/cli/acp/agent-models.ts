@@ -5,7 +5,8 @@ import { Models } from "../../../agent/models.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { CliContext } from "../context.ts";
-import { chooseModels, modelKeys, modelOptions } from "../models.ts";
+import { forgetKeys, modelKeys } from "../given-keys.ts";
+import { chooseModels, modelOptions } from "../models.ts";
 
 export interface CurrentModels {
   models: Models;
@@ -70,9 +71,11 @@ export class AgentModels {
 
   /** Forgets the keys that you have given. Resolves to the providers whose key was there. */
   async forgetKeys(): Promise<string[]> {
-    const forgotten = await this.#keys.forget();
-    for (const models of this.#all) models.reopenAll();
-    return forgotten;
+    try {
+      return await forgetKeys(undefined, this.#context);
+    } finally {
+      for (const models of this.#all) models.reopenAll();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

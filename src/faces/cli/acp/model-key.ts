@@ -3,10 +3,11 @@
 import { DEFAULT_MODELS, keyVariablesOf } from "../../../agent/provider.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import type { GivenKey } from "../../../model/model-keys.ts";
 import { checkHome } from "../../../state/state-directory.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { modelKeys } from "../models.ts";
+import { forgetKeys, keepKey, modelKeys } from "../given-keys.ts";
 import { askHidden, askLine, askYesNo, canAsk } from "../terminal/input.ts";
 
 /** Each provider's keys begin with it, as far as it is known. */
@@ -17,8 +18,7 @@ const LONGEST_KEY = 1000;
 export async function signInToModel(context: CliContext): Promise<number> {
   const { io, screen, signal } = context;
   checkHome(plugboardHome(io.env, io.homedir), io.env);
-  const keys = modelKeys(context);
-  const stored = await keys.read();
+  const stored = await modelKeys(context).read();
   const providers = Object.keys(DEFAULT_MODELS);
   for (const [index, provider] of providers.entries()) {
     screen.note(`  ${index + 1}) ${provider.padEnd(10)} ${stateOf(provider, stored, io.env)}`);
@@ -43,15 +43,14 @@ export async function signInToModel(context: CliContext): Promise<number> {
   if (key !== "") {
     const problem = keyProblem(provider, key);
     if (problem !== undefined) throw new PlugboardError("INVALID_ARGUMENTS", problem);
-    await keys.store(provider, key);
-    screen.lines([`the key for ${provider} is stored in ${keys.path}, which only you can read`]);
+    screen.lines([`the key for ${provider} is ${await keepKey(provider, key, context)}`]);
     return EXIT.ok;
   }
   if (!stored.has(provider)) return left("No key was given.");
   if (!(await askYesNo(`Forget the stored key for ${provider}?`, context))) {
     return left("Nothing has changed.");
   }
-  await keys.forget(provider);
+  await forgetKeys(provider, context);
   screen.lines([`the key for ${provider} is deleted`]);
   return EXIT.ok;
 
@@ -64,14 +63,14 @@ export async function signInToModel(context: CliContext): Promise<number> {
 
 function stateOf(
   provider: string,
-  stored: ReadonlyMap<string, string>,
+  stored: ReadonlyMap<string, GivenKey>,
   env: CliContext["io"]["env"],
 ): string {
   const variable = keyVariablesOf(provider).find((name) => env[name]);
-  if (variable === undefined) return stored.has(provider) ? "a key is stored" : "no key";
-  return stored.has(provider)
-    ? `a key is stored, but ${variable} is set and comes first`
-    : `${variable} is set`;
+  const given = stored.get(provider);
+  if (given === undefined) return variable === undefined ? "no key" : `${variable} is set`;
+  const kept = given.kind === "key" ? "a key is stored" : "a key is stored in the keyring";
+  return variable === undefined ? kept : `${kept}, but ${variable} is set and comes first`;
 }
 
 /** Says nothing of the key itself. */

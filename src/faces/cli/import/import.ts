@@ -17,10 +17,11 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
-import { settingsOf, type SecretStore, withStore } from "../secrets/store-secret.ts";
+import { type SecretStore, withStore } from "../store-secret.ts";
 import {
   changeServerFile,
   openServerFile,
+  secretSettings,
   type ServerFile,
   untrustedLines,
 } from "../servers/server-file.ts";
@@ -35,7 +36,7 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
   const target = await openServerFile(command.scope, context);
   const { secrets } = command;
   if (secrets === undefined) return importInto(target, command, context);
-  const settings = await settingsOf(target, context);
+  const settings = await secretSettings(target, context);
   return withStore(secrets.to, settings, context, (store) =>
     importInto(target, command, context, store),
   );

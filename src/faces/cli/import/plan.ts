@@ -7,12 +7,13 @@ import {
 } from "../../../board/without-credentials.ts";
 import type { OtherFile } from "../../../config/other-files.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
-import { inText, mentionsSecret, writtenOut } from "../../../config/schema/references.ts";
+import { writtenOut } from "../../../config/schema/references.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject } from "../../../model/json.ts";
+import { inText, mentionsSecret } from "../../../model/secret-reference.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
-import { secretName } from "../secrets/store-secret.ts";
+import { secretName } from "../store-secret.ts";
 
 /** How a server stands to those that are there already. */
 export type Standing =

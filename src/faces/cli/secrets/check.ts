@@ -14,7 +14,7 @@ import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
-import { withSecrets } from "./store-secret.ts";
+import { withSecrets } from "../store-secret.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "SERVER", min: 8 },

@@ -2,11 +2,12 @@
 
 import { replaceCredentials } from "../../../board/without-credentials.ts";
 import { formatPath, type KeyPath } from "../../../config/issue.ts";
-import { inText, writtenOut } from "../../../config/schema/references.ts";
+import { writtenOut } from "../../../config/schema/references.ts";
 import { type ServerText, withServerValue, writtenServer } from "../../../config/server-text.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 import type { SecretStoreName } from "../../../model/secret-provider.ts";
+import { inText } from "../../../model/secret-reference.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
@@ -15,12 +16,13 @@ import { EXIT } from "../exit-code.ts";
 import {
   changeServerFile,
   findServer,
+  secretSettings,
   type ServerFile,
   untrustedLines,
 } from "../servers/server-file.ts";
 import { requireYes } from "../terminal/input.ts";
 import type { MoveSecret } from "./command.ts";
-import { secretName, type SecretStore, settingsOf, withStore } from "./store-secret.ts";
+import { secretName, type SecretStore, WHERE, withStore } from "../store-secret.ts";
 
 /** Where a credential stands in a server, and what it is. */
 interface Credential {
@@ -35,7 +37,7 @@ interface Credential {
 export async function runMove(command: MoveSecret, context: CliContext): Promise<number> {
   const { server: name, key, to } = command;
   const { file } = await findServer(name, command.scope, context);
-  const agent = await settingsOf(file, context);
+  const agent = await secretSettings(file, context);
   const credential = findCredential(key, name, file);
   const wanted = command.name ?? secretName(name, credential.what);
   requireName(wanted);
@@ -159,15 +161,6 @@ function plainValue(value: string, path: KeyPath, server: string): string {
     { server },
   );
 }
-
-const WHERE: Readonly<Record<SecretStoreName, string>> = {
-  gcp: "Google Cloud's Secret Manager",
-  aws: "AWS Secrets Manager",
-  vault: "Vault",
-  azure: "Azure Key Vault",
-  keyring: "the keyring of this machine",
-  file: "a file that only you can read",
-};
 
 interface Preview {
   name: string;

@@ -37,6 +37,7 @@ import {
   untrustedLines,
 } from "./server-file.ts";
 import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+import { TypedSecrets } from "./typed-secrets.ts";
 
 type Command = AddCommand | AddJsonCommand;
 
@@ -51,7 +52,8 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
   // What is wrong with it is told before the file is looked at.
   parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
-  return addServer({ name, server, notes: [], unset: [] }, file, command, context);
+  const secrets = new TypedSecrets(name, file, undefined, context);
+  return addServer({ name, server, notes: [], unset: [], secrets }, file, command, context);
 }
 
 /** What would be taken for something else than was meant. Throws INVALID_ARGUMENTS. */
@@ -90,10 +92,12 @@ interface NewServer {
   notes: string[];
   /** Variables that it needs, and that are not set here. */
   unset: string[];
+  /** What was typed for it, to be put away once somebody has agreed. */
+  secrets: TypedSecrets;
 }
 
 async function addServer(
-  { name, server, ...told }: NewServer,
+  { name, server, secrets, ...told }: NewServer,
   file: ServerFile,
   command: Command,
   context: CliContext,
@@ -101,7 +105,9 @@ async function addServer(
   await refuseBoard(name, server, file, context);
   const { warnings } = parseAgentConfig({ servers: { [name]: server } });
   const existing = writtenServer(file, name);
-  if (existing !== undefined && canonicalJson(existing) === canonicalJson(server)) {
+  const isSame = existing !== undefined && canonicalJson(existing) === canonicalJson(server);
+  // A value that was typed may be another one than before, under the same reference.
+  if (isSame && secrets.isEmpty) {
     return report({ name, server, file, isNew: false }, context);
   }
   if (existing !== undefined && !command.force)
@@ -113,18 +119,22 @@ async function addServer(
       : `This would replace what is in ${visible(file.path)}:`,
     ...serverLines(name, server),
     ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
-    ...credentialNotes(server),
+    ...credentialNotes(name, server),
     ...told.notes,
   ];
   for (const line of notes) screen.note(line);
-  await requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
-  const isTried = command.check && told.unset.length === 0;
-  const trial = isTried ? await tryServer(name, server, file, context) : undefined;
-  if (trial !== undefined) await requireAnswer(name, trial, command, context);
-  else if (command.check) screen.note(untried(name, told.unset));
-  const change = (servers: ServerText): string => withServer(servers, name, server);
-  const isTrusted = await changeServerFile(file, change, [name], context);
-  return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+  const agree = (): Promise<void> =>
+    requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
+  const tryAndWrite = async (): Promise<number> => {
+    const isTried = command.check && told.unset.length === 0;
+    const trial = isTried ? await tryServer(name, server, file, context) : undefined;
+    if (trial !== undefined) await requireAnswer(name, trial, command, context);
+    else if (command.check) screen.note(untried(name, told.unset));
+    const change = (servers: ServerText): string => withServer(servers, name, server);
+    const isTrusted = await changeServerFile(file, change, [name], context);
+    return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+  };
+  return secrets.onceAgreed(agree, tryAndWrite);
 }
 
 /** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
@@ -162,15 +172,15 @@ interface OfferedServer {
 
 /** Undefined for a command or a URL. What comes after `--` is a command, whatever it looks like. */
 function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | undefined {
-  const { name, words, env, headers, transport, set, way, registry } = command;
+  const { name, words, env, headers, transport, set, way, registry, secrets } = command;
   const typed = words.length === 0 ? name : words.length === 1 ? words[0] : undefined;
   const source = typed === undefined || argv.includes("--") ? undefined : readOfferSource(typed);
   if (source === undefined) {
-    const isMeant = set.length > 0 || way !== undefined || registry !== undefined;
+    const isMeant = [way, registry, secrets, set[0]].some((each) => each !== undefined);
     if (!isMeant) return undefined;
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
-      "--set, --package, --remote and --registry are for a server of the MCP registry or a bundle",
+      "--set, --package, --remote, --registry and --secrets are for a server of the MCP registry or a bundle",
       { hint: "name it, as in: plugboard add io.github.owner/server" },
     );
   }
@@ -195,8 +205,9 @@ async function addOffered(
     const name = given ?? offer.name;
     requireNew(name, offer, file, command, context);
     for (const line of lines) context.screen.note(line);
-    const filled = await fillOffer(offer, command, context);
-    return await addServer({ name, ...filled }, file, command, context);
+    const secrets = new TypedSecrets(name, file, command.secrets, context);
+    const filled = await fillOffer(offer, command, secrets, context);
+    return await addServer({ name, ...filled, secrets }, file, command, context);
   } finally {
     await removeUnusedBundles(file, context);
   }
@@ -234,22 +245,30 @@ function keyOf(path: string, name: string): string {
 }
 
 /** A file is read by more people and programs than a variable is. */
-function credentialNotes(server: ServerConfig): string[] {
+function credentialNotes(name: string, server: ServerConfig): string[] {
   const hidden = withoutCredentials(server);
-  const inBlock = (block: "env" | "headers", option: string): string[] =>
+  const inBlock = (block: "env" | "headers"): string[] =>
     Object.entries(server[block] ?? {})
       .filter(([key, value]) => hidden[block]?.[key] !== value)
-      .map(([key]) => `${option} ${visible(key)}`);
+      .map(([key]) => key);
+  const [variables, headers] = [inBlock("env"), inBlock("headers")];
+  const [movable] = [...variables, ...headers];
   const places = [
-    ...inBlock("env", "-e"),
-    ...inBlock("headers", "-H"),
+    ...variables.map((key) => `-e ${visible(key)}`),
+    ...headers.map((key) => `-H ${visible(key)}`),
     ...(hidden.url === server.url ? [] : ["the URL"]),
     ...(canonicalJson(hidden.args) === canonicalJson(server.args) ? [] : ["the arguments"]),
   ];
   if (places.length === 0) return [];
   return [
     `warning: ${places.join(" and ")} looks like a credential, and would be written to the file as it is;`,
-    "  '${NAME}' in single quotes keeps it out of the file: the variable is read when the server starts",
+    "  '${NAME}' in single quotes keeps it out of the file: the variable is read when the server starts;",
+    "  so does secret://…, which names where it is kept: a keyring, a file, a cloud (plugboard secrets --help)",
+    ...(movable === undefined
+      ? []
+      : [
+          `  to put it away once it is added: plugboard secrets move ${shellQuoted(name)} ${shellQuoted(movable)}`,
+        ]),
   ];
 }
 

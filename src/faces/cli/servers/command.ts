@@ -3,6 +3,7 @@
 
 import { type Command as Parser, InvalidArgumentError, Option } from "commander";
 import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
+import { SECRET_STORES, type SecretStoreName } from "../../../model/secret-provider.ts";
 import { exceptionsIn, type UrlExceptions } from "../typed-server.ts";
 
 /** Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. */
@@ -41,6 +42,8 @@ interface OfferChoice {
   /** Which way to run it: `remote`, or the type of a package. */
   way?: string;
   registry?: string;
+  /** Where the secrets go that are typed for it. Absent: where it fits. */
+  secrets?: { to?: SecretStoreName };
 }
 
 export interface AddJsonCommand extends AddOptions {
@@ -74,7 +77,7 @@ export interface OutdatedCommand extends Place {
   registry?: string;
 }
 
-export interface UpdateCommand extends Place, Pick<OfferChoice, "set"> {
+export interface UpdateCommand extends Place, Pick<OfferChoice, "set" | "secrets"> {
   kind: "update";
   /** Servers, each with a version behind `@` if it is not the newest. All where it is empty. */
   names: string[];
@@ -109,7 +112,9 @@ Shows what would be started or used, asks, connects to it once, and writes it.
 Single quotes keep \${NAME} as it is: the file has the name of the variable, and
 the value is read from your environment whenever the server starts.
 A name with a domain in front is looked up in the MCP registry; what its server
-needs is asked for, or given with --set. A secret is never asked for: the file
+needs is asked for, or given with --set. A secret that you type is not shown: it
+goes where plugboard secrets move puts values, or where --secrets says, and the file
+gets a reference to it. With Enter alone, and where nobody can be asked, the file
 gets the name of a variable that you set yourself.
 What you add is trusted. What else is in the file is not, unless it was before.`;
 
@@ -144,6 +149,7 @@ interface GivenAdd extends Place, UrlExceptions {
   package?: string;
   remote?: true;
   registry?: string;
+  secrets?: SecretStoreName | true;
   yes?: true;
   check: boolean;
   force?: true;
@@ -172,7 +178,8 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
     .addOption(setOption())
     .option("--package <type>", "run it as this package, such as npm or oci; by default what fits")
     .option("--remote", "use it at its URL")
-    .addOption(registryOption());
+    .addOption(registryOption())
+    .addOption(secretsOption());
   adding(add)
     .addHelpText("after", ADD_HELP)
     .action((name: string, words: string[], given: GivenAdd) =>
@@ -187,6 +194,7 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
         set: given.set ?? [],
         way: given.package ?? (given.remote ? "remote" : undefined),
         registry: given.registry,
+        ...secretsIn(given),
       }),
     );
   adding(program.command("add-json"))
@@ -253,9 +261,19 @@ function describeRegistry(program: Parser, choose: (command: ServersCommand) => 
     .option("--yes", "do not ask")
     .option("--no-check", "do not start the servers to compare their tools")
     .addOption(registryOption())
+    .addOption(secretsOption())
     .addHelpText("after", UPDATE_HELP)
-    .action((names: string[], { scope, yes, check, set, registry }: GivenAdd) =>
-      choose({ kind: "update", names, scope, yes: yes === true, check, set: set ?? [], registry }),
+    .action((names: string[], { scope, yes, check, set, registry, secrets }: GivenAdd) =>
+      choose({
+        kind: "update",
+        names,
+        scope,
+        yes: yes === true,
+        check,
+        set: set ?? [],
+        registry,
+        ...secretsIn({ secrets }),
+      }),
     );
 }
 
@@ -267,6 +285,17 @@ function readLimit(text: string): number {
 
 function setOption(): Option {
   return option("--set <KEY=value>", "a value that the server needs; may be repeated");
+}
+
+function secretsOption(): Option {
+  return new Option(
+    "--secrets [provider]",
+    "where the secrets go that you type for it; by default where secrets move puts values",
+  ).choices(SECRET_STORES);
+}
+
+function secretsIn({ secrets: to }: Pick<GivenAdd, "secrets">): Pick<OfferChoice, "secrets"> {
+  return to === undefined ? {} : { secrets: to === true ? {} : { to } };
 }
 
 function registryOption(): Option {

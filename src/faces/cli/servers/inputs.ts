@@ -1,5 +1,5 @@
-// The values that an offered server needs: given with --set, kept from before, or asked for on the terminal. A secret is
-// none of these: the entry gets the name of a variable, and the value is never seen here.
+// The values that an offered server needs: given with --set, kept from before, or asked for on the terminal. Of a secret,
+// the entry gets a reference: to where the value that was typed is put, or to a variable that the person sets.
 
 import { existsSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
@@ -12,7 +12,8 @@ import { oneLine, shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { fieldLines, readField } from "../questions/form-field.ts";
-import { askLine, askYesNo, canAsk } from "../terminal/input.ts";
+import { askHidden, askLine, askYesNo, canAsk } from "../terminal/input.ts";
+import type { TypedSecrets } from "./typed-secrets.ts";
 
 export interface GivenValues {
   /** `KEY=value`, as it was typed. */
@@ -35,12 +36,13 @@ export interface ReadInputs {
 const ATTEMPTS = 3;
 const MOST_VALUES = 100;
 
-const REFERENCE = /^(?:\$\{[A-Za-z_]\w*\}|secret:\/\/\S+)$/;
+const REFERENCE = /^(?:\$\{[A-Za-z_]\w*\}|(?:secret|op):\/\/\S.*)$/;
 
 /** Rejects with INVALID_ARGUMENTS for what is wrong or missing, all of it at once. */
 export async function readInputs(
   { inputs }: Pick<ServerOffer, "inputs">,
   given: GivenValues,
+  secrets: TypedSecrets,
   context: CliContext,
 ): Promise<ReadInputs> {
   const values = readSet(inputs, given.set, context);
@@ -49,7 +51,7 @@ export async function readInputs(
     const kept = values.has(input.key) ? undefined : earlier.get(input.key);
     if (kept !== undefined && isUsable(input, kept)) values.set(input.key, [...kept]);
   }
-  if (!given.yes && canAsk(context)) await askFor(inputs, values, context);
+  if (!given.yes && canAsk(context)) await askFor(inputs, values, secrets, context);
   requireAll(inputs, values);
   for (const input of inputs) {
     if (input.isSecret && input.isRequired && !values.has(input.key)) {
@@ -112,7 +114,7 @@ function requireReference(input: OfferInput, text: string): void {
   const example = shellQuoted(`${input.key}=\${${variableFor(input)}}`);
   throw wrong(
     `${shown(input)} is secret, and others on this machine can read a command line`,
-    `leave it out and set the variable ${variableFor(input)}, or name another one, as in: --set ${example}`,
+    `leave it out and set the variable ${variableFor(input)}, or name another one, as in: --set ${example}, or where it is kept (secret://…)`,
   );
 }
 
@@ -145,33 +147,60 @@ function complete({ format }: OfferInput, text: string, { io }: CliContext): str
 async function askFor(
   inputs: readonly OfferInput[],
   values: Map<string, string[]>,
+  secrets: TypedSecrets,
   context: CliContext,
 ): Promise<void> {
   const open = inputs.filter(({ key }) => !values.has(key));
-  const required = open.filter(({ isRequired, isSecret }) => isRequired && !isSecret);
+  const required = open.filter(({ isRequired }) => isRequired);
   const optional = open.filter(({ isRequired }) => !isRequired);
   const { screen } = context;
   if (required.length > 0) screen.note('It needs a few values; "-" cancels:');
-  for (const input of required) await ask(input, values, context);
+  for (const input of required) await askForOne(input);
   if (optional.length === 0) return;
   const names = optional.map(({ key }) => oneLine(visible(key), 60)).join(", ");
   const count = optional.length === 1 ? "1 optional value" : `${optional.length} optional values`;
   if (!(await askYesNo(`It takes ${count} more (${names}). Give any?`, context))) return;
-  for (const input of optional) {
-    if (input.isSecret) await askForSecret(input, values, context);
-    else await ask(input, values, context);
+  for (const input of optional) await askForOne(input);
+
+  function askForOne(input: OfferInput): Promise<void> {
+    return input.isSecret
+      ? askForSecret(input, values, secrets, context)
+      : ask(input, values, context);
   }
 }
 
+/** Enter alone leaves a required one to the variable. A reference is taken as what it is. */
 async function askForSecret(
   input: OfferInput,
   values: Map<string, string[]>,
+  secrets: TypedSecrets,
   context: CliContext,
 ): Promise<void> {
+  const { screen, io, signal } = context;
+  const { key, isRequired } = input;
   const variable = variableFor(input);
-  context.screen.note(`  ${label(input)}`);
+  const where = await secrets.where();
+  screen.note(`  ${label(input)}`);
+  if (where !== undefined) {
+    screen.note(`    It is secret: it is not shown, and is put into ${where} once you agree.`);
+    const otherwise = isRequired ? `for your variable ${variable}` : "to type none";
+    for (let attempts = 1; ; attempts += 1) {
+      const text = (await askHidden(`  (Enter alone ${otherwise}) > `, io, signal)).trim();
+      if (text === "-") throw cancelled();
+      if (text === "") break;
+      const isKept = REFERENCE.test(text);
+      const problem = isKept ? undefined : problemOf(input, text);
+      if (problem === undefined) {
+        values.set(key, [isKept ? text : await secrets.take(key, text)]);
+        return;
+      }
+      screen.note(`  ${oneLine(visible(key), 60)} ${problem}`);
+      if (attempts === ATTEMPTS) throw cancelled();
+    }
+  }
+  if (isRequired) return;
   const question = `  It is secret. Let the server have your variable ${variable}?`;
-  if (await askYesNo(question, context)) values.set(input.key, [`\${${variable}}`]);
+  if (await askYesNo(question, context)) values.set(key, [`\${${variable}}`]);
 }
 
 /** Enter takes the default, which is not kept: a later version may have another. */
@@ -293,7 +322,13 @@ function toldAbout(
     for (const name of open) unset.add(name);
     if (input.isSecret && open.length > 0) {
       notes.push(
-        `${label(input)}\n  It is secret, so set it yourself:\n    ${setting(open[0] ?? "")}`,
+        [
+          label(input),
+          "  It is secret, so set it yourself:",
+          `    ${setting(open[0] ?? "")}`,
+          `  or name where it is kept: --set ${shellQuoted(`${input.key}=secret://keyring/service/account`)}`,
+          "  A value that is written out in the file is put away with: plugboard secrets move",
+        ].join("\n"),
       );
     } else if (input.isSecret && variables.length > 0) {
       notes.push(`it gets your ${variables.join(" and ")}, which is set here`);

@@ -20,6 +20,7 @@ import { type GivenValues, type ReadInputs, readInputs } from "./inputs.ts";
 import { withRegistry } from "./open-registry.ts";
 import type { ServerFile } from "./server-file.ts";
 import { suspicions } from "./suspicious.ts";
+import type { TypedSecrets } from "./typed-secrets.ts";
 
 /** What a person typed about it. */
 export interface OfferOptions extends GivenValues {
@@ -236,9 +237,10 @@ function noteLine(note: string): string {
 export async function fillOffer(
   offer: ServerOffer,
   given: GivenValues,
+  secrets: TypedSecrets,
   context: CliContext,
 ): Promise<FilledOffer> {
-  const { values, unset, notes } = await readInputs(offer, given, context);
+  const { values, unset, notes } = await readInputs(offer, given, secrets, context);
   const inputs = values.size === 0 ? {} : { inputs: Object.fromEntries(values) };
   const built = offer.build(values);
   const server = { ...built, provenance: { ...offer.provenance, ...inputs } };
@@ -247,6 +249,11 @@ export async function fillOffer(
   return {
     server,
     unset,
-    notes: [...(built.command === undefined ? [] : [code]), ...warnings, ...notes],
+    notes: [
+      ...(built.command === undefined ? [] : [code]),
+      ...warnings,
+      ...notes,
+      ...secrets.lines(),
+    ],
   };
 }

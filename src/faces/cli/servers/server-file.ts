@@ -23,6 +23,7 @@ import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../open.ts";
+import type { SecretSettingsOf } from "../store-secret.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { judgeFile } from "../trust/judge-file.ts";
 import type { Scope } from "./command.ts";
@@ -120,9 +121,30 @@ export async function trustedSettings(
   { original, path, trust, source }: ServerFile,
   { io, options }: CliContext,
 ): Promise<AgentConfig | undefined> {
-  if (original.text === undefined || trust.kind === "untrusted") return undefined;
+  // Naming a file is an approval of it.
+  const isApproved = trust.kind !== "untrusted" || !needsTrust(source, io);
+  if (original.text === undefined || !isApproved) return undefined;
   const { cwd, homedir } = io;
   return loadConfig(path, options.agent, { cwd, homedir, base: source.base });
+}
+
+/**
+ * The settings of the file that say where secrets are kept. They decide where a value is sent, so it rejects with
+ * UNTRUSTED if nobody has trusted the file.
+ */
+export async function secretSettings(
+  file: ServerFile,
+  context: CliContext,
+): Promise<SecretSettingsOf> {
+  const settings = await trustedSettings(file, context);
+  if (settings !== undefined || file.original.text === undefined) return settings ?? {};
+  throw new PlugboardError(
+    "UNTRUSTED",
+    `${visible(file.path)} is not trusted, and a configuration decides where secrets are kept, so nothing was put there`,
+    {
+      hint: `to see what it holds, and to trust it, run in its directory:\n  ${offeredCommand("trust", { config: context.options.config })}`,
+    },
+  );
 }
 
 /**

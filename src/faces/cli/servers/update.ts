@@ -8,6 +8,7 @@ import { type ServerText, writtenServer } from "../../../config/server-text.ts";
 import { removeValue, setValue } from "../../../config/text/edit.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { mentionsSecret } from "../../../model/secret-reference.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import type { RegistryClient } from "../../../registry/client.ts";
 import { isNewer } from "../../../registry/newer.ts";
@@ -29,6 +30,7 @@ import { withRegistry } from "./open-registry.ts";
 import { type InstalledServer, installedServers } from "./outdated.ts";
 import { changeServerFile, findServer, untrustedLines } from "./server-file.ts";
 import { doesNotAnswer, type Trial, trialLines, tryServer } from "./trial.ts";
+import { TypedSecrets } from "./typed-secrets.ts";
 
 interface Wanted extends InstalledServer {
   /** Absent: the newest. */
@@ -152,7 +154,8 @@ async function updateFrom(
     screen.note(`note: it cannot be run as ${visible(origin.way)} any more`);
   }
   const given = { set: command.set, earlier: origin.inputs ?? {}, yes: command.yes };
-  const filled = await fillOffer(offer, given, context);
+  const secrets = new TypedSecrets(name, file, command.secrets, context);
+  const filled = await fillOffer(offer, given, secrets, context);
   const base = await builtBefore(registry, entry, server);
   const after = merged(before, filled.server, base);
   parseAgentConfig({ servers: { [name]: after } });
@@ -171,13 +174,17 @@ async function updateFrom(
           : undefined;
   if (surprise !== undefined && command.yes) throw unforeseen(name, surprise);
   const changes = await compared(
-    { name, before, after, file, unset: filled.unset },
+    { name, before, after, file, unset: filled.unset, secrets },
     command,
     context,
   );
-  await requireYes("Update it?", { yes: command.yes, what: "update it" }, context);
-  const change = (servers: ServerText): string => withChanges(servers, name, before, after);
-  const isTrusted = await changeServerFile(file, change, [name], context);
+  const isTrusted = await secrets.onceAgreed(
+    () => requireYes("Update it?", { yes: command.yes, what: "update it" }, context),
+    () => {
+      const change = (servers: ServerText): string => withChanges(servers, name, before, after);
+      return changeServerFile(file, change, [name], context);
+    },
+  );
   if (!isTrusted) for (const line of untrustedLines(file, context)) screen.note(line);
   return { kind: "updated", server, version, ...(changes && { changes }) };
 }
@@ -248,7 +255,13 @@ function merged(
   for (const key of ["env", "headers"] as const) {
     const written = before[key];
     if (base === undefined || !isJsonObject(written)) continue;
-    const own = Object.entries(written).filter(([name]) => !Object.hasOwn(base[key] ?? {}, name));
+    const [made, based] = [after[key] ?? {}, base[key] ?? {}];
+    const own = Object.entries(written).filter(
+      ([name, value]) =>
+        !Object.hasOwn(based, name) ||
+        // A reference that the person wrote in place of what `add` did, which is still the same.
+        (mentionsSecret(String(value)) && made[name] === based[name]),
+    );
     const isFit = key === "env" ? after.command !== undefined : !isMoved;
     if (own.length === 0 || !isFit) continue;
     after[key] = {
@@ -292,11 +305,12 @@ interface Compared {
   after: ServerConfig;
   file: InstalledServer["file"];
   unset: string[];
+  secrets: TypedSecrets;
 }
 
 /** Undefined if they were not compared. */
 async function compared(
-  { name, before, after, file, unset }: Compared,
+  { name, before, after, file, unset, secrets }: Compared,
   command: UpdateCommand,
   context: CliContext,
 ): Promise<ToolChange[] | undefined> {
@@ -307,9 +321,14 @@ async function compared(
     return undefined;
   }
   const what = "start the new version";
-  await requireYes("Start it, to see how its tools change?", { yes: command.yes, what }, context);
-  const old = await tryServer(name, withoutRules(before), file, context, "unknown");
-  const now = await tryServer(name, withoutRules(after), file, context);
+  const question = "Start it, to see how its tools change?";
+  const [old, now] = await secrets.onceAgreed(
+    () => requireYes(question, { yes: command.yes, what }, context),
+    async () => [
+      await tryServer(name, withoutRules(before), file, context, "unknown"),
+      await tryServer(name, withoutRules(after), file, context),
+    ],
+  );
   if (!now.isListed) return requireAnswer(name, now, command, context);
   const changes = compareTools(old.isListed ? old.tools : [], now.tools);
   if (!old.isListed)

@@ -87,7 +87,10 @@ describe("plugboard acp --sign-in", () => {
   it("signs in to every server that asks for it, then to none", async () => {
     const first = await scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } });
     expect([first.code, first.stdout]).toEqual([0, "signed in to docs\n"]);
-    await new ModelKeyFile(join(scratch.directory, "home")).store("openai", "sk-0123456789abcdef");
+    await new ModelKeyFile(join(scratch.directory, "home")).store("openai", {
+      kind: "key",
+      key: "sk-0123456789abcdef",
+    });
     const second = await scratch.run(["acp", "--sign-in"], { env: { BROWSER: browser } });
     expect([second.code, second.stdout]).toEqual([0, "no server asks for a sign-in\n"]);
     expect(second.stderr).toContain("a key for openai is stored; to replace or forget it:");

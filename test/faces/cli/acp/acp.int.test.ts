@@ -390,7 +390,10 @@ describe("with a model", () => {
     expect(await ask(await open(), "Hello?")).toHaveProperty("error");
     expect(await agent.request("authenticate", { methodId: "model-key" })).toHaveProperty("error");
 
-    await new ModelKeyFile(join(scratch.directory, "home")).store("anthropic", key);
+    await new ModelKeyFile(join(scratch.directory, "home")).store("anthropic", {
+      kind: "key",
+      key,
+    });
     const sessionId = await open();
     expect(await ask(sessionId, "Hello?")).toMatchObject({ result: { stopReason: "end_turn" } });
     expect(agent.stderr.text).toContain("because you gave a key for anthropic");

@@ -1,7 +1,7 @@
 // `plugboard acp --sign-in model`: a key is typed unseen, checked, kept for its owner alone, shown as there, and
 // forgotten.
 
-import { existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -10,6 +10,16 @@ import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 const KEY = "sk-ant-0123456789abcdef";
+const GIVEN = { kind: "key", key: KEY };
+
+/** Keeps one file for each entry. */
+const KEYRING = `#!/bin/sh
+case "$1" in
+  lookup) /bin/cat "$0.$3.$5" 2>/dev/null || exit 1 ;;
+  store) /bin/cat > "$0.$4.$6" ;;
+  clear) /bin/rm "$0.$3.$5" 2>/dev/null || exit 1 ;;
+esac
+`;
 
 let keys: ModelKeyFile;
 beforeEach(() => {
@@ -20,7 +30,9 @@ beforeEach(() => {
 async function answer(lines: readonly string[], env: Record<string, string> = {}) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const stderr = new Sink({ columns: 200 });
-  const { done } = scratch.start(["acp", "--sign-in", "model"], { stdin, stderr, env });
+  // No keyring of this machine is used.
+  const own = { PATH: join(scratch.directory, "bin"), ...env };
+  const { done } = scratch.start(["acp", "--sign-in", "model"], { stdin, stderr, env: own });
   let asked = 0;
   for (const line of lines) {
     const question = [/number\? $/, /(?:shown|one)\): $/, /\[y\/N\] $/][asked++] ?? /$/;
@@ -39,7 +51,7 @@ describe("a key", () => {
       `the key for anthropic is stored in ${keys.path}, which only you can read\n`,
     ]);
     expect(stdout + stderr).not.toContain(KEY);
-    expect(Object.fromEntries(await keys.read())).toEqual({ anthropic: KEY });
+    expect(Object.fromEntries(await keys.read())).toEqual({ anthropic: GIVEN });
     if (process.platform !== "win32") expect(statSync(keys.path).mode & 0o777).toBe(0o600);
   });
 
@@ -63,7 +75,7 @@ describe("a key", () => {
   });
 
   it("that is stored is shown as there, never itself", async () => {
-    await keys.store("anthropic", KEY);
+    await keys.store("anthropic", { kind: "key", key: KEY });
     const { code, stderr } = await answer([""], { ANTHROPIC_API_KEY: "x", OPENAI_API_KEY: "y" });
     expect(code).toBe(0);
     expect(stderr).toContain(
@@ -75,12 +87,59 @@ describe("a key", () => {
 
   it.each([
     ["yes", "the key for anthropic is deleted\n", {}],
-    ["no", "", { anthropic: KEY }],
+    ["no", "", { anthropic: GIVEN }],
   ])("is forgotten if the person answers: %s", async (word, said, left) => {
-    await keys.store("anthropic", KEY);
+    await keys.store("anthropic", { kind: "key", key: KEY });
     const { code, stdout } = await answer(["anthropic", "", word]);
     expect([code, stdout]).toEqual([0, said]);
     expect(Object.fromEntries(await keys.read())).toEqual(left);
+  });
+
+  describe.runIf(process.platform === "linux")("where there is a keyring that works", () => {
+    const REFERENCE = "secret://keyring/plugboard/model-anthropic";
+    const entry = (): string =>
+      join(scratch.directory, "bin/secret-tool.plugboard.model-anthropic");
+
+    beforeEach(() => {
+      mkdirSync(join(scratch.directory, "bin"));
+      chmodSync(scratch.file("bin/secret-tool", KEYRING), 0o755);
+    });
+
+    it("is kept there, with a reference in the file, and removed from there", async () => {
+      const { code, stdout } = await answer(["anthropic", KEY]);
+      expect([code, stdout]).toEqual([
+        0,
+        `the key for anthropic is stored in the keyring of this machine (${REFERENCE})\n`,
+      ]);
+      expect(readFileSync(entry(), "utf8")).toBe(KEY);
+      expect(readFileSync(keys.path, "utf8")).not.toContain(KEY);
+      expect(await keys.read()).toEqual(
+        new Map([
+          ["anthropic", { kind: "reference", reference: REFERENCE, since: expect.any(Number) }],
+        ]),
+      );
+      const forgotten = await answer(["anthropic", "", "yes"]);
+      expect(forgotten).toMatchObject({ code: 0, stdout: "the key for anthropic is deleted\n" });
+      expect(forgotten.stderr).toContain("1) anthropic  a key is stored in the keyring\n");
+      expect([existsSync(entry()), existsSync(keys.path)]).toEqual([false, false]);
+    });
+
+    it("takes the place of one in the file, and of an earlier one", async () => {
+      await keys.store("anthropic", { kind: "key", key: "sk-ant-old-0123456789" });
+      await answer(["anthropic", KEY]);
+      await answer(["anthropic", `${KEY}2`]);
+      expect(readFileSync(entry(), "utf8")).toBe(`${KEY}2`);
+      expect(readFileSync(keys.path, "utf8")).not.toContain("sk-ant-");
+    });
+
+    it("that cannot be removed is not used any more, and you are told", async () => {
+      await answer(["anthropic", KEY]);
+      scratch.file("bin/secret-tool", "#!/bin/sh\necho 'it is locked' >&2\nexit 1\n");
+      const { code, stderr } = await answer(["anthropic", "", "yes"]);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(`it is still in the keyring (${REFERENCE})`);
+      expect(existsSync(keys.path)).toBe(false);
+    });
   });
 
   it("cannot be piped in", async () => {

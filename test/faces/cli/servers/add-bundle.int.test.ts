@@ -30,13 +30,13 @@ describe("plugboard add, with a bundle", () => {
     const url = `${origin}/releases/hello.mcpb`;
     const { code, stderr } = await asked(
       scratch,
-      ["add", url, "-s", "project"],
+      ["add", url, "-s", "project", "--secrets", "file"],
       PLAIN,
       ["Give any? [y/N] ", "y\n"],
       ["[Hello] > ", "Good day\n"],
       ["Where it may look", "home\n"],
       ["another one, or Enter to go on", "\n"],
-      ["Let the server have your variable HELLO_BUNDLE_API_KEY? [y/N] ", "n\n"],
+      ["(Enter alone to type none) > ", "hunter2-hunter2\n"],
       ["Add it? [y/N] ", "y\n"],
     );
     expect(stderr).toContain(`Hello Bundle 1.2.3, from ${url}`);
@@ -58,7 +58,10 @@ describe("plugboard add, with a bundle", () => {
       args: ["--greeting", "Good day", folder],
       cwd: place,
       HELLO_LITERAL: "${NOT_A_VARIABLE}",
+      // It got the value, and what it says of it is hidden.
+      HELLO_KEY: "[REDACTED]",
     });
+    expect(readFileSync(project(), "utf8")).toContain("/secrets.json#hello-bundle-api_key");
 
     expect((await scratch.run(["remove", "hello-bundle"])).code).toBe(0);
     expect(bundles()).toEqual([]);

@@ -261,6 +261,10 @@ describe("plugboard add", () => {
     const { stdout, stderr } = await scratch.run([...argv, "--", "serve"]);
     expect(stderr).toContain("warning: -e API_KEY looks like a credential");
     expect(stderr).toContain("'${NAME}' in single quotes");
+    expect(stderr).toContain("so does secret://…");
+    expect(stderr).toContain(
+      "  to put it away once it is added: plugboard secrets move x API_KEY\n",
+    );
     expect(JSON.parse(stdout)).toEqual({
       name: "x",
       file: join(scratch.directory, "home/plugboard.json"),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { closeAll, owned } from "../../../fixtures/http/client.ts";
@@ -177,13 +177,14 @@ describe("the values of a server in the registry", () => {
     registry.published = [notes("1.1.0", input)];
   });
 
-  it("are asked for, and a secret one is a variable that you set yourself", async () => {
+  it("are asked for, and a secret one that you do not type is a variable that you set yourself", async () => {
     const { code, stderr } = await asked(
       scratch,
       ["add", NAME],
       packed.env(),
       ["REGION *: Where", "asia\n"],
       ["is not one of the choices", "2\n"],
+      ["(Enter alone for your variable API_KEY) > ", "\n"],
       ["It takes 1 optional value more (LIMIT). Give any? [y/N] ", "y\n"],
       ["[5] > ", "many\n"],
       ["LIMIT is not a number", "7\n"],
@@ -191,7 +192,9 @@ describe("the values of a server in the registry", () => {
     );
     expect(code).toBe(0);
     expect(stderr).toContain(
-      "API_KEY: From your account\n  It is secret, so set it yourself:\n    export API_KEY=<value>\n",
+      "API_KEY: From your account\n  It is secret, so set it yourself:\n    export API_KEY=<value>\n" +
+        "  or name where it is kept: --set API_KEY=secret://keyring/service/account\n" +
+        "  A value that is written out in the file is put away with: plugboard secrets move\n",
     );
     expect(stderr).toContain("notes was not tried, because API_KEY is not set here");
     expect(written()).toMatchObject({
@@ -240,6 +243,98 @@ describe("the values of a server in the registry", () => {
   it("may be another variable for a secret", async () => {
     await run(["add", NAME, "--yes", "--set", "REGION=eu", "--set", "API_KEY=${MY_KEY}"]);
     expect(written()).toMatchObject({ notes: { env: { API_KEY: "${MY_KEY}" } } });
+  });
+});
+
+describe("a secret that is typed for a server in the registry", () => {
+  const SECRET = "hunter2-hunter2";
+  const store = (): string => join(scratch.directory, "home/secrets.json");
+  const inFile = (): string => `secret://file/${store()}#notes-API_KEY`;
+  const PROMPT = "(Enter alone for your variable API_KEY) > ";
+
+  beforeEach(() => {
+    registry.published = [
+      notes("1.1.0", { environmentVariables: [{ name: "API_KEY", isRequired: true }] }),
+    ];
+    // The server starts only with the right key.
+    const npx = join(scratch.directory, "bin/npx");
+    const [, ...lines] = readFileSync(npx, "utf8").split("\n");
+    const check = `[ "$API_KEY" = "${SECRET}" ] || exit 1`;
+    writeFileSync(npx, ["#!/bin/sh", check, ...lines].join("\n"));
+  });
+
+  const add = (value: string, ...answers: [question: string, answer: string][]) =>
+    asked(scratch, ["add", NAME], packed.env(), [PROMPT, `${value}\n`], ...answers);
+
+  it("is put away once you agree, and the server is tried with it", async () => {
+    const no = await add(SECRET, ["Add it? [y/N] ", "n\n"]);
+    expect(no.code).toBe(4);
+    expect(no.stderr).toContain("is put into a file that only you can read once you agree");
+    expect(no.stderr).toContain(`These values would be put away:\n  ${inFile()}\n`);
+    expect([existsSync(store()), existsSync(file())]).toEqual([false, false]);
+
+    const { code, stdout, stderr } = await add(SECRET, ["Add it? [y/N] ", "y\n"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("notes answers");
+    expect(JSON.parse(readFileSync(store(), "utf8"))).toEqual({ "notes-API_KEY": SECRET });
+    expect(written()).toMatchObject({
+      notes: { env: { API_KEY: inFile() }, provenance: { inputs: { API_KEY: [inFile()] } } },
+    });
+    expect(readFileSync(file(), "utf8") + stdout + stderr).not.toContain(SECRET);
+  });
+
+  it("that stays there without its server is named, and asked about before it is replaced", async () => {
+    const failed = await add(
+      "another-key",
+      ["Add it? [y/N] ", "y\n"],
+      ["Add it anyway? [y/N] ", "n\n"],
+    );
+    expect(failed.code).toBe(4);
+    expect(failed.stderr).toContain(
+      `These values were put away, and are still there:\n  ${inFile()}\n`,
+    );
+    expect(existsSync(file())).toBe(false);
+    const replace = `${inFile()} has another value already. Replace it? [y/N] `;
+    const kept = await add(SECRET, ["Add it? [y/N] ", "y\n"], [replace, "n\n"]);
+    expect(kept.code).toBe(4);
+    expect(existsSync(file())).toBe(false);
+    const { code } = await add(SECRET, ["Add it? [y/N] ", "y\n"], [replace, "y\n"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(readFileSync(store(), "utf8"))).toEqual({ "notes-API_KEY": SECRET });
+  });
+
+  it("goes where --secrets says, and a reference is taken as it is", async () => {
+    mkdirSync(join(scratch.directory, "home"));
+    const vault = { secrets: { vault: { address: "http://127.0.0.1:9" } } };
+    scratch.file("home/plugboard.json", vault);
+    const failed = await add(SECRET, ["Add it? [y/N] ", "y\n"]);
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toContain("the value cannot be put into vault: ");
+    const argv = ["add", NAME, "--secrets", "file"];
+    const agreed: [string, string] = ["Add it? [y/N] ", "y\n"];
+    const told = await asked(scratch, argv, packed.env(), [PROMPT, `${SECRET}\n`], agreed);
+    expect(told.code).toBe(0);
+    expect(written()).toMatchObject({ notes: { env: { API_KEY: inFile() } } });
+    const other = `secret://file/${store()}#notes-API_KEY`;
+    const env = packed.env();
+    const again = ["add", "other", NAME];
+    expect((await asked(scratch, again, env, [PROMPT, `${other}\n`], agreed)).code).toBe(0);
+    expect(written()).toMatchObject({ other: { env: { API_KEY: other } } });
+  });
+
+  it("is not asked for in a file that nobody has trusted", async () => {
+    scratch.file("plugboard.json", {
+      secrets: { vault: { address: "http://127.0.0.1:9" } },
+      mcpServers: { x: { command: "x" } },
+    });
+    const argv = ["add", NAME, "--no-check"];
+    const { code, stderr } = await asked(scratch, argv, packed.env(), ["Add it? [y/N] ", "y\n"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("note: secrets cannot be put away: ");
+    expect(scratch.read("plugboard.json")).toContain("${API_KEY}");
+    const refused = await asked(scratch, [...argv, "--force", "--secrets"], packed.env());
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("is not trusted, and a configuration decides where secrets are kept");
   });
 });
 

@@ -139,6 +139,40 @@ describe("plugboard update", () => {
     });
   });
 
+  it("keeps references, also those that you have written yourself, and asks for a secret that is new", async () => {
+    const secret = (name: string) => ({ name, isRequired: true, isSecret: true });
+    const needs = ["A_KEY", "B_KEY"].map(secret);
+    registry.published = [notes("1.0.0", { environmentVariables: needs })];
+    const set = ["--set", "A_KEY=secret://env/MY_KEY"];
+    await run(["add", NAME, "--force", "--yes", "--no-check", ...set]);
+    scratch.file("home/plugboard.json", text().replace('"${B_KEY}"', '"op://vault/item/field"'));
+    registry.published.push(notes("1.1.0", { environmentVariables: [...needs, secret("C_KEY")] }));
+    const { code, stderr } = await asked(
+      scratch,
+      ["update", "--no-check"],
+      packed.env(),
+      ["(Enter alone for your variable C_KEY) > ", "hunter2-hunter2\n"],
+      ["Update it? [y/N] ", "y\n"],
+    );
+    expect(code).toBe(0);
+    const stored = join(scratch.directory, "home/secrets.json");
+    expect(stderr).toContain(
+      `These values would be put away:\n  secret://file/${stored}#notes-C_KEY\n`,
+    );
+    expect(JSON.parse(readFileSync(stored, "utf8"))).toEqual({ "notes-C_KEY": "hunter2-hunter2" });
+    expect(JSON.parse(text())).toMatchObject({
+      mcpServers: {
+        notes: {
+          env: {
+            A_KEY: "secret://env/MY_KEY",
+            B_KEY: "op://vault/item/field",
+            C_KEY: `secret://file/${stored}#notes-C_KEY`,
+          },
+        },
+      },
+    });
+  });
+
   it("changes a value of the version that is there", async () => {
     await run(["update", "--yes", "--no-check"]);
     expect((await run(["update", "notes", "--yes", "--no-check", "--set", "REGION=us"])).code).toBe(

@@ -3,8 +3,8 @@
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startVaultService, type VaultService } from "../../../fixtures/secrets/vault-service.ts";
-import { useScratch } from "../harness.ts";
+import { startVaultService, type VaultService } from "../../fixtures/secrets/vault-service.ts";
+import { useScratch } from "./harness.ts";
 
 const scratch = useScratch();
 

@@ -1,30 +1,36 @@
 // Puts credentials away, so that a configuration has only references to them: into the provider that somebody names, or
 // else into the one that is configured or that this machine has.
 
-import { AgentSecrets } from "../../../board/agent-secrets.ts";
-import { loadConfig } from "../../../config/load.ts";
-import type { AgentConfig } from "../../../model/agent-config.ts";
-import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
+import { AgentSecrets } from "../../board/agent-secrets.ts";
+import type { AgentConfig } from "../../model/agent-config.ts";
+import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import {
   SECRET_STORES,
   type SecretReference,
   type SecretSettings,
   type SecretStoreName,
   secretUnavailable,
-} from "../../../model/secret-provider.ts";
-import { visible } from "../../../util/visible.ts";
-import type { CliContext } from "../context.ts";
-import { offeredCommand } from "../offered-command.ts";
-import type { ServerFile } from "../servers/server-file.ts";
-import { needsTrust } from "../trust/needs-trust.ts";
+} from "../../model/secret-provider.ts";
+import type { CliContext } from "./context.ts";
 
-type Secrets = Pick<AgentConfig, "secrets" | "networkProxy">;
+/** The settings that decide where secrets are. */
+export type SecretSettingsOf = Pick<AgentConfig, "secrets" | "networkProxy">;
+
+/** In words. */
+export const WHERE: Readonly<Record<SecretStoreName, string>> = {
+  gcp: "Google Cloud's Secret Manager",
+  aws: "AWS Secrets Manager",
+  vault: "Vault",
+  azure: "Azure Key Vault",
+  keyring: "the keyring of this machine",
+  file: "a file that only you can read",
+};
 
 type Context = Pick<CliContext, "io" | "clock" | "logger" | "signal">;
 
 interface StoreOptions {
   /** The configuration that the reference is for: its settings decide where a provider is. */
-  agent?: Secrets;
+  agent?: SecretSettingsOf;
   /** Replace another value that has this name. */
   replaces?: boolean;
 }
@@ -54,7 +60,7 @@ export async function storeSecret(
 
 export async function withStore<Result>(
   to: SecretStoreName | undefined,
-  agent: Secrets,
+  agent: SecretSettingsOf,
   context: Context,
   use: (store: SecretStore) => Promise<Result>,
 ): Promise<Result> {
@@ -72,7 +78,7 @@ export async function withStore<Result>(
 
 /** The providers of a configuration, closed afterwards. */
 export async function withSecrets<Result>(
-  { secrets: settings, networkProxy: proxy }: Secrets,
+  { secrets: settings, networkProxy: proxy }: SecretSettingsOf,
   { io, clock, logger }: Context,
   use: (secrets: AgentSecrets) => Promise<Result>,
 ): Promise<Result> {
@@ -83,28 +89,6 @@ export async function withSecrets<Result>(
   } finally {
     await secrets.close();
   }
-}
-
-/**
- * The settings of the file that a reference is for. They decide where a value is sent, so somebody must have trusted the
- * file, or named it for this command.
- */
-export async function settingsOf(
-  { path, trust, original, source }: ServerFile,
-  { io, options }: CliContext,
-): Promise<Secrets> {
-  if (original.text === undefined) return {};
-  const { cwd, homedir } = io;
-  const { base } = source;
-  const isApproved = trust.kind !== "untrusted" || !needsTrust(source, io);
-  if (isApproved) return loadConfig(path, options.agent, { cwd, homedir, base });
-  throw new PlugboardError(
-    "UNTRUSTED",
-    `${visible(path)} is not trusted, and a configuration decides where secrets are kept, so nothing was moved`,
-    {
-      hint: `to see what it holds, and to trust it, run in its directory:\n  ${offeredCommand("trust", { config: options.config })}`,
-    },
-  );
 }
 
 /** What a value is called where it is put: `github-GITHUB_TOKEN`. */

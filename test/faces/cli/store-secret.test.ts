@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { secretName, storeSecret } from "../../../../src/faces/cli/secrets/store-secret.ts";
-import { silentLogger } from "../../../../src/model/logger.ts";
-import { systemClock } from "../../../../src/util/clock.ts";
-import { useScratch } from "../harness.ts";
+import { secretName, storeSecret } from "../../../src/faces/cli/store-secret.ts";
+import { silentLogger } from "../../../src/model/logger.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { useScratch } from "./harness.ts";
 
 const scratch = useScratch();
 
