@@ -2,7 +2,7 @@
 // checked by itself. What a file says about all servers is about its own servers first; for those of the file beneath,
 // the file above can make the guard stricter, and never looser.
 
-import type { AgentConfig } from "../../model/agent-config.ts";
+import type { AgentConfig, ModelProvider } from "../../model/agent-config.ts";
 import type { AgentGuard, PerTool, PlacedRules, ServerGuard } from "../../model/guard-settings.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import { overlay } from "./merge.ts";
@@ -31,7 +31,7 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     ...(names.hasToolNames && { hasToolNames: true }),
     model: models.model,
     models: models.models,
-    modelProviders: joined(base.modelProviders, over.modelProviders),
+    modelProviders: bothProviders(base, over),
     nativeModules: bothModules(base, over),
     // Where nobody says anything about the project, it is worked on where the command runs.
     workspace: over.workspace,
@@ -58,6 +58,25 @@ function bothSecrets(
   if (base === undefined || over === undefined) return {};
   const exec = joined(over.exec, base.exec);
   return { secrets: { ...over, ...base, ...(exec && { exec }) } };
+}
+
+/**
+ * The key of a provider in the environment, or among the stored ones, is meant for the provider itself. Where the file
+ * above chooses the address, it has to ask for the key by name, so that whoever trusts the file sees it.
+ */
+function bothProviders(
+  { modelProviders: base }: AgentConfig,
+  { modelProviders: over }: AgentConfig,
+): AgentConfig["modelProviders"] {
+  if (over === undefined) return base;
+  const own = Object.entries(over).map(([name, provider]): [string, ModelProvider] => {
+    const { type, baseUrl, apiKey } = provider;
+    const beneath = base && Object.hasOwn(base, name) ? base[name] : undefined;
+    const isYours = beneath?.type === type && beneath.baseUrl === baseUrl;
+    if (baseUrl === undefined || apiKey || isYours) return [name, provider];
+    return [name, { ...provider, needsOwnKey: true }];
+  });
+  return joined(base, Object.fromEntries(own));
 }
 
 /** The user's own in their order, then the project's. */
