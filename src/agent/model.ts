@@ -201,6 +201,13 @@ async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<Model
     const isSecret = mentionsSecret(provider.apiKey ?? "");
     return new ModelKey(configured, isSecret ? () => configuredKey(read, true) : undefined);
   }
+  const [variable] = keyVariables;
+  if (provider.needsOwnKey) {
+    const message = `the project's file sets the address of the model provider '${name}' and no key, and your own key for ${provider.type} is not sent to that address`;
+    throw noKey(message, {
+      hint: `if the address should get it, write "apiKey": "\${${variable}}" into models.providers.${name} of the project's file, or set the same baseUrl in your own file`,
+    });
+  }
   const found = keyVariables.find((each) => env[each]);
   if (found !== undefined) return new ModelKey(env[found]);
   const given = (await keys?.read())?.get(name);
@@ -209,7 +216,6 @@ async function readKey({ keyVariables }: Api, read: ReadSettings): Promise<Model
     const get: GetKey = (refused) => givenKey(given.reference, read, refused !== undefined);
     return new ModelKey(await get(), get);
   }
-  const [variable] = keyVariables;
   throw noKey(`the model provider '${name}' needs an API key, and ${variable} is not set`, {
     hint: `export ${variable}=… (for an editor, put it into "env" of its settings for Plugboard), set models.providers.${name}.apiKey, or run: plugboard acp --sign-in model`,
   });

@@ -169,4 +169,6 @@ export interface ModelProvider {
   images?: boolean;
   /** The directory of the configuration file, where a secret of the provider is in a file. */
   baseDir?: string;
+  /** A project's file chose its address, so neither the environment's key nor the stored one is sent there. */
+  needsOwnKey?: true;
 }

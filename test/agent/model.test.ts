@@ -160,6 +160,24 @@ describe("a provider", () => {
     });
   });
 
+  it("whose address is a project's gets no key but its own", async () => {
+    const keys = { read: async () => new Map([["openai", "given"]]) };
+    const provider = {
+      type: "openai" as const,
+      baseUrl: "https://a.example",
+      needsOwnKey: true as const,
+    };
+    const env = { OPENAI_API_KEY: "set" };
+    expect(await failure("openai/x", { env, keys, providers: { openai: provider } })).toMatchObject(
+      {
+        code: "NEEDS_AUTH",
+        message:
+          "the project's file sets the address of the model provider 'openai' and no key, and your own key for openai is not sent to that address",
+        hint: `if the address should get it, write "apiKey": "\${OPENAI_API_KEY}" into models.providers.openai of the project's file, or set the same baseUrl in your own file`,
+      },
+    );
+  });
+
   it("needs no key where the API may do without", async () => {
     const { redact } = await openModel("ollama/x", { env: {} });
     expect(redact("as it is")).toBe("as it is");

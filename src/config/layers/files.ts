@@ -3,7 +3,7 @@
 // the file above can make the guard stricter, and never looser.
 
 import { isDeepStrictEqual } from "node:util";
-import type { AgentConfig } from "../../model/agent-config.ts";
+import type { AgentConfig, ModelProvider } from "../../model/agent-config.ts";
 import type { ConfigProblem } from "../../model/errors.ts";
 import type { AgentGuard, PerTool, PlacedRules, ServerGuard } from "../../model/guard-settings.ts";
 import type { SecretProviderName } from "../../model/secret-provider.ts";
@@ -36,7 +36,7 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     ...(names.hasToolNames && { hasToolNames: true }),
     model: models.model,
     models: models.models,
-    modelProviders: joined(base.modelProviders, over.modelProviders),
+    modelProviders: bothProviders(base, over),
     nativeModules: bothModules(base, over),
     // Where nobody says anything about the project, it is worked on where the command runs.
     workspace: over.workspace,
@@ -91,6 +91,25 @@ function unusedSecrets(
     const message = `is not used, because your own file uses secrets of ${provider}, and its settings hold for both`;
     return [{ path: `secrets.${provider}`, message, ...(file !== undefined && { file }) }];
   });
+}
+
+/**
+ * The key of a provider in the environment, or among the stored ones, is meant for the provider itself. Where the file
+ * above chooses the address, it has to ask for the key by name, so that whoever trusts the file sees it.
+ */
+function bothProviders(
+  { modelProviders: base }: AgentConfig,
+  { modelProviders: over }: AgentConfig,
+): AgentConfig["modelProviders"] {
+  if (over === undefined) return base;
+  const own = Object.entries(over).map(([name, provider]): [string, ModelProvider] => {
+    const { type, baseUrl, apiKey } = provider;
+    const beneath = base && Object.hasOwn(base, name) ? base[name] : undefined;
+    const isYours = beneath?.type === type && beneath.baseUrl === baseUrl;
+    if (baseUrl === undefined || apiKey || isYours) return [name, provider];
+    return [name, { ...provider, needsOwnKey: true }];
+  });
+  return joined(base, Object.fromEntries(own));
 }
 
 /** The user's own in their order, then the project's. */

@@ -64,9 +64,10 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
   let command: CliCommand | undefined;
   let typed: TypedServer | undefined;
   let problem = "";
+  let hint: string | undefined;
   const { argv: words, behind } = splitWords(argv);
   const program = describeProgram(
-    { ...output, onProblem: (text) => (problem = text) },
+    { ...output, onProblem: (text) => (problem = text), onHint: (text) => (hint = text) },
     (chosen, server) => {
       command = chosen;
       typed = server;
@@ -85,7 +86,7 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     if (error.exitCode === 0) return { kind: "answered", exitCode: EXIT.ok };
     // The options may not have been read, since one of them is wrong.
     const wantsJson = argv.slice(0, endOfOptions(argv)).includes("--json");
-    return { kind: "answered", exitCode: EXIT.usage, ...(wantsJson && { error: problem }) };
+    return { kind: "answered", exitCode: EXIT.usage, ...(wantsJson && { error: problem, hint }) };
   }
   const { version, V } = program.opts<{ version?: true; V?: true }>();
   if (version || V) {
@@ -102,8 +103,11 @@ function endOfOptions(argv: readonly string[]): number {
   return at === -1 ? argv.length : at;
 }
 
+const HINT = "hint: ";
+
 interface ProgramOutput extends CommandLineOutput {
   onProblem(text: string): void;
+  onHint(text: string): void;
 }
 
 /** `typed` is the server that the command is to use. */
@@ -124,7 +128,10 @@ function describeProgram(
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => output.out(text),
-      writeErr: (text) => output.err(text),
+      writeErr: (text) => {
+        if (text.startsWith(HINT)) output.onHint(text.slice(HINT.length).trim());
+        output.err(text);
+      },
       outputError: (text, write) => {
         const problem = usageError(text);
         output.onProblem(problem);

@@ -51,5 +51,5 @@ export type CliCommand =
 
 export type Invocation =
   | { kind: "run"; command: CliCommand; options: GlobalOptions }
-  /** Help, the version or a usage error, which has been printed. With --json, `error` says what is wrong. */
-  | { kind: "answered"; exitCode: number; error?: string };
+  /** Help, the version or a usage error, which has been printed. With --json, `error` says what is wrong, and `hint` what to do. */
+  | { kind: "answered"; exitCode: number; error?: string; hint?: string | undefined };

@@ -279,6 +279,9 @@ export class LiveConfig implements AsyncDisposable {
       const read = { ...of, launches: all, guards };
       const isApproved = trust.kind === "trusted";
       const before = last && filesIn(last).find(({ path }) => path === of.path);
+      // A text that started nothing was used without anybody's approval. Over a file of yours it needs one.
+      const isUnseen = trust.kind === "new" && whole.base !== undefined;
+      if (isUnseen && before?.launches.length === 0) return { ...read, isTrusted: false };
       return { ...read, isTrusted: isApproved || this.#mayStart(read, whole, before) };
     };
     return {

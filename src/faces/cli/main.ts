@@ -66,8 +66,8 @@ async function parse(argv: readonly string[], io: CliIo): Promise<Invocation> {
 }
 
 /** Help and usage errors are printed already. */
-function answer({ exitCode, error }: Answered, screen: Screen): number {
-  if (error !== undefined) screen.json({ error: { code: "INVALID_ARGUMENTS", message: error } });
+function answer({ exitCode, error: message, hint }: Answered, screen: Screen): number {
+  if (message !== undefined) screen.json({ error: { code: "INVALID_ARGUMENTS", message, hint } });
   return exitCode;
 }
 

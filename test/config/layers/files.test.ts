@@ -149,6 +149,42 @@ describe("settings of two files", () => {
       () => ({ modelProviders: { a: provider("http://a"), b: provider("http://c") } }),
     ],
     [
+      "send your model keys to an address that is in your own file, and to no other",
+      {
+        models: {
+          providers: {
+            same: { type: "openai", baseUrl: "https://a.example" },
+            other: { type: "openai", baseUrl: "https://a.example" },
+            kind: { type: "openai", baseUrl: "https://a.example" },
+            mine: { type: "openai", baseUrl: "https://a.example" },
+          },
+        },
+      },
+      {
+        models: {
+          providers: {
+            same: { type: "openai", baseUrl: "https://a.example" },
+            other: { type: "openai", baseUrl: "https://b.example" },
+            kind: { type: "anthropic", baseUrl: "https://a.example" },
+            named: { type: "openai", baseUrl: "https://b.example", apiKey: "${KEY}" },
+            openai: { type: "openai", baseUrl: "https://b.example" },
+            google: { type: "google", contextWindow: 5000 },
+          },
+        },
+      },
+      () => ({
+        modelProviders: {
+          same: expect.not.objectContaining({ needsOwnKey: true }),
+          other: { needsOwnKey: true },
+          kind: { needsOwnKey: true },
+          mine: expect.not.objectContaining({ needsOwnKey: true }),
+          named: expect.not.objectContaining({ needsOwnKey: true }),
+          openai: { needsOwnKey: true },
+          google: expect.not.objectContaining({ needsOwnKey: true }),
+        },
+      }),
+    ],
+    [
       "join the networks, the modules and the keys of a block",
       {
         ...defaults({ tools: { native: ["a.mjs"] } }),

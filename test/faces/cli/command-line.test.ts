@@ -383,16 +383,32 @@ describe("a command line is refused", () => {
   });
 
   it.each([
-    [["--json", "tols"], "unknown command 'tols'; did you mean tools?"],
-    [["call", "--json"], "missing required argument 'tool'"],
-    [["--bogus", "--json"], "unknown option '--bogus'"],
-    [["call", "a", "--bogus", "--", "--json"], undefined],
-  ])("with the error for a program that asks for JSON: %j", (argv, error) => {
-    expect(read(...argv).invocation).toEqual({ kind: "answered", exitCode: 2, error });
+    [
+      ["--json", "tols"],
+      "unknown command 'tols'; did you mean tools?",
+      "for commands and options: plugboard --help",
+    ],
+    [
+      ["call", "--json"],
+      "missing required argument 'tool'",
+      "arguments of a tool are written key=value; to see how: plugboard call --help",
+    ],
+    [
+      ["--bogus", "--json"],
+      "unknown option '--bogus'",
+      "for commands and options: plugboard --help",
+    ],
+    [["call", "a", "--bogus", "--", "--json"], undefined, undefined],
+  ])("with the error and the hint for a program that asks for JSON: %j", (argv, error, hint) => {
+    expect(read(...argv).invocation).toEqual({ kind: "answered", exitCode: 2, error, hint });
   });
 
   it.each([
     [["--bogus"], "for commands and options: plugboard --help"],
+    [
+      ["add", "a", "-s", "local", "--", "a"],
+      "project is plugboard.json in this directory, and user the one in Plugboard's home",
+    ],
     [["audit", "--bogus"], "to see how to use it: plugboard audit --help"],
     [["pins", "show"], "to see how to use it: plugboard pins show --help"],
     [

@@ -511,6 +511,17 @@ describe("a project's file over your own", () => {
     expect(agent.untrusted).toHaveLength(1);
     expect(agent.servers).toHaveLength(2);
     expect(agent.guard).toBeUndefined();
+    await live.close();
+
+    // So it does if your file is made while a command runs with the project's.
+    rmSync(place("home/plugboard.json"));
+    const later = await follow(undefined);
+    write("home/plugboard.json", MINE);
+    await later.live.reload();
+    const laid = await later.live.readAgent();
+    expect(laid.untrusted).toHaveLength(1);
+    expect(laid.servers).toHaveLength(2);
+    expect(laid.guard).toBeUndefined();
   });
 
   it("does not keep yours from being used by a mistake in it, unless you have trusted it before", async () => {

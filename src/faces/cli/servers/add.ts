@@ -228,10 +228,10 @@ function requireNew(
   context: CliContext,
 ): void {
   const existing = writtenServer(file, name);
-  const origin = isJsonObject(existing) ? existing["provenance"] : undefined;
-  if (force || !isJsonObject(origin) || provenance.kind !== "registry") return;
-  if (origin["name"] !== provenance.name) return;
-  const version = oneLine(String(origin["version"]), 100);
+  const earlier = isJsonObject(existing) ? existing["provenance"] : undefined;
+  if (force || !isJsonObject(earlier) || provenance.kind !== "registry") return;
+  if (earlier["name"] !== provenance.name) return;
+  const version = oneLine(String(earlier["version"]), 100);
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `${visible(file.path)} has ${provenance.name} already, as '${oneLine(name, 100)}' in version ${version}`,

@@ -322,7 +322,15 @@ function within(command: Parser): Parser {
     "-s, --scope <scope>",
     "project: plugboard.json in this directory; user: the one in Plugboard's home; by default the file that is in use",
   );
-  return command.addOption(scope.choices(["project", "user"]));
+  const choices = ["project", "user"];
+  scope.choices(choices).argParser((value: string) => {
+    if (choices.includes(value)) return value;
+    command.showHelpAfterError(
+      "hint: project is plugboard.json in this directory, and user the one in Plugboard's home",
+    );
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(", ")}.`);
+  });
+  return command.addOption(scope);
 }
 
 function adding(command: Parser): Parser {

@@ -8,7 +8,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { InitCommand } from "./command.ts";
-import { alone, fileSource, modeOf } from "./server-file.ts";
+import { alone, fileSource, modeOf, requireNoDanglingLink } from "./server-file.ts";
 
 /** Starts nothing, so it needs no trust. */
 const FIRST_FILE = `// The servers of Plugboard. \`plugboard add\` and \`plugboard remove\` change this file
@@ -34,6 +34,7 @@ export async function runInit({ scope }: InitCommand, context: CliContext): Prom
   const { screen, options, io } = context;
   const isNamed = scope !== undefined || options.config || io.env["PLUGBOARD_CONFIG"];
   const source = fileSource(isNamed ? scope : "project", context);
+  await requireNoDanglingLink(source);
   const path = visible(source.path);
   const next = offeredCommand("add <name> -- <command> [arguments]", options);
   await alone(source, context, async () => {

@@ -17,13 +17,13 @@ import { statusReason } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { openServerFile, otherFiles, type ServerFile } from "./server-file.ts";
 
-export type RegistryOrigin = Extract<Provenance, { kind: "registry" }>;
+export type RegistryProvenance = Extract<Provenance, { kind: "registry" }>;
 
 /** A server that was added from a registry, where it is written. */
 export interface InstalledServer {
   name: string;
   file: ServerFile;
-  origin: RegistryOrigin;
+  provenance: RegistryProvenance;
 }
 
 interface Checked extends InstalledServer {
@@ -75,10 +75,10 @@ export async function installedServers(
   const files = [file, ...(await otherFiles(file, scope, context))];
   return files.flatMap((each) =>
     Object.entries(writtenServers(each)).flatMap(([name, server]): InstalledServer[] => {
-      const origin = isJsonObject(server) ? server["provenance"] : undefined;
+      const provenance = isJsonObject(server) ? server["provenance"] : undefined;
       // The file has passed the check of its schema.
-      return isJsonObject(origin) && origin["kind"] === "registry"
-        ? [{ name, file: each, origin: origin as unknown as RegistryOrigin }]
+      return isJsonObject(provenance) && provenance["kind"] === "registry"
+        ? [{ name, file: each, provenance: provenance as unknown as RegistryProvenance }]
         : [];
     }),
   );
@@ -89,16 +89,16 @@ async function check(
   flag: string | undefined,
   context: CliContext,
 ): Promise<Checked> {
-  const { file, origin } = server;
+  const { file, provenance } = server;
   try {
     // It names an address to be asked.
     if (file.trust.kind === "untrusted") {
       throw new PlugboardError("UNTRUSTED", `${visible(file.path)} is not trusted`);
     }
-    return await withRegistry(flag ?? origin.registry, file, context, async (registry) => {
-      const latest = await registry.get(origin.name);
-      const notes = await notesOn(origin, latest, registry);
-      const isOutdated = isNewer(latest.server.version, origin.version) || notes.length > 0;
+    return await withRegistry(flag ?? provenance.registry, file, context, async (registry) => {
+      const latest = await registry.get(provenance.name);
+      const notes = await notesOn(provenance, latest, registry);
+      const isOutdated = isNewer(latest.server.version, provenance.version) || notes.length > 0;
       return { ...server, latest: latest.server.version, notes, isOutdated };
     });
   } catch (error) {
@@ -108,7 +108,7 @@ async function check(
 }
 
 async function notesOn(
-  { name, version, hash }: RegistryOrigin,
+  { name, version, hash }: RegistryProvenance,
   latest: RegistryEntry,
   registry: RegistryClient,
 ): Promise<string[]> {
@@ -133,26 +133,26 @@ function unlessUnknown(error: unknown): undefined {
   throw error;
 }
 
-function toRow({ name, origin, latest, notes, failure }: Checked): Row {
-  const isNew = latest !== undefined && isNewer(latest, origin.version);
+function toRow({ name, provenance, latest, notes, failure }: Checked): Row {
+  const isNew = latest !== undefined && isNewer(latest, provenance.version);
   return {
     cells: [
       visible(name),
-      visible(origin.version),
+      visible(provenance.version),
       isNew ? { text: visible(latest), tone: "green" } : visible(latest ?? "?"),
-      visible(origin.name),
+      visible(provenance.name),
     ],
     notes: [...notes, ...(failure === undefined ? [] : [failure.message])],
   };
 }
 
-function toJson({ name, file, origin, latest, notes, isOutdated, failure }: Checked): object {
+function toJson({ name, file, provenance, latest, notes, isOutdated, failure }: Checked): object {
   return {
     name,
     file: file.path,
-    registry: origin.registry,
-    from: origin.name,
-    installed: origin.version,
+    registry: provenance.registry,
+    from: provenance.name,
+    installed: provenance.version,
     ...(latest !== undefined && { newest: latest }),
     outdated: isOutdated,
     ...(notes.length > 0 && { notes }),

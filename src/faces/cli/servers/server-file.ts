@@ -1,5 +1,7 @@
 // The file that a command changes: which one it is, what it has, and how it is written back with its trust.
 
+import { existsSync } from "node:fs";
+import { readlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { FILE_NAME, filesOf, type FileSource, ownFile, withBase } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -76,8 +78,22 @@ export async function openServerFile(
 ): Promise<ServerFile> {
   const source = await withAgent(fileSource(scope, context), scope, context);
   const { path } = source;
+  await requireNoDanglingLink(source);
   const text = await readServerText(path, context.options.agent, context.io);
   return { ...text, path, source, trust: await trustBefore(source, text, context) };
+}
+
+/**
+ * Whoever made the directory chose where a link in it leads, so no file is made there. Rejects with CONFIG_INVALID.
+ */
+export async function requireNoDanglingLink({ path, from }: FileSource): Promise<void> {
+  if (from !== "directory") return;
+  const to = await readlink(path).catch(() => undefined);
+  if (to === undefined || existsSync(path)) return;
+  const message = `${visible(path)} is a link to ${visible(to)}, where there is no file, so nothing is written`;
+  throw new PlugboardError("CONFIG_INVALID", message, {
+    hint: `remove the link: rm ${shellQuoted(path)}, or make the file that it leads to`,
+  });
 }
 
 /** Where nobody says which file, it is the one that has the agent: the project's, or else the one beneath. */

@@ -97,8 +97,8 @@ async function notFromRegistry(
   context: CliContext,
 ): Promise<PlugboardError> {
   const { server } = await findServer(name, scope, context);
-  const origin = isJsonObject(server["provenance"]) ? server["provenance"] : undefined;
-  return origin === undefined
+  const provenance = isJsonObject(server["provenance"]) ? server["provenance"] : undefined;
+  return provenance === undefined
     ? wrong(
         `'${oneLine(name, 100)}' was not added from a registry, so nobody says which version is newer`,
         "to replace it, add it again with --force",
@@ -114,13 +114,13 @@ async function update(
   command: UpdateCommand,
   context: CliContext,
 ): Promise<Updated> {
-  const { file, origin } = server;
+  const { file, provenance } = server;
   if (file.trust.kind === "untrusted") {
     const message = `${visible(file.path)} is not trusted, and it names the registry to ask`;
     throw new PlugboardError("UNTRUSTED", message, { hint: "to look at it: plugboard trust" });
   }
   try {
-    return await withRegistry(command.registry ?? origin.registry, file, context, (registry) =>
+    return await withRegistry(command.registry ?? provenance.registry, file, context, (registry) =>
       updateFrom(registry, server, command, context),
     );
   } finally {
@@ -134,41 +134,41 @@ async function updateFrom(
   command: UpdateCommand,
   context: CliContext,
 ): Promise<Updated> {
-  const { name, file, origin } = server;
+  const { name, file, provenance } = server;
   const { screen } = context;
-  const entry = await registry.get(origin.name, server.version);
+  const entry = await registry.get(provenance.name, server.version);
   const { version } = entry.server;
-  const isSame = version === origin.version && entry.hash === origin.hash;
-  const isOld = server.version === undefined && isOlder(version, origin.version);
+  const isSame = version === provenance.version && entry.hash === provenance.hash;
+  const isOld = server.version === undefined && isOlder(version, provenance.version);
   if ((isSame || isOld) && command.set.length === 0) return { kind: "current", server };
   const written = writtenServer(file, name);
   const before: JsonObject = isJsonObject(written) ? written : {};
   const ways = waysOf(entry, registry.url).filter(({ kind }) => kind !== "unusable");
-  const way = ways.some(({ id }) => id === origin.way) ? origin.way : undefined;
+  const way = ways.some(({ id }) => id === provenance.way) ? provenance.way : undefined;
   const { offer, lines } = await offerFrom(entry, registry, way, file, context);
   for (const line of lines) screen.note(line);
-  if (version === origin.version && !isSame) {
+  if (version === provenance.version && !isSame) {
     screen.note(`warning: what the registry says about version ${visible(version)} has changed`);
   }
-  if (way === undefined && origin.way !== undefined) {
-    screen.note(`note: it cannot be run as ${visible(origin.way)} any more`);
+  if (way === undefined && provenance.way !== undefined) {
+    screen.note(`note: it cannot be run as ${visible(provenance.way)} any more`);
   }
-  const given = { set: command.set, earlier: origin.inputs ?? {}, yes: command.yes };
+  const given = { set: command.set, earlier: provenance.inputs ?? {}, yes: command.yes };
   const secrets = new TypedSecrets(name, file, command.secrets, context);
   const filled = await fillOffer(offer, given, secrets, context);
   const base = await builtBefore(registry, entry, server);
   const after = merged(before, filled.server, base);
   parseAgentConfig({ servers: { [name]: after } });
   screen.note(
-    `${visible(name)} would change from ${visible(origin.version)} to ${visible(version)}:`,
+    `${visible(name)} would change from ${visible(provenance.version)} to ${visible(version)}:`,
   );
   for (const line of await commandDiff(name, before, after)) screen.note(line);
   for (const note of filled.notes) screen.note(note);
   const surprise =
-    version === origin.version && !isSame
+    version === provenance.version && !isSame
       ? `what the registry says about version ${visible(version)} has changed`
-      : way === undefined && origin.way !== undefined
-        ? `it cannot be run as ${visible(origin.way)} any more`
+      : way === undefined && provenance.way !== undefined
+        ? `it cannot be run as ${visible(provenance.way)} any more`
         : isElsewhere(before, after)
           ? "it is at another address"
           : undefined;
@@ -218,9 +218,9 @@ function isOlder(version: string, than: string): boolean {
 async function builtBefore(
   registry: RegistryClient,
   entry: RegistryEntry,
-  { origin }: Wanted,
+  { provenance }: Wanted,
 ): Promise<ServerConfig | undefined> {
-  const { name, version, hash, way: id, inputs = {} } = origin;
+  const { name, version, hash, way: id, inputs = {} } = provenance;
   try {
     const old = entry.server.version === version ? entry : await registry.get(name, version);
     const way = waysOf(old, registry.url).find((each) => each.id === id);
@@ -241,9 +241,9 @@ function merged(
   built: ServerConfig,
   base: ServerConfig | undefined,
 ): ServerConfig {
-  const origin = isJsonObject(before["provenance"]) ? before["provenance"] : {};
+  const provenance = isJsonObject(before["provenance"]) ? before["provenance"] : {};
   // A bundle runs in its own directory.
-  const isBundle = String(origin["way"]).startsWith("mcpb");
+  const isBundle = String(provenance["way"]).startsWith("mcpb");
   const isMoved = isElsewhere(before, built);
   const replaced = new Set<string>([
     ...CONNECTION,
@@ -378,7 +378,7 @@ function changesLines(changes: readonly ToolChange[], { screen }: CliContext): s
 
 function outcomeLines(done: Updated): string[] {
   const name = visible(done.server.name);
-  const version = visible(done.server.origin.version);
+  const version = visible(done.server.provenance.version);
   switch (done.kind) {
     case "current":
       return [`${name} is up to date: ${version}`];
@@ -392,11 +392,11 @@ function outcomeLines(done: Updated): string[] {
 }
 
 function toJson(done: Updated): object {
-  const { name, file, origin } = done.server;
+  const { name, file, provenance } = done.server;
   return {
     name,
     file: file.path,
-    from: origin.version,
+    from: provenance.version,
     updated: done.kind === "updated",
     ...(done.kind === "updated" && {
       to: done.version,

@@ -108,3 +108,11 @@ describe("a secret of a server", () => {
     expect(printed.join("\n")).not.toContain(token);
   });
 });
+
+it("plugboard call says how to enable a server that is disabled", async () => {
+  scratch.file("board.json", { mcpServers: { off: { command: "off", enabled: false } } });
+  const { code, stderr } = await run("call", "off/echo");
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("server 'off' is disabled");
+  expect(stderr).toMatch(/to enable it:\s+plugboard (--config board\.json )?enable off/);
+});

@@ -1,3 +1,4 @@
+import { existsSync, symlinkSync } from "node:fs";
 import { expect, it } from "vitest";
 import { join } from "node:path";
 import { loadConfig } from "../../../../src/config/load.ts";
@@ -27,6 +28,19 @@ it("plugboard init writes a first file that is valid, also with its examples, an
 it("plugboard init writes where it is told to", async () => {
   const { stdout } = await scratch.run(["init", "-s", "user", "--json"]);
   expect(JSON.parse(stdout)).toEqual({ file: join(scratch.directory, "home/plugboard.json") });
+});
+
+it.each([
+  ["init", ["init"]],
+  ["add", ["add", "a", "-s", "project", "--yes", "--no-check", "--", "a"]],
+])("plugboard %s makes no file where a link in the project leads", async (_, argv) => {
+  const path = join(scratch.directory, "plugboard.json");
+  const to = join(scratch.directory, "elsewhere.json");
+  symlinkSync(to, path);
+  const { code, stdout, stderr } = await scratch.run(argv);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(`${path} is a link to ${to}, where there is no file`);
+  expect(existsSync(to)).toBe(false);
 });
 
 it("what was added to a first file stays above its examples, and leaves no trace when it is removed", async () => {

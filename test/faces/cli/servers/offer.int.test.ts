@@ -334,7 +334,9 @@ describe("a secret that is typed for a server in the registry", () => {
     expect(scratch.read("plugboard.json")).toContain("${API_KEY}");
     const refused = await asked(scratch, [...argv, "--force", "--secrets"], packed.env());
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("is not trusted, and a configuration decides where secrets are kept");
+    expect(refused.stderr).toContain(
+      "is not trusted, and a configuration decides where secrets are kept",
+    );
   });
 });
 
