@@ -7,12 +7,20 @@ import { once } from "node:events";
 const running = new Set();
 
 export function start(command, args, options = {}) {
-  // Options that someone has set for their own Node would change what is measured.
-  const env = { ...process.env, NODE_OPTIONS: "", ...options.env };
+  const env = { ...cleanEnvironment(process.env), ...options.env };
   const child = spawn(command, args, { ...options, env, detached: process.platform !== "win32" });
   running.add(child);
   child.once("exit", () => running.delete(child));
   return child;
+}
+
+/**
+ * Without what someone has set for their own Node: options change what is measured, and more certificates slow down
+ * every start of a Node that inherits them.
+ */
+function cleanEnvironment(environment) {
+  const { NODE_OPTIONS: _, NODE_EXTRA_CA_CERTS: __, ...env } = environment;
+  return env;
 }
 
 export function end(child) {

@@ -22,7 +22,7 @@ describe("/mcp", () => {
     expect(answer.split("\n")).toEqual([
       "- big: ready, 1 tool",
       "- small: ready, 5 tools",
-      "- big/tool_0: not offered to scripted/m: its definition takes about 65.5k tokens, " +
+      "- big/tool_0: not offered to scripted/m: its definition takes about 60.3k tokens, " +
         "more than a quarter of the model's window of 200k",
     ]);
     await editor.ask(sessionId, "Hello?");

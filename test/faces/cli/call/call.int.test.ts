@@ -290,7 +290,7 @@ describe("plugboard call", () => {
     expect(await call("off/echo", "text=a")).toEqual({
       code: 3,
       stdout: "",
-      stderr: "plugboard: server 'off' is disabled\n",
+      stderr: "plugboard: server 'off' is disabled\nhint: to enable it:\n  plugboard enable off\n",
     });
   });
 

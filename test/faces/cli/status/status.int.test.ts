@@ -55,7 +55,7 @@ describe("plugboard status", () => {
     });
     const { stdout } = await scratch.run(["status", "--config", file]);
     expect(stdout).toContain(
-      "tool_0: not offered to ollama/qwen3: its definition takes about 13.1k",
+      "tool_0: not offered to ollama/qwen3: its definition takes about 12.1k",
     );
     const { stdout: json } = await scratch.run(["status", "--json", "--config", file]);
     expect(JSON.parse(json)).toMatchObject({
