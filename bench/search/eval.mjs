@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toolTokens } from "../../dist/catalog/token-count.js";
+import { definitionTokens } from "../../dist/bridge/definition-tokens.js";
 import { ToolIndex } from "../../dist/catalog/search/tool-index.js";
 import { openBoard } from "../../dist/index.js";
 
@@ -109,7 +109,7 @@ async function recall(questions) {
 }
 
 function tokensOf(tools) {
-  return Math.round(tools.reduce((sum, tool) => sum + toolTokens(tool), 0));
+  return definitionTokens(tools);
 }
 
 /** Of as many tools, made of these. The best of several rounds, each with definitions that nobody has read yet. */
