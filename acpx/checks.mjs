@@ -48,7 +48,7 @@ export const CHECKS = [
     async run({ acpx }) {
       const { code, stdout, stderr } = await acpx([], ["direct", "exec", "What is this?"]);
       assert.equal(code, EXIT.failed);
-      assert.match(stdout + stderr, /To get answers, set ANTHROPIC_API_KEY/);
+      assert.match(stdout + stderr, /To get answers, run `plugboard acp --sign-in model`/);
     },
   },
   {
