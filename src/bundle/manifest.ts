@@ -1,4 +1,4 @@
-// The manifest of a bundle: what Plugboard reads of it, and its bounds. Other keys are passed over, so that a manifest
+// The manifest of a bundle: what Plugboard reads of it, and its bounds. Other keys are ignored, so that a manifest
 // may have more than Plugboard knows.
 
 import { z } from "zod";

@@ -1,5 +1,5 @@
 // What a registry says about one server: its server.json, and the registry's own word on it. Checked, because anybody
-// can publish one; keys that this version does not know are passed over.
+// can publish one; keys that this version does not know are ignored.
 
 import { createHash } from "node:crypto";
 import { z } from "zod";

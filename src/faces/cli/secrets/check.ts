@@ -97,7 +97,7 @@ async function loadTrustedAgent(context: CliContext): Promise<AgentConfig> {
   const found = source.kind === "file" ? await loadTrusted(source, context) : undefined;
   if (found !== undefined) return found.agent;
   throw new PlugboardError("CONFIG_INVALID", "there is no configuration here", {
-    hint: "name one with --config <file>",
+    hint: "name one with --config <file>, or add a server: plugboard add",
   });
 }
 

@@ -159,7 +159,7 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
   const transport = new Option("-t, --transport <transport>", "by default what fits");
   const add = program
     .command("add")
-    .description("add a server: a command after --, a URL, one of the MCP registry, or a bundle")
+    .description("add a server: a command after --, a URL, a name in the MCP registry, or a bundle")
     .usage(
       [
         "[options] <name> -- <command> [arguments...]",
