@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeCookie, parseCookie } from "../../../src/server/process/cookie.ts";
-import { currentHost, hostIdentity } from "../../../src/server/process/host-identity.ts";
+import { makeCookie, parseCookie } from "../../src/process/cookie.ts";
+import { currentHost, hostIdentity } from "../../src/process/host-identity.ts";
 
 describe("the identity of a host", () => {
   const directories: string[] = [];

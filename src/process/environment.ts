@@ -1,7 +1,7 @@
 // Builds the environment of a server's process: a small baseline, what is configured, and the cookie.
 // The rest of the host's environment holds secrets of others, so servers do not get it.
 
-import { COOKIE_VARIABLE } from "../../util/environment.ts";
+import { COOKIE_VARIABLE } from "../util/environment.ts";
 
 export type ChildEnvironment = Record<string, string>;
 

@@ -4,8 +4,8 @@
 // and daemons leave the group, so killing the group alone would not do.
 
 import { execFileSync } from "node:child_process";
-import { exitGuard } from "../../util/exit-guard.ts";
-import { signalGroup, signalProcess } from "../../util/signal.ts";
+import { exitGuard } from "../util/exit-guard.ts";
+import { signalGroup, signalProcess } from "../util/signal.ts";
 import { currentHost } from "./host-identity.ts";
 import {
   type ProcessEntry,

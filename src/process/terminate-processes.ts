@@ -1,9 +1,9 @@
 // Finds processes and ends them: SIGTERM, a short wait, SIGKILL. Right before each signal it checks that the
 // process is still the one that was found.
 
-import type { Clock } from "../../util/clock.ts";
-import { pollUntil } from "../../util/poll.ts";
-import { signalProcess } from "../../util/signal.ts";
+import type { Clock } from "../util/clock.ts";
+import { pollUntil } from "../util/poll.ts";
+import { signalProcess } from "../util/signal.ts";
 import type { ProcessEntry, ProcessTable } from "./process-table.ts";
 
 export interface TerminateOptions {

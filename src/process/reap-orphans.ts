@@ -1,7 +1,7 @@
 // Ends the processes that earlier hosts left behind when they were killed before they could clean up.
 
-import { type Logger, silentLogger } from "../../model/logger.ts";
-import { type Clock, systemClock } from "../../util/clock.ts";
+import { type Logger, silentLogger } from "../model/logger.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
 import { type HostIdentity, parseCookie } from "./cookie.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
@@ -13,7 +13,7 @@ import {
   withAncestors,
   withRelatives,
 } from "./process-table.ts";
-import { oneLine } from "../../util/text.ts";
+import { oneLine } from "../util/text.ts";
 import { terminateProcesses } from "./terminate-processes.ts";
 
 const LONGEST_NAME = 40;

@@ -3,9 +3,9 @@
 
 import { execFile } from "node:child_process";
 import { posix, win32 } from "node:path";
-import { type Logger, silentLogger } from "../../model/logger.ts";
-import type { StdioTarget } from "../../model/server-definition.ts";
-import { type Clock, systemClock } from "../../util/clock.ts";
+import { type Logger, silentLogger } from "../model/logger.ts";
+import type { StdioTarget } from "../model/server-definition.ts";
+import { type Clock, systemClock } from "../util/clock.ts";
 import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";
 import { currentHost } from "./host-identity.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { sweepNow } from "../../../src/server/process/exit-sweep.ts";
+import { sweepNow } from "../../src/process/exit-sweep.ts";
 
 // What real processes show is in reap-orphans.int.test.ts: a host that ends before its servers are stopped.
 

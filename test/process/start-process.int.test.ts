@@ -6,17 +6,14 @@ import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { PlugboardError } from "../../../src/model/errors.ts";
-import { parseCookie } from "../../../src/server/process/cookie.ts";
-import type {
-  ServerProcess,
-  StartProcessOptions,
-} from "../../../src/server/process/start-process.ts";
-import { startProcess } from "../../../src/server/process/start-process.ts";
-import { explainSpawnFailure } from "../../../src/server/process/spawn-failure.ts";
-import { taskkillPath } from "../../../src/server/process/stop-process-tree.ts";
-import { eventually, expectNoProcesses, isAlive, processesWith } from "../../support/processes.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+import { PlugboardError } from "../../src/model/errors.ts";
+import { parseCookie } from "../../src/process/cookie.ts";
+import type { ServerProcess, StartProcessOptions } from "../../src/process/start-process.ts";
+import { startProcess } from "../../src/process/start-process.ts";
+import { explainSpawnFailure } from "../../src/process/spawn-failure.ts";
+import { taskkillPath } from "../../src/process/stop-process-tree.ts";
+import { eventually, expectNoProcesses, isAlive, processesWith } from "../support/processes.ts";
+import { compile, type Compiled } from "../support/compile.ts";
 import { fixture, introduction } from "./fixtures.ts";
 import { hostArgs, testHost } from "./hosts.ts";
 
@@ -216,7 +213,7 @@ describe("a command that cannot be started", () => {
 describe("a host that has run out of files", () => {
   let compiled: Compiled;
   beforeAll(async () => {
-    compiled = await compile("src/server/process/start-process.ts");
+    compiled = await compile("src/process/start-process.ts");
   });
   afterAll(() => compiled.remove());
 

@@ -3,8 +3,8 @@ import {
   openProcessTable,
   sharedProcessTable,
   shareScans,
-} from "../../../src/server/process/open-process-table.ts";
-import type { ProcessEntry, ProcessTable } from "../../../src/server/process/process-table.ts";
+} from "../../src/process/open-process-table.ts";
+import type { ProcessEntry, ProcessTable } from "../../src/process/process-table.ts";
 
 /** A table whose scans end when told to. */
 function slowTable() {

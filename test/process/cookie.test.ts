@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeCookie, parseCookie } from "../../../src/server/process/cookie.ts";
+import { makeCookie, parseCookie } from "../../src/process/cookie.ts";
 
 const host = { uid: 1000, pid: 4321, start: "987654", space: "abc123" };
 

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  baseEnvironment,
-  childEnvironment,
-  readVariable,
-} from "../../../src/server/process/environment.ts";
+import { baseEnvironment, childEnvironment, readVariable } from "../../src/process/environment.ts";
 
 describe("the baseline", () => {
   it("is a small part of the host's environment", () => {

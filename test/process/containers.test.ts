@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labelledArgs, parseContainerRun } from "../../../src/server/process/containers.ts";
+import { labelledArgs, parseContainerRun } from "../../src/process/containers.ts";
 
 const label = ["--label", "plugboard.cookie=c"];
 

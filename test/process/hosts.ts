@@ -2,8 +2,8 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { currentHost } from "../../../src/server/process/host-identity.ts";
-import type { StartProcessOptions } from "../../../src/server/process/start-process.ts";
+import { currentHost } from "../../src/process/host-identity.ts";
+import type { StartProcessOptions } from "../../src/process/start-process.ts";
 import { fixture } from "./fixtures.ts";
 
 /** This process with its own space, so that tests and other hosts do not reap each other's processes. */
@@ -23,7 +23,7 @@ export function hostArgs(
   then: "stay" | "exit" | "hurry" | "end",
   space = testHost.space,
 ): string[] {
-  return [fixture("host"), `${modules}/server/process`, JSON.stringify(list), then, space];
+  return [fixture("host"), `${modules}/process`, JSON.stringify(list), then, space];
 }
 
 export async function startHost(args: string[]): Promise<Host> {

@@ -2,7 +2,7 @@
 // own programs (/bin/sh, /usr/bin/…) even from their owner, so those have no cookie here.
 
 import { execFile, execFileSync } from "node:child_process";
-import { COOKIE_VARIABLE } from "../../util/environment.ts";
+import { COOKIE_VARIABLE } from "../util/environment.ts";
 import {
   type ProcessEntry,
   type ProcessRef,

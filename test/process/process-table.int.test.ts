@@ -6,10 +6,10 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ProcessEntry, ProcessTable } from "../../../src/server/process/process-table.ts";
-import { ProcTable } from "../../../src/server/process/proc-table.ts";
-import { PsTable } from "../../../src/server/process/ps-table.ts";
-import { eventually, expectNoProcesses, isAlive, processesWith } from "../../support/processes.ts";
+import type { ProcessEntry, ProcessTable } from "../../src/process/process-table.ts";
+import { ProcTable } from "../../src/process/proc-table.ts";
+import { PsTable } from "../../src/process/ps-table.ts";
+import { eventually, expectNoProcesses, isAlive, processesWith } from "../support/processes.ts";
 import { fixture } from "./fixtures.ts";
 
 const linux = process.platform === "linux";

@@ -1,14 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ProcTable } from "../../../src/server/process/proc-table.ts";
-import { PsTable } from "../../../src/server/process/ps-table.ts";
-import type {
-  ServerProcess,
-  StartProcessOptions,
-} from "../../../src/server/process/start-process.ts";
-import { startProcess } from "../../../src/server/process/start-process.ts";
-import type { ProcessTable } from "../../../src/server/process/process-table.ts";
-import { shareScans } from "../../../src/server/process/open-process-table.ts";
-import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../../support/processes.ts";
+import { ProcTable } from "../../src/process/proc-table.ts";
+import { PsTable } from "../../src/process/ps-table.ts";
+import type { ServerProcess, StartProcessOptions } from "../../src/process/start-process.ts";
+import { startProcess } from "../../src/process/start-process.ts";
+import type { ProcessTable } from "../../src/process/process-table.ts";
+import { shareScans } from "../../src/process/open-process-table.ts";
+import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../support/processes.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 
 const known: number[] = [];

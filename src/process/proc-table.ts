@@ -14,10 +14,10 @@ import {
 } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { systemClock, within } from "../../util/clock.ts";
-import { hasErrorCode } from "../../util/error-code.ts";
-import { readStat } from "../../util/proc-stat.ts";
-import { COOKIE_VARIABLE } from "../../util/environment.ts";
+import { systemClock, within } from "../util/clock.ts";
+import { hasErrorCode } from "../util/error-code.ts";
+import { readStat } from "../util/proc-stat.ts";
+import { COOKIE_VARIABLE } from "../util/environment.ts";
 import {
   type ProcessEntry,
   type ProcessRef,

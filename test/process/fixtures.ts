@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-const directory = new URL("../../fixtures/processes/", import.meta.url);
+const directory = new URL("../fixtures/processes/", import.meta.url);
 
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`${name}.mjs`, directory));

@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hostIdentity } from "../../../src/server/process/host-identity.ts";
-import {
-  columns,
-  parseLine,
-  parseShortLine,
-  ps,
-  psOf,
-} from "../../../src/server/process/ps-table.ts";
+import { hostIdentity } from "../../src/process/host-identity.ts";
+import { columns, parseLine, parseShortLine, ps, psOf } from "../../src/process/ps-table.ts";
 
 const start = Date.UTC(2026, 10, 5, 8, 12, 35);
 

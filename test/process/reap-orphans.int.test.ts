@@ -1,23 +1,23 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { makeCookie, parseCookie } from "../../../src/server/process/cookie.ts";
-import { currentHost, hostIdentity } from "../../../src/server/process/host-identity.ts";
-import { openProcessTable } from "../../../src/server/process/open-process-table.ts";
-import type { ReapOptions } from "../../../src/server/process/reap-orphans.ts";
-import { reapOrphans } from "../../../src/server/process/reap-orphans.ts";
-import { startProcess } from "../../../src/server/process/start-process.ts";
-import type { ProcessEntry, ProcessTable } from "../../../src/server/process/process-table.ts";
-import { PsTable } from "../../../src/server/process/ps-table.ts";
+import { makeCookie, parseCookie } from "../../src/process/cookie.ts";
+import { currentHost, hostIdentity } from "../../src/process/host-identity.ts";
+import { openProcessTable } from "../../src/process/open-process-table.ts";
+import type { ReapOptions } from "../../src/process/reap-orphans.ts";
+import { reapOrphans } from "../../src/process/reap-orphans.ts";
+import { startProcess } from "../../src/process/start-process.ts";
+import type { ProcessEntry, ProcessTable } from "../../src/process/process-table.ts";
+import { PsTable } from "../../src/process/ps-table.ts";
 import {
   eventually,
   expectAllGone,
   expectNoProcesses,
   isAlive,
   processesWith,
-} from "../../support/processes.ts";
-import { recordingLogger } from "../../support/logger.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+} from "../support/processes.ts";
+import { recordingLogger } from "../support/logger.ts";
+import { compile, type Compiled } from "../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 import { type Host, hostArgs, killHost, type ServerList, startHost, testHost } from "./hosts.ts";
 
@@ -25,7 +25,7 @@ let compiled: Compiled;
 const hosts: Host[] = [];
 
 beforeAll(async () => {
-  compiled = await compile("src/server/process/start-process.ts");
+  compiled = await compile("src/process/start-process.ts");
 });
 
 afterEach(async () => {

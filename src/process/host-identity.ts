@@ -2,7 +2,7 @@
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { readStat } from "../../util/proc-stat.ts";
+import { readStat } from "../util/proc-stat.ts";
 import type { HostIdentity } from "./cookie.ts";
 
 import { psStartTime } from "./ps-table.ts";

@@ -8,8 +8,8 @@ import {
 } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { silentLogger } from "../../model/logger.ts";
-import { systemClock } from "../../util/clock.ts";
+import { silentLogger } from "../model/logger.ts";
+import { systemClock } from "../util/clock.ts";
 import { labelledArgs, parseContainerRun } from "./containers.ts";
 import { makeCookie } from "./cookie.ts";
 import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./environment.ts";

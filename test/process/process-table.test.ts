@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ProcessEntry } from "../../../src/server/process/process-table.ts";
-import {
-  relativesOf,
-  withAncestors,
-  withRelatives,
-} from "../../../src/server/process/process-table.ts";
+import type { ProcessEntry } from "../../src/process/process-table.ts";
+import { relativesOf, withAncestors, withRelatives } from "../../src/process/process-table.ts";
 
 function entry(pid: number, ppid: number, zombie = false, pgid = pid): ProcessEntry {
   return { pid, ppid, pgid, uid: 0, start: "1", ageMs: 0, zombie };

@@ -10,10 +10,10 @@
 
 import { execFile } from "node:child_process";
 import { win32 } from "node:path";
-import type { Logger } from "../../model/logger.ts";
-import { type Clock, within } from "../../util/clock.ts";
-import { pollUntil } from "../../util/poll.ts";
-import { signalGroup } from "../../util/signal.ts";
+import type { Logger } from "../model/logger.ts";
+import { type Clock, within } from "../util/clock.ts";
+import { pollUntil } from "../util/poll.ts";
+import { signalGroup } from "../util/signal.ts";
 import { type ContainerEngine, stopContainers } from "./containers.ts";
 import type { SweepTarget } from "./exit-sweep.ts";
 import { sharedProcessTable } from "./open-process-table.ts";

@@ -9,15 +9,15 @@ import {
   containerEngine,
   reapContainers,
   stopContainers,
-} from "../../../src/server/process/containers.ts";
-import { makeCookie } from "../../../src/server/process/cookie.ts";
-import { reapOrphans } from "../../../src/server/process/reap-orphans.ts";
-import type { ServerProcess } from "../../../src/server/process/start-process.ts";
-import { startProcess } from "../../../src/server/process/start-process.ts";
-import type { ProcessTable } from "../../../src/server/process/process-table.ts";
-import { systemClock } from "../../../src/util/clock.ts";
-import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../../support/processes.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+} from "../../src/process/containers.ts";
+import { makeCookie } from "../../src/process/cookie.ts";
+import { reapOrphans } from "../../src/process/reap-orphans.ts";
+import type { ServerProcess } from "../../src/process/start-process.ts";
+import { startProcess } from "../../src/process/start-process.ts";
+import type { ProcessTable } from "../../src/process/process-table.ts";
+import { systemClock } from "../../src/util/clock.ts";
+import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../support/processes.ts";
+import { compile, type Compiled } from "../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
 import { hostArgs, killHost, startHost, testHost } from "./hosts.ts";
 
@@ -27,7 +27,7 @@ let state: string;
 const containers: number[] = [];
 
 beforeAll(async () => {
-  compiled = await compile("src/server/process/start-process.ts");
+  compiled = await compile("src/process/start-process.ts");
   bin = await mkdtemp(join(tmpdir(), "plugboard-docker-"));
   const program = `#!/bin/sh\nexec '${process.execPath}' '${fixture("docker")}' "$@"\n`;
   await writeFile(join(bin, "docker"), program);

@@ -4,9 +4,9 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { PlugboardError } from "../../model/errors.ts";
-import { errorCode } from "../../util/error-code.ts";
-import { errorMessage } from "../../util/error-message.ts";
+import { PlugboardError } from "../model/errors.ts";
+import { errorCode } from "../util/error-code.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { type ChildEnvironment, readVariable } from "./environment.ts";
 
 export interface FailedSpawn {
