@@ -181,7 +181,14 @@ describe("a target", () => {
     ["/abs", "/abs"],
   ])("has the cwd %s as %s", (cwd, expected) => {
     const definition = define({ command: "x" });
-    const target = { ...definition.target, cwd, baseDir: "/etc/board" };
+    const target = {
+      kind: "stdio",
+      command: "x",
+      args: [],
+      env: {},
+      cwd,
+      baseDir: "/etc/board",
+    } as const;
     expect(resolveTarget({ ...definition, target }, ENV)).toMatchObject({ cwd: expected });
     expect(resolveTarget({ ...definition, target }, ENV)).not.toHaveProperty("baseDir");
   });
