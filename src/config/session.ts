@@ -82,12 +82,10 @@ const NO_WAY =
   'has the transport acp, and the session has no way to the client; expected "sendMcpMessage" in its options';
 
 /** The settings of the server, without how to reach it. */
-function treatmentOf({
-  transport: _,
-  serverId: _id,
-  ...settings
-}: AcpServerConfig): SessionDefaults {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+function treatmentOf(server: AcpServerConfig): SessionDefaults {
+  const isTreatment = ([key, value]: [string, unknown]): boolean =>
+    key !== "transport" && key !== "serverId" && value !== undefined;
+  return Object.fromEntries(Object.entries(server).filter(isTreatment));
 }
 
 function inTheClient(
