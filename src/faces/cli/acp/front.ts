@@ -7,6 +7,7 @@ import { sampleModel } from "../../../agent/sample.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import { reapOrphansOnce } from "../../../process/reap-orphans.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import {
   type AgentConfigFormat,
@@ -61,6 +62,8 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       programPath,
       startsAgain: MODEL_SETTINGS,
     });
+    // A board here has done so already, but one in a gateway has not.
+    void reapOrphansOnce(clock, logger);
     const { sampling } = models;
     const endpoints = new SessionEndpoints({
       clock,
