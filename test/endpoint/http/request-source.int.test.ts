@@ -1,10 +1,10 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { gatewaySettings } from "../../../../src/config/gateway.ts";
-import { RequestSource } from "../../../../src/faces/gateway/access/request-source.ts";
-import type { GatewaySettings } from "../../../../src/model/gateway-settings.ts";
-import { openRig } from "./rig.ts";
+import { gatewaySettings } from "../../../src/config/gateway.ts";
+import { RequestSource } from "../../../src/endpoint/http/request-source.ts";
+import type { GatewaySettings } from "../../../src/model/gateway-settings.ts";
+import { openRig } from "../../faces/gateway/access/rig.ts";
 
 const CONFIGURED: Partial<GatewaySettings> = {
   publicUrl: "https://gateway.example.com/plug",
@@ -75,7 +75,11 @@ describe("Host", () => {
 });
 
 describe("Host as an address that is not loopback", () => {
-  const source = new RequestSource(gatewaySettings());
+  const source = new RequestSource(gatewaySettings(), {
+    host: "host",
+    origin: "origin",
+    site: "site",
+  });
 
   /** Tests stay on loopback, so the address of the socket is set. */
   function requestTo(localAddress: string, host: string): IncomingMessage {

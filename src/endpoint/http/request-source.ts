@@ -1,17 +1,27 @@
 // Where a request comes from, as far as its headers tell: refuses requests that a web page makes in the background,
-// and requests under a name that is not the gateway's (DNS rebinding).
+// and requests under a name that is not this server's (DNS rebinding).
 
 import type { IncomingMessage } from "node:http";
-import type { GatewaySettings } from "../../../model/gateway-settings.ts";
-import { parseAddress } from "../../../net/address.ts";
-import { plainHost } from "../../../net/host-list.ts";
-import { isLocal } from "../../../net/policy.ts";
-import { type Refusal, refusal } from "./admission.ts";
+import type { GatewaySettings } from "../../model/gateway-settings.ts";
+import { parseAddress } from "../../net/address.ts";
+import { plainHost } from "../../net/host-list.ts";
+import { isLocal } from "../../net/policy.ts";
+import { type Refusal, refusal } from "./refusal.ts";
 
-type SourceSettings = Pick<
+export type SourceSettings = Pick<
   GatewaySettings,
   "host" | "publicUrl" | "allowedHosts" | "allowedOrigins"
 >;
+
+/** What those are told who are refused. */
+export interface SourceRefusals {
+  /** The request is for a name that is not this server's. */
+  host: string;
+  /** A web page of an origin that is not allowed made it. */
+  origin: string;
+  /** A web page made it, which did not say its origin. */
+  site: string;
+}
 
 /** A request with two of them could mean one thing here and another in something between the client and here. */
 const ONCE: ReadonlyMap<string, number> = new Map([
@@ -36,8 +46,11 @@ export class RequestSource {
   #lastHost: string | undefined;
   /** Requests are checked when they come in, and right after that when their token is. */
   #lastPassed: IncomingMessage | undefined;
+  readonly #refusals: SourceRefusals;
 
-  constructor({ host, publicUrl, allowedHosts, allowedOrigins }: SourceSettings) {
+  constructor(settings: SourceSettings, refusals: SourceRefusals) {
+    const { host, publicUrl, allowedHosts, allowedOrigins } = settings;
+    this.#refusals = refusals;
     const urls = publicUrl === undefined ? [] : [new URL(publicUrl)];
     for (const entry of [host, ...urls.map((url) => url.host), ...allowedHosts]) {
       const plain = entry.toLowerCase();
@@ -99,10 +112,7 @@ export class RequestSource {
       const own = parseAddress(socket.localAddress ?? "");
       if (own?.toString() === address.toString()) return undefined;
     }
-    return refusal(
-      403,
-      "this gateway does not answer under that Host; if it should, add the host to gateway.allowedHosts",
-    );
+    return refusal(403, this.#refusals.host);
   }
 
   #isKnown(host: string, port: string | undefined): boolean {
@@ -118,19 +128,11 @@ export class RequestSource {
     const { origin } = headers;
     if (origin !== undefined) {
       if (this.#origins.has(origin)) return undefined;
-      if (!isOwnOrigin(origin, headers.host)) {
-        return refusal(
-          403,
-          "web pages of that Origin may not use this gateway; if they should, add it to gateway.allowedOrigins",
-        );
-      }
+      if (!isOwnOrigin(origin, headers.host)) return refusal(403, this.#refusals.origin);
     }
     const site = headers["sec-fetch-site"];
     if (site === undefined || site === "same-origin" || site === "none") return undefined;
-    return refusal(
-      403,
-      "a web page of another site made this request; if it should, add its origin to gateway.allowedOrigins",
-    );
+    return refusal(403, this.#refusals.site);
   }
 }
 
