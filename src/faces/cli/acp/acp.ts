@@ -108,6 +108,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       secrets: keyReader(context),
+      mcpOverAcp: command.mcpOverAcp ?? false,
       signal,
       clock,
       logger,

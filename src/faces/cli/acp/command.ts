@@ -8,6 +8,8 @@ export interface AcpCommand {
   model?: string;
   /** What to sign in to in this terminal, instead of serving an editor. */
   signIn?: SignInTo;
+  /** Takes MCP servers that run in the editor. */
+  mcpOverAcp?: boolean;
 }
 
 type SignInTo = "servers" | "model";
@@ -53,8 +55,17 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
         .choices(["servers", "model"] satisfies SignInTo[])
         .preset("servers" satisfies SignInTo),
     )
+    .option(
+      "--mcp-over-acp",
+      "also take MCP servers that run in the editor itself (an unstable part of ACP)",
+    )
     .addHelpText("after", HELP)
-    .action(({ model, signIn }: { model?: string; signIn?: SignInTo }) =>
-      choose({ kind: "acp", model, ...(signIn && { signIn }) }),
+    .action(({ model, signIn, mcpOverAcp }: Omit<AcpCommand, "kind">) =>
+      choose({
+        kind: "acp",
+        model,
+        ...(signIn && { signIn }),
+        ...(mcpOverAcp && { mcpOverAcp }),
+      }),
     );
 }
