@@ -86,7 +86,12 @@ function openclawFiles(
 ): string[] {
   const given = (name: string, home: string): string | undefined => {
     const path = env[name]?.trim();
-    return path ? resolve(cwd, path.replace(/^~(?=$|[\\/])/, () => home)) : undefined;
+    return path
+      ? resolve(
+          cwd,
+          path.replace(/^~(?=$|[\\/])/, () => home),
+        )
+      : undefined;
   };
   const home = given("OPENCLAW_HOME", homedir) ?? homedir;
   const named = given("OPENCLAW_CONFIG_PATH", home);
