@@ -49,8 +49,6 @@ export interface ConnectedApplication {
   own?: (value: unknown) => Entry[];
   /** What `plugboard openclaw setup` has put there too, and what stays. */
   kept?: (value: unknown) => Entry[];
-  /** Texts of its entries that are not shown. */
-  hidden?: readonly string[];
   /** What it takes until it notices. */
   next: string;
 }

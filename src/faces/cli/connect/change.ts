@@ -55,7 +55,7 @@ export async function planChange(wish: Wish): Promise<Change> {
   const isExact = before.directories !== undefined;
   const base = before.text ?? "";
   const value = valueOf(application, { ...file, text: before.text });
-  const wanted = wish.wanted(value);
+  const wanted = inOrder(wish.wanted(value), valueOf(application, file));
   const change = { file, home, wanted, isExact };
   if (wanted.length === 0 && isExact && before.text === undefined) {
     return { ...change, outcome: { kind: "removal", directories: before.directories ?? [] } };
@@ -79,6 +79,27 @@ export async function planChange(wish: Wish): Promise<Change> {
     : undefined;
   const steps = stepsOf(file.text ?? "", base, before.splices, splices);
   return { ...change, outcome: { kind: "text", text, steps, record } };
+}
+
+/** What the file has already comes first, in its order: then nothing moves where nothing changes. */
+function inOrder(entries: readonly Entry[], value: unknown): Entry[] {
+  const placed = entries.map((entry) => ({ entry, place: placeIn(value, entry.path) }));
+  return placed.toSorted((a, b) => comparePlaces(a.place, b.place)).map(({ entry }) => entry);
+}
+
+/** The positions of the keys on the way. Empty where there is nothing. */
+function placeIn(value: unknown, path: Entry["path"]): number[] {
+  if (valueIn(value, path) === undefined) return [];
+  return path.map((key, depth) => {
+    if (typeof key === "number") return key;
+    return Object.keys(valueIn(value, path.slice(0, depth)) as object).indexOf(key);
+  });
+}
+
+function comparePlaces(a: readonly number[], b: readonly number[]): number {
+  if (a.length === 0 || b.length === 0) return b.length - a.length;
+  const at = a.findIndex((position, depth) => position !== b[depth]);
+  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
 }
 
 function isIn(value: unknown, entry: Entry): boolean {

@@ -42,11 +42,15 @@ export async function runConnect(command: ConnectCommand, context: CliContext): 
   }
 }
 
-/** `application` may have other entries than the one of this name in the list. */
+/**
+ * `application` may have other entries than the one of this name in the list. `report` is what else there is to say with
+ * --json.
+ */
 export async function connect(
   command: Omit<ConnectOptions, "application">,
   application: ConnectedApplication,
   context: CliContext,
+  report: object = {},
 ): Promise<number> {
   const { io, options } = context;
   const found = findSource(context);
@@ -69,7 +73,10 @@ export async function connect(
     present: present.filter(({ as }) => command.as === undefined || as === command.as),
     wanted: (without) => [...kept, ...entries(without)],
   });
-  const connected = { application, file, entries: change.wanted.slice(kept.length) };
+  const isKept = ({ path }: Entry): boolean =>
+    kept.some((other) => isDeepStrictEqual(other.path, path));
+  const entriesNow = change.wanted.filter((entry) => !isKept(entry));
+  const connected = { application, file, entries: entriesNow, report };
   if (change.outcome.kind === "same") {
     return reportConnected({ ...connected, isNew: false, twice: [] }, context);
   }
@@ -82,7 +89,7 @@ export async function connect(
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,
     ),
   ];
-  await makeChange(change, { yes: command.yes, notes, hidden: application.hidden }, context);
+  await makeChange(change, { yes: command.yes, notes }, context);
   return reportConnected({ ...connected, isNew: true, twice }, context);
 }
 
@@ -245,6 +252,7 @@ function toKey(command: string, args: readonly string[]): string {
 }
 
 interface Connected {
+  report: object;
   application: ConnectedApplication;
   file: TextFile;
   entries: readonly Entry[];
@@ -253,7 +261,7 @@ interface Connected {
 }
 
 function reportConnected(
-  { application, file, entries, isNew, twice }: Connected,
+  { application, file, entries, isNew, twice, report }: Connected,
   { screen, options }: CliContext,
 ): number {
   if (options.json) {
@@ -263,6 +271,7 @@ function reportConnected(
       changed: isNew,
       entries: entries.map(({ as, path, value }) => ({ as, path, value })),
       twice,
+      ...report,
     });
     return EXIT.ok;
   }
