@@ -131,6 +131,7 @@ export class Relay {
       agentFor: (endpoint) => this.#agentFor(endpoint),
       dismiss: (agent) => this.#dismiss(agent),
       ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
+      hold: (sessionId, work) => this.#change(sessionId, () => work),
       authentication: () => this.#authentication,
       clock,
       logger,
