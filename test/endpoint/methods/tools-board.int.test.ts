@@ -24,7 +24,7 @@ it.each([
 ])("a %s client is asked nothing, and hears that its call waits", async (_, connect) => {
   const guards = { approval: "ask", sampling: "allow" } as const;
   const asked: string[] = [];
-  let endpoint: Endpoint | undefined;
+  const served: { endpoint?: Endpoint } = {};
   const board = await open(
     {
       old: { ...fixture("asks"), ...guards },
@@ -34,7 +34,7 @@ it.each([
     {
       onApproval({ callId, tool, caller }) {
         asked.push(`${tool} for ${caller}`);
-        endpoint?.sayWaiting(callId, `waits for approval of ${tool}`);
+        served.endpoint?.sayWaiting(callId, `waits for approval of ${tool}`);
         return "once";
       },
       onElicitation({ server, message }) {
@@ -49,10 +49,10 @@ it.each([
       },
     },
   );
-  const served = await serve(board, { questions: "board" });
-  endpoint = served.endpoint;
+  const { url, endpoint } = await serve(board, { questions: "board" });
+  served.endpoint = endpoint;
   const toClient: string[] = [];
-  const client = await connect(served.url, {
+  const client = await connect(url, {
     capabilities: { elicitation: { form: {} }, sampling: {} },
   });
   client.setRequestHandler("elicitation/create", async () => {
