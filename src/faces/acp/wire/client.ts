@@ -65,6 +65,13 @@ export class AcpClient implements FrontClient {
     return this.#connection.client.request(method, params, options);
   }
 
+  /** Like `request`, for methods that are not in the stable protocol. */
+  ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#connection === undefined) return Promise.reject(RequestError.requestCancelled());
+    const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    return this.#connection.client.request(method, params, options);
+  }
+
   /** Tells the client that the user has finished on a page it showed. Never rejects. */
   async completeElicitation(params: CompleteElicitationNotification): Promise<void> {
     const { complete } = methods.client.elicitation;
