@@ -226,7 +226,7 @@ describe("approval", () => {
   ])("a call that the agent does not show is shown, and ends: %s", async (option, text, status) => {
     const { client, call } = await open({ answer: () => choose(option) });
     expect(await call("echo__echo", HI)).toContain(text);
-    const { toolCallId } = client.asked[0]?.params["toolCall"] as JsonObject;
+    const { toolCallId } = (client.asked[0]?.params["toolCall"] ?? {}) as JsonObject;
     expect(toolCallId).toMatch(/^plugboard-/);
     await eventually(() => client.updates.length === 1);
     expect(client.updates).toMatchObject([
@@ -273,7 +273,7 @@ describe("a permission that the client has given to the agent", () => {
     { optionId: "y", name: "Yes", kind: "allow_once" },
     { optionId: "n", name: "No", kind: "reject_once" },
   ];
-  const { sessionUpdate: _, ...toolCall } = SHOWN;
+  const { sessionUpdate: _kind, ...toolCall } = SHOWN;
   const request = (): JsonObject => ({ sessionId: "sess-1", toolCall, options });
   /** The client asks again for each call that the permission does not cover, and rejects it. */
   const asking = () => open({ answer: () => choose("reject") });
