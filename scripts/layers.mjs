@@ -12,7 +12,7 @@ const LAYERS = [
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
   // oxfmt-ignore
-  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle"],
+  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle", "openclaw"],
   ["net", "state", "redaction", "process"],
   ["model"],
   ["util"],

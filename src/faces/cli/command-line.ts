@@ -18,6 +18,7 @@ import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
+import { describeOpenclaw } from "./openclaw/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeSecrets } from "./secrets/command.ts";
 import { describeServe } from "./serve/command.ts";
@@ -214,6 +215,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeReload(program, choose);
   describeTokens(program, choose, refuseCommand);
   describeAcp(program, choose);
+  describeOpenclaw(program, choose, refuseCommand);
   program.commandsGroup("More:");
   describeDemo(program, () => choose({ kind: "demo" }));
 }
