@@ -12,7 +12,20 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 
-export class AcpClient {
+/** A client as questions and updates reach it. */
+export interface FrontClient {
+  capabilities(): ClientCapabilities;
+  showsNotices(): boolean;
+  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  request<Method extends ClientRequestMethod>(
+    method: Method,
+    params: ClientRequestParamsByMethod[Method],
+    signal: AbortSignal | undefined,
+  ): Promise<ClientRequestResponsesByMethod[Method]>;
+  completeElicitation(params: CompleteElicitationNotification): Promise<void>;
+}
+
+export class AcpClient implements FrontClient {
   #capabilities: ClientCapabilities = {};
   #connection: AgentConnection | undefined;
 
