@@ -1,7 +1,7 @@
 // `plugboard acp -- <command …>`: stands between the editor and another ACP agent, until the editor disconnects.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { sampleModel } from "../../../agent/sample.ts";
 import { plugboardHome } from "../../../config/home.ts";
@@ -60,6 +60,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
     await using board = await openEditorBoard(agent, config, context, {
       programPath,
       startsAgain: MODEL_SETTINGS,
+      isForClients: true,
     });
     const { sampling } = models;
     const endpoints = new SessionEndpoints({
@@ -68,7 +69,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       newId: randomUUID,
       random: randomBytes,
       shim: { command: process.execPath, args: [commandFile()], env: {} },
-      directory: plugboardHome(io.env, io.homedir),
+      directory: join(plugboardHome(io.env, io.homedir), "attach"),
     });
     await runFront({
       input: stdin,
