@@ -5,6 +5,7 @@ import { methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
+import type { SendMcpMessage } from "../../../model/mcp-message.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
@@ -48,9 +49,14 @@ export interface RelayedSessionsOptions {
   handOver: HandOver;
   openSession: (
     setup: Pick<SessionSetup, "cwd" | "additionalDirectories" | "mcpServers">,
-    options: Pick<FrontSessionOptions, "client" | "endpoint" | "agentName" | "connects">,
+    options: Pick<
+      FrontSessionOptions,
+      "client" | "endpoint" | "agentName" | "connects" | "sendMcpMessage"
+    >,
   ) => Promise<FrontSession>;
   client: RelayedClient;
+  /** The way to servers in the client. Without it none are taken. */
+  sendMcpMessage?: SendMcpMessage;
   agentName: () => string;
   /** What the agent said of itself. */
   capabilities: () => unknown;
@@ -103,7 +109,8 @@ export class RelayedSessions {
     const { client, logger } = this.#options;
     let opening: Opening | undefined;
     try {
-      const setup = readSetup(kind, request.params);
+      const overAcp = this.#options.sendMcpMessage !== undefined;
+      const setup = readSetup(kind, request.params, overAcp);
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
       const isSame = kind !== "fork" && known?.lost === undefined && isSameSetup(known, setup);
       opening = isSame && known ? reopened(known) : await this.#begin(kind, setup, known);
@@ -120,7 +127,7 @@ export class RelayedSessions {
     setup: SessionSetup,
     known: RelayedSession | undefined,
   ): Promise<Opening> {
-    const { handOver, agentFor, agentName, client } = this.#options;
+    const { handOver, agentFor, agentName, client, sendMcpMessage } = this.#options;
     const { params, ...about } = setup;
     const sessionId = known?.agentId ?? textIn(params["sessionId"]);
     const prepared = await handOver.prepare({ kind, params, ...(sessionId && { sessionId }) });
@@ -131,6 +138,7 @@ export class RelayedSessions {
         endpoint,
         agentName,
         connects: handOver.connects,
+        ...(sendMcpMessage && { sendMcpMessage }),
       });
       return { board: { session, prepared, params }, agent: agentFor(endpoint), isNew: true };
     } catch (error) {
@@ -341,10 +349,10 @@ function reopened({ board, agent }: RelayedSession): Opening {
 }
 
 /** Throws −32602 for what an agent could not open either. */
-function readSetup(kind: OpeningKind, given: JsonObject): SessionSetup {
+function readSetup(kind: OpeningKind, given: JsonObject, overAcp: boolean): SessionSetup {
   const parse = kind === "new" ? parseNew : kind === "load" ? parseLoad : parseResume;
   const { cwd, additionalDirectories, mcpServers } = parse(given);
-  readMcpServers(mcpServers);
+  readMcpServers(mcpServers, { overAcp });
   const { mcpServers: _, ...params } = given;
   return { cwd, additionalDirectories, mcpServers, params };
 }

@@ -89,6 +89,11 @@ describe("initialize", () => {
       '{"agentCapabilities":{"mcpCapabilities":null}}',
       '{"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":true}}}',
     ],
+    // The front takes all servers from the client, and none that is in the client.
+    [
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}',
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true,"sse":true}}}',
+    ],
   ])("the client hears of http and sse, and of %s otherwise", async (said, told) => {
     const front = await startFront(answer(said));
     front.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}');
