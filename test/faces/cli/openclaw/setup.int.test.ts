@@ -292,7 +292,7 @@ describe("the shared entry", () => {
     transport: "streamable-http",
     ...(headers && { headers }),
     connectionTimeoutMs: 60_000,
-    requestTimeoutMs: 120_000,
+    requestTimeoutMs: 600_000,
   });
   const reference = { Authorization: "Bearer ${PLUGBOARD_TOKEN}" };
   const bearer = { Authorization: expect.stringMatching(/^Bearer plug_/) as string };
