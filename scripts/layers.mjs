@@ -13,7 +13,7 @@ const LAYERS = [
   ["board.ts", "board"],
   // oxfmt-ignore
   ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle", "openclaw"],
-  ["net", "state", "redaction"],
+  ["net", "state", "redaction", "process"],
   ["model"],
   ["util"],
 ];

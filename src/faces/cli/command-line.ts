@@ -154,6 +154,10 @@ function describeProgram(
   add?.showHelpAfterError(
     "hint: what belongs to the command comes after --, as in: plugboard add files -- npx -y some-server",
   );
+  const acp = program.commands.find((each) => each.name() === "acp");
+  acp?.showHelpAfterError(
+    "hint: what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent",
+  );
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)

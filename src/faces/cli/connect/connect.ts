@@ -1,6 +1,7 @@
 // `plugboard connect`: puts the board into another application's own file.
 
 import { isDeepStrictEqual } from "node:util";
+import { isRemote } from "../../../model/server-definition.ts";
 import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
@@ -165,7 +166,7 @@ function refuseBoardInBoard(
       { hint: "import its servers first: plugboard import --write" },
     );
   }
-  const own = servers.find(({ target }) => isBoard(target));
+  const own = servers.find(({ target }) => target.kind !== "acp" && isBoard(target));
   if (own === undefined) return;
   throw new PlugboardError(
     "CONFIG_INVALID",
@@ -238,7 +239,7 @@ async function onBothSides(
   const names = new Set(onBoard.map(({ name }) => name));
   const targets = new Set(
     onBoard.map(({ target }) =>
-      target.kind === "stdio" ? toKey(target.command, target.args) : target.url,
+      target.kind === "stdio" ? toKey(target.command, target.args) : isRemote(target) && target.url,
     ),
   );
   return [...(read?.servers ?? [])].flatMap(([name, given]) => {
