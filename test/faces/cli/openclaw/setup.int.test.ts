@@ -167,7 +167,8 @@ describe.each(["comments.json5", "windows.json", "one-line.json"])("%s", (fixtur
 
 describe("slots", () => {
   it("are made where there is no file, which is then the owner's alone", async () => {
-    await setupSlots();
+    const { stderr } = await setupSlots();
+    expect(stderr).toMatch(/^warning: there is no .*openclaw\.json yet.*\n.*openclaw onboard$/m);
     expect(statSync(at(FILE)).mode & 0o777).toBe(0o600);
     await setup("--undo");
     expect(existsSync(at(".openclaw"))).toBe(false);
