@@ -16,5 +16,10 @@ it.each(files)("%s runs to its end", async (file) => {
   expect(stdout).toContain("Hello, world!");
   expect(stdout).toContain("09:00:00 in Europe/Berlin");
   expect(stdout).toContain("Unknown time zone");
+  if (file === "clawtools.mjs") {
+    expect(stdout).toMatch(
+      /registered: greet, demo__current_time, .*\n.*changed.*\nregistered: greet\n/,
+    );
+  }
   expect(stderr).toBe("");
 });
