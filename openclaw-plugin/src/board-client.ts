@@ -6,7 +6,12 @@ import { once } from "node:events";
 import { homedir } from "node:os";
 import { oneLine } from "../../src/util/text.ts";
 import manifest from "../package.json" with { type: "json" };
-import { type Connection, type HttpConnection, isRecord, type StdioConnection } from "./settings.ts";
+import {
+  type Connection,
+  type HttpConnection,
+  isRecord,
+  type StdioConnection,
+} from "./settings.ts";
 
 const PROTOCOL = "2026-07-28";
 const META = "io.modelcontextprotocol/";
@@ -41,7 +46,10 @@ export class BoardClient {
   }
 
   /** Rejects with a BoardProblem. `again` asks a board that has just failed, too. */
-  async read(uri: string, { timeoutMs, again }: { timeoutMs: number; again?: boolean }): Promise<string> {
+  async read(
+    uri: string,
+    { timeoutMs, again }: { timeoutMs: number; again?: boolean },
+  ): Promise<string> {
     const { now = Date.now } = this.#options;
     const last = this.#failure;
     if (last !== undefined && again !== true && now() - last.at < PAUSE_MS) throw last.problem;
@@ -201,7 +209,9 @@ class BoardProcess {
   }
 
   isFor(connection: StdioConnection): boolean {
-    return this.#end === undefined && JSON.stringify(connection) === JSON.stringify(this.#connection);
+    return (
+      this.#end === undefined && JSON.stringify(connection) === JSON.stringify(this.#connection)
+    );
   }
 
   async ask(message: Request, timeoutMs: number): Promise<unknown> {
@@ -298,7 +308,20 @@ class BoardProcess {
 function inherited(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names =
     process.platform === "win32"
-      ? ["APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATH", "PROCESSOR_ARCHITECTURE", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE", "PROGRAMFILES"]
+      ? [
+          "APPDATA",
+          "HOMEDRIVE",
+          "HOMEPATH",
+          "LOCALAPPDATA",
+          "PATH",
+          "PROCESSOR_ARCHITECTURE",
+          "SYSTEMDRIVE",
+          "SYSTEMROOT",
+          "TEMP",
+          "USERNAME",
+          "USERPROFILE",
+          "PROGRAMFILES",
+        ]
       : ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
   const kept = names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return { HOME: homedir(), ...(Object.fromEntries(kept) as NodeJS.ProcessEnv) };
@@ -330,7 +353,10 @@ function textIn(answer: unknown): string {
 function toProblem(error: unknown): BoardProblem {
   if (error instanceof BoardProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new BoardProblem(oneLine(message, 300), "see whether the server is Plugboard: openclaw mcp status");
+  return new BoardProblem(
+    oneLine(message, 300),
+    "see whether the server is Plugboard: openclaw mcp status",
+  );
 }
 
 async function settles(promise: Promise<void>, ms: number): Promise<boolean> {

@@ -58,7 +58,9 @@ function sourceOf(toolName: string, details: unknown): FrameSource | undefined {
     const tool = [mcpTool, mcpOperation, named?.[2]].find((each) => typeof each === "string");
     return { server: mcpServer, tool: (tool as string | undefined) ?? toolName };
   }
-  // Errors come without details, and OpenClaw leaves out details that are too large. The name says it then.
+  // Of a call that has failed OpenClaw makes an error of its own, with the server's words in a frame of its own.
+  if (isRecord(details) && details["status"] === "error") return undefined;
+  // OpenClaw leaves out details that are too large. The name says whose result it is then.
   return named === null ? undefined : { server: named[1] ?? "", tool: named[2] ?? "" };
 }
 

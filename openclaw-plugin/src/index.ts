@@ -8,7 +8,8 @@ import { HOOK_MS, promptContext } from "./prompt-context.ts";
 import { readConnection, readSettings } from "./settings.ts";
 import { type PluginStatus, readStatus, statusText } from "./status.ts";
 
-const DESCRIPTION = "Show the servers that Plugboard brings in, and what to do about those that are down";
+const DESCRIPTION =
+  "Show the servers that Plugboard brings in, and what to do about those that are down";
 
 export default {
   id: "plugboard",
@@ -60,7 +61,9 @@ function register(api: PluginApi): void {
         .action(async ({ json }) => {
           const found = await status(config);
           await board.close();
-          process.stdout.write(`${json === true ? JSON.stringify(found, null, 2) : statusText(found)}\n`);
+          process.stdout.write(
+            `${json === true ? JSON.stringify(found, null, 2) : statusText(found)}\n`,
+          );
           if (found.problem !== undefined) process.exitCode = 1;
         });
     },

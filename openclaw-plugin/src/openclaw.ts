@@ -33,11 +33,7 @@ export interface PluginApi {
     registrar: (context: { program: CliCommand; config: OpenClawConfig }) => void,
     options: { descriptors: { name: string; description: string; hasSubcommands: boolean }[] },
   ): void;
-  registerService(service: {
-    id: string;
-    start: () => void;
-    stop: () => Promise<void>;
-  }): void;
+  registerService(service: { id: string; start: () => void; stop: () => Promise<void> }): void;
 }
 
 /** The keys that matter here. OpenClaw has checked the file; what it says about MCP servers, we check again. */

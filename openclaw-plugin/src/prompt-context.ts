@@ -26,14 +26,19 @@ export function promptContext({
   config,
   maxResourceBytes,
   warn,
-}: PromptContextOptions): (event: object, context: PromptContext) => Promise<PromptAddition | undefined> {
+}: PromptContextOptions): (
+  event: object,
+  context: PromptContext,
+) => Promise<PromptAddition | undefined> {
   let told = "";
   return async (_, { agentId, contextTokenBudget }) => {
     if (isDenied(config(), agentId)) return undefined;
     const share = (contextTokenBudget ?? Infinity) * SHARE * BYTES_PER_TOKEN;
     const maxBytes = Math.floor(Math.min(maxResourceBytes, share));
     try {
-      const text = await board.read(`plugboard://context?maxBytes=${maxBytes}`, { timeoutMs: WAIT_MS });
+      const text = await board.read(`plugboard://context?maxBytes=${maxBytes}`, {
+        timeoutMs: WAIT_MS,
+      });
       told = "";
       return text === "" ? undefined : { appendSystemContext: text };
     } catch (error) {

@@ -80,7 +80,8 @@ export function readConnection(config: OpenClawConfig, rootDir: string | undefin
 /** Whether the rules keep the board's tools from an agent: it gets none of its resources then, either. */
 export function isDenied(config: OpenClawConfig, agentId: string | undefined): boolean {
   const { entries = {}, list = [] } = config.agents ?? {};
-  const own = agentId === undefined ? [] : [entries[agentId], list.find(({ id }) => id === agentId)];
+  const own =
+    agentId === undefined ? [] : [entries[agentId], list.find(({ id }) => id === agentId)];
   return [config.tools, ...own.map((agent) => agent?.tools)].some(deniesServer);
 }
 

@@ -43,7 +43,12 @@ export interface StatusSources {
 }
 
 /** Never rejects. */
-export async function readStatus({ board, connection, config, settings }: StatusSources): Promise<PluginStatus> {
+export async function readStatus({
+  board,
+  connection,
+  config,
+  settings,
+}: StatusSources): Promise<PluginStatus> {
   const servers = Object.keys(config.mcp?.servers ?? {});
   const rest = {
     connection: describe(connection),
@@ -110,7 +115,10 @@ function words(value: unknown, max: number): string | undefined {
   return typeof value === "string" && value !== "" ? oneLine(value, max) : undefined;
 }
 
-function optional<Key extends string>(key: Key, value: string | undefined): { [K in Key]?: string } {
+function optional<Key extends string>(
+  key: Key,
+  value: string | undefined,
+): { [K in Key]?: string } {
   return value === undefined ? {} : ({ [key]: value } as { [K in Key]?: string });
 }
 
@@ -126,12 +134,17 @@ function describe(connection: Connection): string {
 }
 
 function framingWords({ frameOtherServers, framing, leaveUnframed }: PluginSettings): string {
-  if (!frameOtherServers) return 'not framed by this plugin ("frameOtherServers": true frames them)';
-  const except = leaveUnframed.size === 0 ? "" : `, except those of ${[...leaveUnframed].join(", ")}`;
+  if (!frameOtherServers)
+    return 'not framed by this plugin ("frameOtherServers": true frames them)';
+  const except =
+    leaveUnframed.size === 0 ? "" : `, except those of ${[...leaveUnframed].join(", ")}`;
   return `framed (${framing})${except}`;
 }
 
-function resourceWords({ resources, maxResourceBytes }: PluginSettings, config: OpenClawConfig): string {
+function resourceWords(
+  { resources, maxResourceBytes }: PluginSettings,
+  config: OpenClawConfig,
+): string {
   if (!resources) return 'none ("resources": true puts them in)';
   const { allowConversationAccess, allowPromptInjection } =
     config.plugins?.entries?.[SERVER]?.hooks ?? {};

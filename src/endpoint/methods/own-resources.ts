@@ -13,12 +13,16 @@ const CONTEXT = /^plugboard:\/\/context(?:\?maxBytes=(\d{1,9}))?$/;
 const STATUS = "plugboard://status";
 const ANY = /^plugboard:\/\/(?:context|status)(?:$|\?)/;
 
+export function isOwnResource(uri: unknown): boolean {
+  return typeof uri === "string" && ANY.test(uri);
+}
+
 /** Undefined for any other URI. */
 export async function readOwnResource(
   uri: string,
   board: Pick<EndpointBoard, "resources" | "status">,
 ): Promise<Answer | undefined> {
-  if (!ANY.test(uri)) return undefined;
+  if (!isOwnResource(uri)) return undefined;
   if (uri === STATUS) {
     return contents(
       uri,
