@@ -56,7 +56,7 @@ function sourceOf(toolName: string, details: unknown): FrameSource | undefined {
   const { mcpServer, mcpTool, mcpOperation } = isRecord(details) ? details : {};
   if (typeof mcpServer === "string") {
     const tool = [mcpTool, mcpOperation, named?.[2]].find((each) => typeof each === "string");
-    return { server: mcpServer, tool: (tool as string | undefined) ?? toolName };
+    return { server: mcpServer, tool: tool ?? toolName };
   }
   // Of a call that has failed OpenClaw makes an error of its own, with the server's words in a frame of its own.
   if (isRecord(details) && details["status"] === "error") return undefined;

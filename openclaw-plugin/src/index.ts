@@ -41,7 +41,7 @@ function register(api: PluginApi): void {
     readStatus({ board, connection: readConnection(config, api.rootDir), config, settings });
   api.registerGatewayMethod(
     "plugboard.status",
-    async ({ respond }) => respond(true, await status(current())),
+    async (request) => request.respond(true, await status(current())),
     { scope: "operator.read", profileAccess: "independent" },
   );
   api.registerCommand({

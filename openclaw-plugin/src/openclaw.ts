@@ -75,12 +75,12 @@ export interface PromptAddition {
   appendSystemContext: string;
 }
 
-export interface GatewayRequest {
+interface GatewayRequest {
   respond(ok: boolean, payload?: unknown, error?: { code: string; message: string }): void;
 }
 
 /** A command of commander. */
-export interface CliCommand {
+interface CliCommand {
   command(name: string): CliCommand;
   description(text: string): CliCommand;
   option(flags: string, description: string): CliCommand;

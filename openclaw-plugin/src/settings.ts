@@ -67,7 +67,7 @@ export function readConnection(config: OpenClawConfig, rootDir: string | undefin
       command,
       args: strings(entry["args"]),
       env: textsOf(entry["env"]),
-      cwd: directory as string | undefined,
+      cwd: directory,
     };
   }
   if (typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {

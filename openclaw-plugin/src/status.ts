@@ -25,7 +25,7 @@ export interface PluginStatus {
   slots: number;
 }
 
-export interface ServerLine {
+interface ServerLine {
   name: string;
   /** `ready`, `failed`, `needs-auth`, … */
   state: string;
