@@ -1,0 +1,251 @@
+// What the checks work in: a directory that is HOME for everything started, the scripted model, a board with two
+// servers behind `plugboard up`, and one OpenClaw gateway that several checks share.
+
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { endAll, leftAfter, processesWith } from "../../scripts/processes.mjs";
+import { BIN, freePort, runGateway } from "../../scripts/run-gateway.mjs";
+import { startModel } from "../../test/support/model/start.mjs";
+import { openclaw, run, startOpenclaw } from "./openclaw.mjs";
+import { scriptedTurn } from "./script.mjs";
+
+const NOWHERE = "http://127.0.0.1:9";
+const HARNESS = fileURLToPath(new URL("../harness", import.meta.url));
+
+/** Nothing may leave the machine, whatever OpenClaw would like to fetch or report. */
+const ISOLATED = {
+  HTTP_PROXY: NOWHERE,
+  HTTPS_PROXY: NOWHERE,
+  NO_PROXY: "127.0.0.1,localhost",
+  OPENCLAW_HIDE_BANNER: "1",
+  OPENCLAW_SUPPRESS_NOTES: "1",
+};
+
+export async function openRig() {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-openclaw-")));
+  // Everything that is started inherits it.
+  const marker = `HOME=${home}`;
+  const model = await startModel({ turns: scriptedTurn });
+  const boardHome = join(home, ".plugboard");
+  const board = await runGateway({
+    home: boardHome,
+    env: { HOME: home },
+    agent: {
+      framing: "full",
+      mcp: { servers: { echo: fixture("echo"), library: fixture("library") } },
+    },
+  });
+
+  /** A home for one OpenClaw, with what it needs to run offline. `config` is merged over that. */
+  const newOpenclaw = async (name, config = {}) => {
+    const directory = join(home, name);
+    const work = join(directory, "work");
+    mkdirSync(work, { recursive: true });
+    const port = await freePort();
+    const token = randomBytes(16).toString("hex");
+    const file = join(directory, "openclaw.json");
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home,
+      PLUGBOARD_HOME: boardHome,
+      OPENCLAW_STATE_DIR: join(directory, "state"),
+      OPENCLAW_CONFIG_PATH: file,
+      ...ISOLATED,
+    };
+    const base = baseConfig({ port, token, directory, modelUrl: model.url });
+    writeFileSync(file, JSON.stringify({ ...base, ...config }, undefined, 2));
+    const at = { cwd: work, env };
+    let started;
+    return {
+      directory,
+      work,
+      file,
+      env,
+      /** OpenClaw's command line, as `{ code, stdout, stderr }`. */
+      openclaw: (...args) => run(openclaw, args, at),
+      /** Plugboard's, where the OpenClaw of this directory is the user's. */
+      plugboard: (...args) => run([process.execPath, BIN], args, at),
+      /** Started when it is first needed, since that takes a while. */
+      gateway() {
+        started ??= startOpenclaw({ port, token, cwd: work, env });
+        return started;
+      },
+      async stop() {
+        const gateway = await started?.catch(() => undefined);
+        await gateway?.stop();
+      },
+    };
+  };
+
+  const main = await newOpenclaw("main", mainConfig({ home, board, model }));
+  const all = [main];
+  const close = async () => {
+    await Promise.allSettled([model.close(), ...all.map((one) => one.stop())]);
+    endAll(marker);
+    rmSync(home, { recursive: true, force: true });
+  };
+  return {
+    home,
+    model,
+    board,
+    main,
+    /** A further OpenClaw; ended with the rig at the latest. */
+    async openclaw(name, config) {
+      const one = await newOpenclaw(name, config);
+      all.push(one);
+      return one;
+    },
+    /** What the model was asked while `work` ran. */
+    async asked(work) {
+      const before = model.requests.length;
+      const result = await work();
+      return { result, requests: model.requests.slice(before) };
+    },
+    running: () => processesWith(marker),
+    /** Ends the gateways. Resolves to the pids of what is left then of everything started here. */
+    async left(ms) {
+      await Promise.all(all.map((one) => one.stop()));
+      await board.stop();
+      return leftAfter(marker, ms);
+    },
+    close,
+  };
+}
+
+/** One of the tests' MCP servers, as `mcpServers` of a configuration has it. */
+export function fixture(name, ...args) {
+  const path = fileURLToPath(new URL(`../../test/fixtures/servers/${name}.mjs`, import.meta.url));
+  if (!existsSync(path)) throw new Error(`no fixture ${name}`);
+  return { command: process.execPath, args: [path, ...args] };
+}
+
+function baseConfig({ port, token, directory, modelUrl }) {
+  return {
+    gateway: {
+      mode: "local",
+      port,
+      bind: "loopback",
+      auth: { mode: "token", token },
+      http: { endpoints: { chatCompletions: { enabled: true } } },
+    },
+    // By default it writes to a directory that all users of the machine share.
+    logging: { file: join(directory, "openclaw.log") },
+    models: {
+      mode: "replace",
+      providers: {
+        scripted: {
+          baseUrl: `${modelUrl}/v1`,
+          apiKey: "none",
+          api: "openai-completions",
+          models: [
+            {
+              id: "scripted",
+              name: "scripted",
+              reasoning: false,
+              input: ["text"],
+              contextWindow: 128_000,
+              maxTokens: 4096,
+              cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+            },
+          ],
+        },
+      },
+    },
+    agents: {
+      defaults: {
+        model: { primary: "scripted/scripted" },
+        workspace: join(directory, "work"),
+        skipBootstrap: true,
+      },
+    },
+    tools: { toolSearch: false },
+  };
+}
+
+/**
+ * The servers of the first routes, and an agent for each: what an agent's rules deny, OpenClaw does not start
+ * for it.
+ */
+function mainConfig({ home, board, model }) {
+  const servers = {
+    // `plugboard serve`, one process for each of OpenClaw's sessions.
+    serve: {
+      command: process.execPath,
+      args: [BIN, "--config", board.config, "--standalone", "serve"],
+      env: { HOME: home, PLUGBOARD_HOME: join(home, ".plugboard") },
+      requestTimeoutMs: 120_000,
+    },
+    // `plugboard up`, one for all.
+    shared: {
+      url: board.url,
+      transport: "streamable-http",
+      headers: { Authorization: `Bearer ${board.token}` },
+      requestTimeoutMs: 120_000,
+    },
+    // The same server without Plugboard.
+    own: { ...fixture("echo"), env: { HOME: home } },
+  };
+  const denyAllBut = (...names) =>
+    Object.keys(servers)
+      .filter((name) => !names.includes(name))
+      .map((name) => `${name}__*`);
+  const agent = (name, deny, more = {}) => ({
+    workspace: join(home, "agents", name),
+    tools: { deny },
+    ...more,
+  });
+  const configFile = join(home, "harness.json");
+  writeFileSync(
+    configFile,
+    JSON.stringify({
+      agents: {
+        defaults: {
+          model: "scripted/m",
+          mcp: { servers: { echo: fixture("echo") } },
+        },
+      },
+      models: {
+        providers: { scripted: { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "k" } },
+      },
+    }),
+  );
+  const stateDir = join(home, "acpx");
+  mkdirSync(stateDir);
+  return {
+    agents: {
+      ownership: "explicit",
+      defaults: {
+        model: { primary: "scripted/scripted" },
+        skipBootstrap: true,
+        systemAgent: { agentId: "none" },
+      },
+      entries: {
+        none: agent("none", denyAllBut()),
+        serve: agent("serve", denyAllBut("serve")),
+        shared: agent("shared", denyAllBut("shared")),
+        own: agent("own", denyAllBut("own")),
+        reader: agent("reader", [...denyAllBut("shared"), "shared__echo__*"]),
+        harness: agent("harness", denyAllBut(), {
+          runtime: { type: "acp", acp: { agent: "plugboard", backend: "acpx", mode: "persistent" } },
+        }),
+      },
+    },
+    acp: { enabled: true, backend: "acpx", allowedAgents: ["plugboard"] },
+    mcp: { servers },
+    plugins: {
+      load: { paths: [HARNESS] },
+      entries: {
+        acpx: {
+          enabled: true,
+          config: {
+            stateDir,
+            agents: { plugboard: [process.execPath, BIN, "--config", configFile, "acp"] },
+          },
+        },
+      },
+    },
+  };
+}
