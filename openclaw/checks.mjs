@@ -2,10 +2,13 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { callPrompt } from "./lib/script.mjs";
+import { setTimeout as delay } from "node:timers/promises";
+import { callPrompt, NO_CALL } from "./lib/script.mjs";
 
 /** How long what was started may take to end. */
 const END_MS = 20_000;
+/** How long something that goes on by itself may take. */
+const FOUND_MS = 60_000;
 const SESSIONS = 10;
 /** OpenClaw's own tools for the resources and prompts of a server. */
 const UTILITIES = new Set(["prompts_get", "prompts_list", "resources_list", "resources_read"]);
@@ -24,9 +27,8 @@ export const CHECKS = [
   {
     name: "without Plugboard the same result reaches the model without a frame",
     async run(rig) {
-      const { turn } = await rig.main.gateway();
-      const prompt = callPrompt("own__echo", { text: "across" });
-      assert.equal(await turn({ agent: "own", session: "bare", prompt }), "It said: across");
+      const { said } = await ask(rig, "own", callPrompt("own__echo", { text: "across" }));
+      assert.equal(said, "It said: across");
     },
   },
   {
@@ -40,8 +42,9 @@ export const CHECKS = [
         reader: ["shared__library"],
       };
       for (const [agent, servers] of Object.entries(expected)) {
-        const request = await requestOf(rig, agent);
-        assert.deepEqual(serversOf(request), servers, `the tools of agent ${agent}`);
+        const { requests } = await ask(rig, agent, NO_CALL);
+        assert.equal(requests.length, 1, shown(requests));
+        assert.deepEqual(serversOf(requests[0]), servers, `the tools of agent ${agent}`);
       }
     },
   },
@@ -60,20 +63,22 @@ export const CHECKS = [
     },
   },
   {
-    name: "plugboard acp as an agent that OpenClaw drives: its model gets Plugboard's tools, and a call's result is framed",
+    name: "plugboard acp as an agent that OpenClaw drives: its model gets Plugboard's tools, a call's result is framed, and the answer comes back",
     async run(rig) {
-      const { turn } = await rig.main.gateway();
       const task = callPrompt("mcp__echo__echo", { text: "across" });
-      const prompt = callPrompt("sessions_spawn", { task, runtime: "acp", agentId: "plugboard" });
-      const { result, requests } = await rig.asked(async () => {
-        const said = await turn({ agent: "none", session: "driven", prompt });
-        console.log(said);
-        await new Promise((resolve) => setTimeout(resolve, 20000));
-        return said;
-      });
-      console.log(requests.map((r) => [r.api, r.tools.length, r.messages.at(-1).text.slice(0, 600)]));
-      console.log((await rig.main.gateway()).output());
-      assert.match(result, FRAMED, JSON.stringify(requests.at(0)?.tools.map(({ name }) => name)));
+      const spawn = callPrompt("sessions_spawn", { task, runtime: "acp", agentId: "plugboard" });
+      const before = rig.model.requests.length;
+      const { said, session } = await ask(rig, "none", spawn);
+      assert.match(said, /"status": "accepted"/);
+      const told = await until(
+        () => rig.requestsFor("none", session).find(isChildResult),
+        () => `OpenClaw was not told of the answer:\n${shown(rig.model.requests.slice(before))}`,
+      );
+      const asked = rig.model.requests.slice(before).filter(({ api }) => api === "messages");
+      assert.equal(asked.length, 2, shown(asked));
+      assert.deepEqual(serversOf(asked[0]), ["mcp__echo"]);
+      assert.match(asked[1].toolResults[0].text, FRAMED);
+      assert.match(textOf(told), /status: completed/);
     },
   },
   {
@@ -85,19 +90,19 @@ export const CHECKS = [
 ];
 
 async function checkCall(rig, agent) {
-  const { turn } = await rig.main.gateway();
   const prompt = callPrompt(`${agent}__echo__echo`, { text: "across" });
-  const { result, requests } = await rig.asked(() => turn({ agent, session: "call", prompt }));
-  assert.match(result, FRAMED);
-  assert.equal(requests.length, 2, "requests to the model");
-  assert.ok(requests[0].tools.some(({ name }) => name === `${agent}__echo__add`));
+  const { said, requests } = await ask(rig, agent, prompt);
+  assert.match(said, FRAMED);
+  assert.equal(requests.length, 2, shown(requests));
+  assert.deepEqual(serversOf(requests[0]), [`${agent}__echo`, `${agent}__library`]);
 }
 
-/** The first request to the model of a new session. */
-async function requestOf(rig, agent) {
+/** One turn in a new session: what the agent said, and what its model was asked. */
+async function ask(rig, agent, prompt) {
   const { turn } = await rig.main.gateway();
-  const { requests } = await rig.asked(() => turn({ agent, session: "tools", prompt: "Hello" }));
-  return requests[0];
+  const session = rig.session();
+  const said = await turn({ agent, session, prompt });
+  return { said, session, requests: rig.requestsFor(agent, session) };
 }
 
 /** The servers whose tools a request has, by OpenClaw's name and, behind Plugboard, also by Plugboard's. */
@@ -111,14 +116,43 @@ function serversOf({ tools }) {
 /** What the server says its pid is, in each of some sessions at the same time. */
 function pidsOf(rig, agent, tool) {
   return Promise.all(
-    Array.from({ length: SESSIONS }, async (_, index) => {
-      const { turn } = await rig.main.gateway();
-      const said = await turn({ agent, session: `many-${index}`, prompt: callPrompt(tool) });
+    Array.from({ length: SESSIONS }, async () => {
+      const { said } = await ask(rig, agent, callPrompt(tool));
       const pid = /(?:^It said: |^)(\d+)$/m.exec(said)?.[1];
       assert.ok(pid, `no pid in: ${said}`);
       return Number(pid);
     }),
   );
+}
+
+/** OpenClaw tells the agent that asked for another one what that one has said. */
+function isChildResult(request) {
+  return request.api === "chat" && textOf(request).includes("Child result");
+}
+
+function textOf({ messages }) {
+  return messages.map(({ text }) => text).join("\n");
+}
+
+/** Requests to the model, for a message. */
+function shown(requests) {
+  return requests
+    .map(({ api, tools, messages }) => {
+      const mcp = tools.map(({ name }) => name).filter((name) => name.includes("__"));
+      return `${api}: tools ${mcp.join(" ")}; ${messages.at(-1)?.role}: ${messages.at(-1)?.text}`;
+    })
+    .join("\n");
+}
+
+/** Resolves to what `look` finds; rejects with what `complain` says when it has found nothing for long. */
+async function until(look, complain) {
+  const deadline = performance.now() + FOUND_MS;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (performance.now() > deadline) throw new Error(complain());
+    await delay(100);
+  }
 }
 
 function without(pids, others) {

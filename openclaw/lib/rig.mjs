@@ -82,6 +82,7 @@ export async function openRig() {
 
   const main = await newOpenclaw("main", mainConfig({ home, board, model }));
   const all = [main];
+  let sessions = 0;
   const close = async () => {
     await Promise.allSettled([model.close(), ...all.map((one) => one.stop())]);
     endAll(marker);
@@ -98,12 +99,13 @@ export async function openRig() {
       all.push(one);
       return one;
     },
-    /** What the model was asked while `work` ran. */
-    async asked(work) {
-      const before = model.requests.length;
-      const result = await work();
-      return { result, requests: model.requests.slice(before) };
-    },
+    /** A name for a session that no other has. */
+    session: () => `check-${(sessions += 1)}`,
+    /** What the model was asked for a session of OpenClaw, which says in every request whose it is. */
+    requestsFor: (agent, session) =>
+      model.requests.filter(({ messages }) =>
+        messages.some(({ text }) => text.includes(`session=agent:${agent}:${session} |`)),
+      ),
     running: () => processesWith(marker),
     /** Ends the gateways. Resolves to the pids of what is left then of everything started here. */
     async left(ms) {
@@ -228,8 +230,12 @@ function mainConfig({ home, board, model }) {
         shared: agent("shared", denyAllBut("shared")),
         own: agent("own", denyAllBut("own")),
         reader: agent("reader", [...denyAllBut("shared"), "shared__echo__*"]),
-        harness: agent("harness", denyAllBut(), {
-          runtime: { type: "acp", acp: { agent: "plugboard", backend: "acpx", mode: "persistent" } },
+        // The id by which OpenClaw's agents ask for it.
+        plugboard: agent("plugboard", denyAllBut(), {
+          runtime: {
+            type: "acp",
+            acp: { agent: "plugboard", backend: "acpx", mode: "persistent" },
+          },
         }),
       },
     },
