@@ -12,8 +12,8 @@ const LAYERS = [
   ["agent", "endpoint", "channel"],
   ["board.ts", "board"],
   // oxfmt-ignore
-  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle"],
-  ["net", "state", "redaction"],
+  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle", "openclaw"],
+  ["net", "state", "redaction", "process"],
   ["model"],
   ["util"],
 ];

@@ -20,6 +20,9 @@ if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
     process.exitCode = 1;
   });
   process.stdout.write(`${packageVersion()}\n`);
+} else if (argv[0] === "serve" && argv[1] === "--attach" && argv.length === 3) {
+  const { runAttached } = await import("./faces/cli/serve/attached.ts");
+  process.exitCode = await runAttached(argv[2] ?? "", process);
 } else {
   try {
     const { runCli } = await import("./faces/cli/main.ts");

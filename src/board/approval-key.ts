@@ -19,9 +19,14 @@ export function approvalKey(definition: ServerDefinition, cwd: string, env: Envi
 function meaningOf(definition: ServerDefinition, cwd: string, env: Environment): unknown {
   try {
     const resolved = resolveTarget(definition, env, undefined, asWritten);
-    return resolved.kind === "stdio"
-      ? [resolved.command, resolved.args, resolved.cwd ?? cwd]
-      : resolved.url;
+    switch (resolved.kind) {
+      case "stdio":
+        return [resolved.command, resolved.args, resolved.cwd ?? cwd];
+      case "acp":
+        return resolved.serverId;
+      default:
+        return resolved.url;
+    }
   } catch {
     // Such a server does not start.
     return ["unresolved", cwd];

@@ -15,7 +15,7 @@ import { rateLimitStage } from "../guard/rate-limit.ts";
 import { redactStage } from "../guard/redact.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
-import { removeLeftBehind, SpillDirectory } from "../guard/present/spill.ts";
+import { removeLeftResults, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type { Callee, Next, OutermostStage, Stage, StageFor, ToolSubject } from "../model/guard.ts";
 import type { Logger } from "../model/logger.ts";
@@ -225,7 +225,7 @@ function newLastingState({
     permits: new Map(),
     spill: spill === undefined ? undefined : new SpillDirectory(spill),
     // Sessions share the directory, and the agent's board has seen to it.
-    cleaning: spill === undefined || shared ? undefined : removeLeftBehind(spill),
+    cleaning: spill === undefined || shared ? undefined : removeLeftResults(spill),
     audits: [],
   };
 }

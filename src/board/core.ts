@@ -5,6 +5,7 @@ import { toFailure } from "../bridge/failure.ts";
 import { collectNative } from "../bridge/native.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import { type Naming, namingFor } from "../catalog/public-name.ts";
+import type { SendMcpMessage } from "../model/mcp-message.ts";
 import type { ServerGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
 import type {
@@ -62,6 +63,8 @@ export interface BoardCoreOptions {
     directories: readonly string[];
     /** How long a call of the session may take without progress, in milliseconds. Default: as the server's definition says. */
     timeoutOf?: (definition: ServerDefinition) => number;
+    /** The way to servers in the ACP client that opened the session. */
+    sendMcpMessage?: SendMcpMessage | undefined;
   };
 }
 
@@ -197,6 +200,7 @@ export class BoardCore {
       // Nothing about a session's own servers is kept after it.
       earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
       base: base?.servers,
+      sendMcpMessage: over?.sendMcpMessage,
     });
     const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
     const redactText = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);

@@ -6,8 +6,14 @@ import type { AgentConfig } from "../model/agent-config.ts";
 import type { BoardOptions } from "../model/board-options.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
+import type { SendMcpMessage } from "../model/mcp-message.ts";
 import type { LogLevelSource } from "../model/server-log.ts";
-import type { RemoteTarget, ResolvedTarget, ServerDefinition } from "../model/server-definition.ts";
+import {
+  isRemote,
+  type RemoteTarget,
+  type ResolvedTarget,
+  type ServerDefinition,
+} from "../model/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Connect, ConnectOptions } from "../server/connect.ts";
@@ -38,6 +44,8 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   logLevel: LogLevelSource;
   onLog: (message: LoggedMessage) => void;
   questions: QuestionQueue;
+  /** The way to servers in the ACP client. Only a session's board has one. */
+  sendMcpMessage?: SendMcpMessage | undefined;
 }
 
 /** `after` is the end of the server whose place this one takes. */
@@ -79,6 +87,7 @@ export function createServer(
       authorize: signIn && ((target) => signIn.authorizer(target)),
       era: reached?.isEraDoubtful ? undefined : reached?.era,
       transport: reached?.transport,
+      sendMcpMessage: context.sendMcpMessage,
     },
     redactor,
   );
@@ -183,7 +192,7 @@ function signInFor(
   networkEnv: Environment,
   { agent, options, clock, logger, redactor, secrets }: CreateServerContext,
 ): ServerSignIn | undefined {
-  if (definition.target.kind === "stdio") return undefined;
+  if (!isRemote(definition.target)) return undefined;
   // A session's server only gets the tokens of a matching server, and its own are not stored.
   const { matchingServer } = definition;
   const owner = matchingServer ?? definition;

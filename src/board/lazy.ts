@@ -8,7 +8,7 @@ export const loadCallStages = () => import("./call-stages.ts");
 /** OAuth, for servers that ask for a sign-in. */
 export const loadAuthorizer = () => import("./open-authorizer.ts");
 /** Ends what killed hosts left behind. Servers need not wait for it. */
-export const loadReapOrphans = () => import("../server/process/reap-orphans.ts");
+export const loadReapOrphans = () => import("../process/reap-orphans.ts");
 /** The check of an example against its schema. */
 export const loadSchemaCheck = () => import("../guard/output/compile.ts");
 /** The index of the tools, for boards that are searched. */

@@ -4,7 +4,7 @@
 import type { Environment } from "../util/environment.ts";
 import { asWritten, resolveTarget } from "../config/resolve.ts";
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { RemoteTarget, ServerDefinition } from "../model/server-definition.ts";
+import { isRemote, type RemoteTarget, type ServerDefinition } from "../model/server-definition.ts";
 import { signInHint } from "../model/authorization.ts";
 import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
 
@@ -46,7 +46,7 @@ function stricterResources(
 export function sessionAuthHint({ name, target, matchingServer }: ServerDefinition): string {
   const fresh = "give it fresh headers where you configure the session's servers";
   if (matchingServer !== undefined) return `${fresh}, or ${signInHint(matchingServer.name)}`;
-  if (target.kind === "stdio" || Object.keys(target.headers).length > 0) return fresh;
+  if (!isRemote(target) || Object.keys(target.headers).length > 0) return fresh;
   return `${fresh}, or configure a server with its name and URL for the agent and ${signInHint(name)}`;
 }
 
@@ -61,7 +61,7 @@ export function hasOwnCredentials({ headers }: RemoteTarget): boolean {
 function isMatch(definition: ServerDefinition, match: ServerDefinition, env: Environment): boolean {
   const mine = definition.target;
   const theirs = match.target;
-  if (mine.kind === "stdio" || theirs.kind === "stdio" || !match.enabled) return false;
+  if (!isRemote(mine) || !isRemote(theirs) || !match.enabled) return false;
   return isPlain(mine) && hasUserLogin(theirs) && isSameServer(definition, match, env);
 }
 
@@ -89,5 +89,5 @@ function isSameServer(one: ServerDefinition, other: ServerDefinition, env: Envir
 
 function addressOf(definition: ServerDefinition, env: Environment): string {
   const target = resolveTarget(definition, env, undefined, asWritten);
-  return target.kind === "stdio" ? "" : target.url;
+  return isRemote(target) ? target.url : "";
 }

@@ -6,7 +6,7 @@ import { oauthFetch } from "../auth/oauth-fetch.ts";
 import { authStore } from "../auth/store.ts";
 import type { Challenge } from "../model/authorization.ts";
 import { loggerFor } from "../model/logger.ts";
-import type { RemoteTarget } from "../model/server-definition.ts";
+import { isRemote, type RemoteTarget } from "../model/server-definition.ts";
 import { targetFetch, targetPolicy } from "../net/target-fetch.ts";
 import type { GuardedFetch } from "../net/fetch.ts";
 import { addressRules } from "../net/policy.ts";
@@ -40,7 +40,7 @@ export async function openAuthorizer(
     latestSettings: async (isRefused) => {
       const known = await options.resolve();
       const latest = (isRefused && (await known.renew?.())) || known;
-      return (latest.target.kind !== "stdio" && latest.target.oauth) || {};
+      return (isRemote(latest.target) && latest.target.oauth) || {};
     },
     store: authStore(grants, onSecrets),
     fetch: oauthFetch(fetch, rules, from, signal),

@@ -13,7 +13,7 @@ import { type PlugboardError, unknownServer } from "../model/errors.ts";
 import type { ToolsEvent } from "../model/events.ts";
 import type { ToolSubject } from "../model/guard.ts";
 import type { PinnedServer } from "../model/pin.ts";
-import type { ServerDefinition } from "../model/server-definition.ts";
+import { isRemote, type ServerDefinition } from "../model/server-definition.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { LoggedMessage } from "../server/log/server-log.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
@@ -369,7 +369,7 @@ export class ServerSet {
   ): boolean {
     const { agent: last, roots } = this.#options;
     const isReachedAlike =
-      definition.target.kind === "stdio" ||
+      !isRemote(definition.target) ||
       canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
         canonicalJson([last.networkAllow ?? [], last.networkProxy ?? null]);
     return (

@@ -5,14 +5,9 @@ import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import {
-  CHANNEL_VERSION,
-  type CommandInfo,
-  isSameProof,
-  newNonce,
-  proofOf,
-  readFirstLine,
-} from "./greeting.ts";
+import { readFirstLine } from "../util/first-line.ts";
+import { isSameSecret } from "../util/same-secret.ts";
+import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
 import { Link } from "./link.ts";
 
 export type { CommandInfo } from "./greeting.ts";
@@ -71,7 +66,7 @@ export function connectChannel(
       socket.write(`${JSON.stringify(hello)}\n`);
       readAnswer(socket, (welcome, rest) => {
         if (welcome === undefined) return fail(refused());
-        if (!isSameProof(welcome.proof, proofOf("gateway", key, nonces))) return fail(refused());
+        if (!isSameSecret(welcome.proof, proofOf("gateway", key, nonces))) return fail(refused());
         release();
         resolve(new Link(socket, { peer: "the gateway", rest }));
       });

@@ -1,24 +1,17 @@
 // The gateway's side of the private channel: listens on a Unix socket or a named pipe, lets in who knows the key, and
 // serves each command's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
 
-import { chmod, lstat, rm } from "node:fs/promises";
-import { connect, createServer, type Server, type Socket } from "node:net";
-import { dirname } from "node:path";
+import { createServer, type Server, type Socket } from "node:net";
 import type { Board } from "../model/board.ts";
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
 import type { Logger } from "../model/logger.ts";
+import { listenPrivately } from "../net/private-socket.ts";
 import type { Clock } from "../util/clock.ts";
-import { makeDirectory } from "../util/make-directory.ts";
+import { readFirstLine } from "../util/first-line.ts";
+import { isSameSecret } from "../util/same-secret.ts";
 import { oneLine } from "../util/text.ts";
-import {
-  CHANNEL_VERSION,
-  type CommandInfo,
-  isSameProof,
-  newNonce,
-  proofOf,
-  readFirstLine,
-} from "./greeting.ts";
+import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
 import { Link } from "./link.ts";
 import { ServedSession } from "./served-session.ts";
 import type { OpenRequest } from "./wire.ts";
@@ -93,19 +86,14 @@ class Channel implements ServedChannel {
 
   async listen(): Promise<void> {
     const { path, logger } = this.#options;
-    if (!isPipe(path)) {
-      await claimDirectory(path);
-      await removeLeftBehind(path);
+    try {
+      await listenPrivately(this.#server, path);
+    } catch (error) {
+      throw cannotListen(path, error);
     }
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", (error) => reject(cannotListen(path, error)));
-      this.#server.listen(path, resolve);
-    });
     this.#server.on("error", (error) =>
       logger.error("the channel failed", { reason: String(error) }),
     );
-    // The directory keeps others out meanwhile.
-    if (!isPipe(path)) await chmod(path, 0o600);
   }
 
   drain(): void {
@@ -145,7 +133,7 @@ class Channel implements ServedChannel {
       const hello = line === undefined ? undefined : tryParseJson(line);
       if (!isJsonObject(hello) || typeof hello.nonce !== "string") return void socket.destroy();
       const nonces = [nonce, hello.nonce];
-      if (!isSameProof(hello.proof, proofOf("command", key, nonces))) {
+      if (!isSameSecret(hello.proof, proofOf("command", key, nonces))) {
         this.#options.logger.warn("refused a command at the channel: it does not know the key");
         return void socket.destroy();
       }
@@ -350,44 +338,6 @@ function commandIn({ command, pid, cwd }: JsonObject): CommandInfo {
     pid: typeof pid === "number" ? pid : 0,
     cwd: typeof cwd === "string" ? oneLine(cwd, 1000) : "",
   };
-}
-
-function isPipe(path: string): boolean {
-  return path.startsWith("\\\\");
-}
-
-/** Whoever can write to the directory could put a socket of their own there. */
-async function claimDirectory(path: string): Promise<void> {
-  const directory = dirname(path);
-  try {
-    await makeDirectory(directory);
-    const { uid } = await lstat(directory);
-    if (uid !== (process.getuid?.() ?? uid)) throw new Error(`${directory} is somebody else's`);
-    await chmod(directory, 0o700);
-  } catch (error) {
-    throw cannotListen(path, error);
-  }
-}
-
-/** The socket of a gateway that was killed stays in its directory. One that answers is not removed. */
-async function removeLeftBehind(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return;
-  if (!found.isSocket()) throw cannotListen(path, "there is a file that is not a socket");
-  if (await answers(path)) throw cannotListen(path, "another gateway listens there");
-  await rm(path, { force: true });
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const end = (isAnswered: boolean) => (): void => {
-      socket.destroy();
-      resolve(isAnswered);
-    };
-    socket.once("connect", end(true));
-    socket.once("error", end(false));
-  });
 }
 
 function cannotListen(path: string, reason: unknown): PlugboardError {

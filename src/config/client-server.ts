@@ -3,15 +3,15 @@
 // a model gets. Everything else is up to whoever wrote the configuration.
 
 import { isJsonObject } from "../model/json.ts";
-import type { ServerConfig } from "../model/server-config.ts";
+import type { SessionServerConfig } from "../model/server-config.ts";
 import { type KeyPath, problemMessage, toProblems } from "./issue.ts";
 import { mentionsSecret } from "../model/secret-reference.ts";
 import { object } from "./schema/schema.ts";
-import { include, serverSchema } from "./schema/server-schema.ts";
+import { include, sessionServerSchema } from "./schema/server-schema.ts";
 import { milliseconds, serverNameProblem } from "./schema/values.ts";
 
 export type ClientServer =
-  | { kind: "valid"; config: ServerConfig }
+  | { kind: "valid"; config: SessionServerConfig }
   /** The first thing that is wrong, and the path to it. */
   | { kind: "invalid"; path: string; message: string }
   /** The protocol allows the name, Plugboard does not. `problem` completes "the server …". */
@@ -24,14 +24,14 @@ const metaSchema = object({ timeout: milliseconds().optional(), include: include
 /** `meta` is the server's `_meta`; `path` leads to the server. */
 export function parseClientServer(
   name: string,
-  connection: ServerConfig,
+  connection: SessionServerConfig,
   meta: unknown,
   path: KeyPath,
 ): ClientServer {
   const settings = (isJsonObject(meta) ? meta[META_KEY] : undefined) ?? {};
   const issues = [
     ...metaSchema.issues(settings, [...path, "_meta", META_KEY]),
-    ...serverSchema.issues(connection, path),
+    ...sessionServerSchema.issues(connection, path),
   ];
   const [problem] = toProblems(issues, {});
   if (problem !== undefined) {

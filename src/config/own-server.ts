@@ -37,7 +37,9 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
   const at = words.findIndex(
     (word) => word === own || BIN.test(word) || NAMES.test(lastPart(word)),
   );
-  return at !== -1 && words.slice(at + 1).some((word) => word === "serve" || word === "acp");
+  const after = at === -1 ? [] : words.slice(at + 1);
+  // What only passes on the board of a session of somebody else starts none.
+  return !after.includes("--attach") && after.some((word) => word === "serve" || word === "acp");
 }
 
 /** Whether a URL is that of a gateway on this machine: at the port that it has by default, or at one of these. */

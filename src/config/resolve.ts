@@ -9,7 +9,7 @@ import { type ErrorDetails, PlugboardError } from "../model/errors.ts";
 import type { RootsSetting } from "../model/roots.ts";
 import { type SecretReference, secretUnavailable } from "../model/secret-provider.ts";
 import { mentionsSecret } from "../model/secret-reference.ts";
-import type { ServerTarget, ServerDefinition } from "../model/server-definition.ts";
+import { isRemote, type ServerTarget, type ServerDefinition } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { expandHome } from "../util/home-path.ts";
 import { formatPath, type KeyPath } from "./issue.ts";
@@ -45,14 +45,14 @@ export function resolveTarget(
 ): ServerTarget {
   const { target, name } = definition;
   const resolved = expandTarget(definition, env, homedir, secretOf);
-  if (resolved.kind === "stdio") return resolved;
+  if (!isRemote(resolved)) return resolved;
   const { url, headers } = resolved;
   // A reference that stands for itself is not the URL.
   if (secretOf !== asWritten || !mentionsSecret(url)) refuse(urlProblem(url), name, ["url"]);
   for (const [header, value] of Object.entries(headers)) {
     refuse(headerValueProblem(value), name, ["headers", header]);
   }
-  const written = target.kind !== "stdio" && target.oauth ? target.oauth.privateKey : undefined;
+  const written = isRemote(target) && target.oauth ? target.oauth.privateKey : undefined;
   const { privateKey } = resolved.oauth || {};
   if (secretOf !== asWritten && written !== undefined && mentionsSecret(written)) {
     const isKey = privateKey?.includes(PEM) === true;
@@ -85,6 +85,8 @@ function expandTarget(
   homedir: string,
   secretOf: SecretOf,
 ): ServerTarget {
+  // The client's id is its own word, and nothing in it is a reference.
+  if (target.kind === "acp") return target;
   const { baseDir } = target;
   const expand: Expand = (value, path) => expandValue(value, formatPath(path), env, name, secretOf);
   const toPath = (path: string): string => {

@@ -1,30 +1,49 @@
 // Checks the servers that a session brings and lays them over what the configuration has for all of them.
 
 import type { AgentConfig } from "../model/agent-config.ts";
-import type { ServerConfig, SessionDefaults } from "../model/server-config.ts";
+import { isJsonObject } from "../model/json.ts";
+import type {
+  AcpServerConfig,
+  SessionDefaults,
+  SessionServerConfig,
+} from "../model/server-config.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import { formatProblem, throwIfAny, toProblems } from "./issue.ts";
+import { atKey, formatProblem, type Issue, type KeyPath, throwIfAny, toProblems } from "./issue.ts";
 import { SESSION_IDLE_MS, toDefinition } from "./layers/definition.ts";
 import { placedRules } from "./layers/guard.ts";
 import { layerIssues, overlay } from "./layers/merge.ts";
 import { anyObject, check } from "./schema/schema.ts";
+import { acpServerSchema, isAcpServer } from "./schema/server-schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
+import { serverNameProblem } from "./schema/values.ts";
 import { serverWarnings } from "./schema/warnings.ts";
 import { secretIssues } from "./secret-references.ts";
 
-/** Throws CONFIG_INVALID, listing everything that is wrong. `cwd` is what a server's own is relative to. */
+/**
+ * Throws CONFIG_INVALID, listing everything that is wrong. `cwd` is what a server's own is relative to; `reachesClient`
+ * tells whether the session has a way to servers in the ACP client.
+ */
 export function parseSessionServers(
-  servers: Readonly<Record<string, ServerConfig>>,
+  servers: Readonly<Record<string, SessionServerConfig>>,
   defaults: AgentConfig["session"],
   cwd: string,
+  reachesClient = false,
 ): { definitions: ServerDefinition[]; warnings: string[] } {
   const path = ["servers"];
-  const layer = readServers(servers, path);
+  const entries = Object.entries(isJsonObject(servers) ? servers : {});
+  const inClient = new Map(
+    entries.filter((entry): entry is [string, AcpServerConfig] => isAcpServer(entry[1])),
+  );
+  const others = entries.filter(([name]) => !inClient.has(name));
+  const layer = readServers(Object.fromEntries(others), path);
   throwIfAny(
     [
       ...check(anyObject(), servers, path).issues,
       ...layer.issues,
       ...layerIssues(layer),
+      ...[...inClient].flatMap(([name, server]) =>
+        acpIssues(name, server, [...path, name], reachesClient),
+      ),
       ...Array.from(layer.servers.values(), (each) => secretIssues(each.config, each.path)).flat(),
     ],
     {},
@@ -33,10 +52,46 @@ export function parseSessionServers(
   const given = [...layer.servers.values()];
   const warnings = given.flatMap((each) => serverWarnings(each, kindOf(each.plain)));
   return {
-    definitions: given.map(({ name, plain, path: place }) => {
-      const rules = [...(defaults?.rules ?? []), ...placedRules(plain.tools, place)];
-      return toDefinition({ name, origin: "session", server: overlay(base, plain), rules }, cwd);
+    definitions: entries.map(([name]) => {
+      const acp = inClient.get(name);
+      const plain = acp === undefined ? (layer.servers.get(name)?.plain ?? {}) : treatmentOf(acp);
+      const rules = [...(defaults?.rules ?? []), ...placedRules(plain.tools, [...path, name])];
+      const server = overlay(base, plain);
+      const definition = toDefinition({ name, origin: "session", server, rules }, cwd);
+      return acp === undefined ? definition : inTheClient(definition, acp);
     }),
     warnings: toProblems(warnings, {}).map(formatProblem),
   };
+}
+
+function acpIssues(
+  name: string,
+  server: AcpServerConfig,
+  path: KeyPath,
+  reachesClient: boolean,
+): Issue[] {
+  const wrongName = serverNameProblem(name);
+  return [
+    ...(wrongName === undefined ? [] : [atKey(path, wrongName)]),
+    ...check(acpServerSchema, server, path).issues,
+    ...(reachesClient ? [] : [atKey(path, NO_WAY)]),
+  ];
+}
+
+const NO_WAY =
+  'has the transport acp, and the session has no way to the client; expected "sendMcpMessage" in its options';
+
+/** The settings of the server, without how to reach it. */
+function treatmentOf(server: AcpServerConfig): SessionDefaults {
+  const isTreatment = ([key, value]: [string, unknown]): boolean =>
+    key !== "transport" && key !== "serverId" && value !== undefined;
+  return Object.fromEntries(Object.entries(server).filter(isTreatment));
+}
+
+function inTheClient(
+  definition: ServerDefinition,
+  { serverId }: AcpServerConfig,
+): ServerDefinition {
+  // ACP carries no other revision.
+  return { ...definition, target: { kind: "acp", serverId }, protocol: "2026-07-28" };
 }

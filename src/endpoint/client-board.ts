@@ -40,7 +40,7 @@ export interface ClientBoardOptions extends Pick<
 }
 
 /** MCP clients have no way to say how long a call may take, and long ones are common. */
-const TOOL_TIMEOUT = 600_000;
+export const TOOL_TIMEOUT = 600_000;
 /** MCP clients put a prefix of their own before every name. */
 const TOOL_NAME_LENGTH = 48;
 
@@ -96,7 +96,7 @@ export async function openClientBoard(
 }
 
 /** The names that clients can use, and a workspace in any case. */
-function forClients(agent: AgentConfig, cwd: string): AgentConfig {
+export function forClients(agent: AgentConfig, cwd: string): AgentConfig {
   const { toolNames, hasToolNames, workspace = cwd } = agent;
   return {
     ...agent,

@@ -35,6 +35,11 @@ export interface EndpointOptions {
   newId: () => string;
   clock: Clock;
   logger: Logger;
+  /**
+   * Who answers what comes up in the middle of a call: whether it may be made, a server's form or page, and sampling. The
+   * client that made the call, which is the default, or the board's own handlers: then the client is asked nothing.
+   */
+  questions?: "client" | "board";
   /** Decides about calls that need approval where the client cannot ask its user. Absent: they are refused. */
   onApproval?: AskElsewhere;
   /** The roots of the client, where all clients of the endpoint are one: those of the board's own servers. */
@@ -58,6 +63,8 @@ export interface EndpointContext extends EndpointOptions {
   readonly changes: Changes;
   readonly subscriptions: Subscriptions;
   readonly held: HeldCalls;
+  /** How the clients of running calls are told what their call waits for, by the id of the call. */
+  readonly waiting: Map<string, (message: string) => void>;
   /** Whether people must be told which server says something: not where there is only one. */
   readonly namesServer: () => boolean;
   readonly hasServer: (name: string) => boolean;

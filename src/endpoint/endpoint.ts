@@ -60,6 +60,7 @@ export class Endpoint {
       changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
       subscriptions,
       held: new HeldCalls(clock, newId),
+      waiting: new Map(),
       namesServer,
       hasServer,
       listening: (end) => {
@@ -171,6 +172,11 @@ export class Endpoint {
       stopLogs?.();
       client.end(request.id, exchange.keepsSignal ?? false);
     }
+  }
+
+  /** Tells the client of a call what the call waits for, if it wants to know. For `questions: "board"`. */
+  sayWaiting(callId: string, message: string): void {
+    this.#context.waiting.get(callId)?.(message);
   }
 
   /** The schema of a tool's arguments, as its server wrote it. */

@@ -1,7 +1,7 @@
 // MCP on stdio: one client, in whichever era it speaks. A message is a line; only messages go to the output.
 
 import type { Readable } from "node:stream";
-import { LOCAL_CALLER } from "../model/caller.ts";
+import { type Caller, LOCAL_CALLER } from "../model/caller.ts";
 import type { JsonObject } from "../model/json.ts";
 import { jsonOfAnyDepth } from "../util/canonical-json.ts";
 import { deferred } from "../util/deferred.ts";
@@ -17,12 +17,14 @@ import { claimsModern } from "./protocol.ts";
 const MAX_BYTES = 64 * 1024 * 1024;
 /** How much may wait for a client that does not read. */
 const MOST_UNREAD = 16 * 1024 * 1024;
-const LOCAL = { id: LOCAL_CALLER, label: "stdio" } as const;
+const LOCAL: Caller = { id: LOCAL_CALLER, label: "stdio" };
 
 export interface ServeStdioOptions {
   endpoint: Endpoint;
   input: Readable;
   output: { write: (text: string, done: () => void) => unknown };
+  /** Default: whoever started this process. */
+  caller?: Caller;
   /** Called once, when the client has said what it is called. */
   onClient?: ((info: NonNullable<ClientProfile["info"]>) => void) | undefined;
   /** Aborting it ends the serving. */
@@ -34,6 +36,7 @@ export async function serveOnStdio({
   endpoint,
   input,
   output,
+  caller = LOCAL,
   onClient,
   signal,
 }: ServeStdioOptions): Promise<void> {
@@ -56,7 +59,7 @@ export async function serveOnStdio({
     if (known !== undefined) return known;
     const client = endpoint.connect({
       era,
-      caller: LOCAL,
+      caller,
       profile: { protocolVersion: "2025-11-25", capabilities: {} },
       send: write,
       canBeAsked: era === "legacy",

@@ -5,10 +5,11 @@ import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
 import type { ApprovalMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
+import type { SendMcpMessage } from "./mcp-message.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { Embed } from "./search.ts";
 import type { SecretProvider } from "./secret-provider.ts";
-import type { ServerConfig } from "./server-config.ts";
+import type { SessionServerConfig } from "./server-config.ts";
 import type { BoardState } from "./shared-state.ts";
 import type { NativeTool, NativeToolFactory, Tool } from "./tool.ts";
 
@@ -122,7 +123,12 @@ export interface SessionRules {
  */
 export interface SessionOptions extends RequestHandlers {
   /** Servers for this session only, by name. They replace servers of the agent that have the same name. */
-  servers?: Readonly<Record<string, ServerConfig>>;
+  servers?: Readonly<Record<string, SessionServerConfig>>;
+  /**
+   * Carries the requests to servers that run in the ACP client: those with `transport: "acp"`. Without it the session
+   * takes none.
+   */
+  sendMcpMessage?: SendMcpMessage;
   /** An absolute path: the working directory of the session's servers. */
   cwd: string;
   /** Further directories of the session, absolute. With `cwd` they are what `roots: true` stands for. */

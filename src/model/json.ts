@@ -17,5 +17,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /** What is at a path of keys in nested objects. Undefined if there is nothing. */
 export function valueIn(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>((node, key) => (isJsonObject(node) ? node[key] : undefined), value);
+  return path.reduce<unknown>((node, key) => {
+    if (Array.isArray(node)) return typeof key === "number" ? (node[key] as unknown) : undefined;
+    return isJsonObject(node) ? node[key] : undefined;
+  }, value);
 }

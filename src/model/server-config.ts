@@ -136,6 +136,16 @@ export type SessionDefaults = Omit<
   | "provenance"
 >;
 
+/** A server that runs in the ACP client which opens the session, such as an editor. Only a session can have one. */
+export interface AcpServerConfig extends SessionDefaults {
+  transport: "acp";
+  /** The client's id of the server. */
+  serverId: string;
+}
+
+/** One server of a session. */
+export type SessionServerConfig = ServerConfig | AcpServerConfig;
+
 /** A text as a configuration has it, where `${` would begin a reference. */
 export function escaped(text: string): string {
   // A function, since `$$` in a replacement stands for one `$`.

@@ -40,7 +40,21 @@ export interface RemoteTarget {
   baseDir?: string;
 }
 
-export type ServerTarget = StdioTarget | RemoteTarget;
+/** Runs in the ACP client that opened the session, and is reached through its connection. */
+export interface AcpTarget {
+  kind: "acp";
+  /** The client's id of the server. */
+  serverId: string;
+  /** Nothing in it is a path. */
+  baseDir?: undefined;
+}
+
+export type ServerTarget = StdioTarget | RemoteTarget | AcpTarget;
+
+/** Whether the server is at a URL. */
+export function isRemote(target: ServerTarget): target is RemoteTarget {
+  return target.kind !== "stdio" && target.kind !== "acp";
+}
 
 /** A target with its references filled in. */
 export interface ResolvedTarget<Target extends ServerTarget = ServerTarget> {

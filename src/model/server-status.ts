@@ -10,8 +10,8 @@ export interface ServerStatus {
   origin: ServerScope;
   /** Which configuration file it is from. Absent where there is only one. */
   from?: ServerOrigin;
-  transport: "stdio" | "http" | "sse" | "remote";
-  /** The command line or the URL, with `${VAR}` not expanded. */
+  transport: "stdio" | "http" | "sse" | "remote" | "acp";
+  /** The command line or the URL, with `${VAR}` not expanded; "in the editor" for the transport `acp`. */
   target: string;
   state: ServerState;
   /** How many tools are listed. They stay listed while the server is down. */

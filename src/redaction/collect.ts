@@ -1,7 +1,7 @@
 // Finds the secrets among the values that a server is started or reached with.
 
 import { isJsonObject } from "../model/json.ts";
-import type { ServerTarget } from "../model/server-definition.ts";
+import { isRemote, type ServerTarget } from "../model/server-definition.ts";
 import type { Environment } from "../util/environment.ts";
 import { parseJson } from "../util/parse-json.ts";
 import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
@@ -54,8 +54,8 @@ export function collectSecrets(
       found.value(arg, before?.args[index]);
       found.argument(arg, resolved.args[index - 1]);
     });
-  } else {
-    const before = unresolved.kind === "stdio" ? undefined : unresolved;
+  } else if (isRemote(resolved)) {
+    const before = isRemote(unresolved) ? unresolved : undefined;
     found.in("url").value(resolved.url, before?.url);
     for (const [name, value] of Object.entries(resolved.headers)) {
       found.in(`headers.${name}`, `${name}: `);
@@ -278,7 +278,10 @@ export function namesIn(unresolved: ServerTarget, resolved: ServerTarget): strin
       const [, name = option ?? "", value = arg] = /^-{0,2}([\w.-]+)=(.*)$/s.exec(arg) ?? [];
       setting(name, value, given?.args[index]);
     });
-  } else if (!mentionsCredential(unresolved.kind === "stdio" ? "" : unresolved.url)) {
+  } else if (
+    isRemote(resolved) &&
+    !mentionsCredential(isRemote(unresolved) ? unresolved.url : "")
+  ) {
     address(resolved.url);
   }
   return names.filter((name) => NAME.test(name));

@@ -10,8 +10,9 @@ import { credentialLikeness, isCredential, type Likeness } from "./credential-na
 /** What stands in place of a credential, in every text that people or models read. */
 export const MARK = "[REDACTED]";
 
-/** The command line or the URL. References such as `${TOKEN}` stay. */
+/** The command line or the URL, or that the server is in the editor. References such as `${TOKEN}` stay. */
 export function describeTarget(target: ServerTarget): string {
+  if (target.kind === "acp") return "in the editor";
   if (target.kind !== "stdio") return hideInValue(target.url);
   const { command, args } = target;
   return [command, ...args.map((arg, index) => hideInArgument(arg, args[index - 1]))].join(" ");

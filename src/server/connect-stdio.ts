@@ -17,9 +17,9 @@ import {
 import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
 import { watchForQuestion } from "./log/question-watch.ts";
 import { StderrLog } from "./log/stderr-log.ts";
-import { containerEngine, reapContainers } from "./process/containers.ts";
-import { type ServerProcess, startProcess } from "./process/start-process.ts";
-import type { ExitStatus } from "./process/stop-process-tree.ts";
+import { containerEngine, reapContainers } from "../process/containers.ts";
+import { type ServerProcess, startProcess } from "../process/start-process.ts";
+import type { ExitStatus } from "../process/stop-process-tree.ts";
 import type { Carrier } from "./transport/carrier.ts";
 import type { Quote } from "./transport/errors.ts";
 import { StdioTransport } from "./transport/stdio.ts";

@@ -1,14 +1,16 @@
 // Connects to one server: resolves its target, then starts what carries the conversation and opens the
-// connection over it (connect-stdio.ts, connect-remote.ts).
+// connection over it (connect-stdio.ts, connect-remote.ts, connect-acp.ts).
 
 import type { Connection } from "../model/connection.ts";
 import { loggerFor } from "../model/logger.ts";
 import type { ResolvedTarget } from "../model/server-definition.ts";
+import { type AcpConnectOptions, acpConnector } from "./connect-acp.ts";
 import { type RemoteConnectOptions, remoteConnector } from "./connect-remote.ts";
 import { type StdioConnectOptions, stdioConnector } from "./connect-stdio.ts";
 import type { Remains } from "./connection/live-connection.ts";
 
-export interface ConnectOptions extends StdioConnectOptions, RemoteConnectOptions {
+export interface ConnectOptions
+  extends StdioConnectOptions, RemoteConnectOptions, AcpConnectOptions {
   /** Fills in variables and secrets; rejects where one cannot be had. Never changes the target's kind. */
   resolve: (signal: AbortSignal) => Promise<ResolvedTarget>;
 }
@@ -35,13 +37,19 @@ export function createConnector(options: ConnectOptions): Connect {
   const logged = { ...options, logger: loggerFor(options.definition.name, options.logger) };
   const stdio = stdioConnector(logged);
   const remote = remoteConnector(logged);
+  const acp = acpConnector(logged);
   return async (signal, onRemains) => {
     const resolving = options.resolve(signal);
     // Not before the requests are on their way: loading keeps this process busy.
     const loading = options.clock.after(SECRETS_TAKE_LONGER_MS, loadSdk);
     const { target, renew } = await resolving.finally(() => loading.cancel());
-    return target.kind === "stdio"
-      ? stdio(target, signal, onRemains)
-      : remote({ target, renew }, signal, onRemains);
+    switch (target.kind) {
+      case "stdio":
+        return stdio(target, signal, onRemains);
+      case "acp":
+        return acp(target, signal, onRemains);
+      default:
+        return remote({ target, renew }, signal, onRemains);
+    }
   };
 }

@@ -53,6 +53,14 @@ export class HeldBytes {
     return text;
   }
 
+  /** The same as bytes, which are a copy: the block is written again. */
+  takeBytes(): Buffer {
+    this.#seal();
+    const bytes = Buffer.concat(this.#pieces, this.#length);
+    this.drop();
+    return bytes;
+  }
+
   drop(): void {
     this.#pieces = [];
     this.#length = 0;

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { type ChannelPlace, newChannelAddress } from "../../src/channel/address.ts";
+import { newChannelAddress } from "../../src/channel/address.ts";
+import type { SocketPlace } from "../../src/net/private-socket.ts";
 
-const place: ChannelPlace = {
+const place: SocketPlace = {
   directory: "/home/me/.plugboard/gateway",
   name: "0123456789abcdef",
   platform: "linux",
@@ -10,7 +11,7 @@ const place: ChannelPlace = {
   uid: 1000,
 };
 
-it.each<[string, Partial<ChannelPlace>, string | RegExp]>([
+it.each<[string, Partial<SocketPlace>, string | RegExp]>([
   ["in the directory", {}, join(place.directory, "0123456789abcdef.sock")],
   [
     "elsewhere, where the path would be too long for a socket",

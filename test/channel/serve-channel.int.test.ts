@@ -181,7 +181,7 @@ describe("where it listens", () => {
     const { address, connect: join_ } = await openChannel({});
     await expect(openChannel({}, { address })).rejects.toMatchObject({
       code: "SYSTEM_ERROR",
-      message: expect.stringContaining("another gateway"),
+      message: expect.stringContaining("another process"),
     });
     expect((await join_()).isOpen).toBe(true);
   });

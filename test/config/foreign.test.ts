@@ -7,7 +7,7 @@ import { formatProblem } from "../../src/config/issue.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readLaunches } from "../../src/config/trust/trust.ts";
 import type { AgentConfig } from "../../src/model/agent-config.ts";
-import type { ServerDefinition } from "../../src/model/server-definition.ts";
+import { isRemote, type ServerDefinition } from "../../src/model/server-definition.ts";
 import { failure, makeDirectory, problemLines } from "./files.ts";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/foreign", import.meta.url));
@@ -37,12 +37,11 @@ type Shown = Partial<{
 function show(server: ServerDefinition): Shown {
   const { target, timeout, toolTimeout, include, guard, toolPrefix } = server;
   const [rules] = guard?.rules ?? [];
-  const isProgram = target.kind === "stdio";
   const shown: Record<string, unknown> = {
     off: server.enabled ? undefined : true,
-    ...(isProgram
+    ...(target.kind === "stdio"
       ? { run: [target.command, ...target.args], env: unlessEmpty(target.env), cwd: target.cwd }
-      : {
+      : isRemote(target) && {
           url: target.url,
           as: target.kind === "remote" ? undefined : target.kind,
           headers: unlessEmpty(target.headers),

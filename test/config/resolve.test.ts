@@ -10,7 +10,7 @@ import {
   secretsNeeded,
 } from "../../src/config/resolve.ts";
 import type { ServerConfig } from "../../src/model/server-config.ts";
-import type { ServerDefinition } from "../../src/model/server-definition.ts";
+import type { ServerDefinition, ServerTarget } from "../../src/model/server-definition.ts";
 import { failure, writeServers } from "./files.ts";
 
 const ENV = {
@@ -181,7 +181,14 @@ describe("a target", () => {
     ["/abs", "/abs"],
   ])("has the cwd %s as %s", (cwd, expected) => {
     const definition = define({ command: "x" });
-    const target = { ...definition.target, cwd, baseDir: "/etc/board" };
+    const target: ServerTarget = {
+      kind: "stdio",
+      command: "x",
+      args: [],
+      env: {},
+      cwd,
+      baseDir: "/etc/board",
+    };
     expect(resolveTarget({ ...definition, target }, ENV)).toMatchObject({ cwd: expected });
     expect(resolveTarget({ ...definition, target }, ENV)).not.toHaveProperty("baseDir");
   });

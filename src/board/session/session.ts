@@ -29,7 +29,7 @@ import { loggerWith } from "../../model/logger.ts";
 import type { BoardPrompts } from "../../model/prompt.ts";
 import type { BoardResources } from "../../model/resource.ts";
 import type { SearchOptions, ToolHit } from "../../model/search.ts";
-import type { ServerConfig } from "../../model/server-config.ts";
+import type { ServerConfig, SessionServerConfig } from "../../model/server-config.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerLogLevel } from "../../model/server-log.ts";
 import type { ServerStatus } from "../../model/server-status.ts";
@@ -60,7 +60,12 @@ export function openSession(
   checkMode(given.tools?.approval);
   const { env = process.env } = base.options;
   const limits = sessionLimits(base.agent.guard, env);
-  const { definitions, warnings } = parseSessionServers(servers, base.agent.session, cwd);
+  const { definitions, warnings } = parseSessionServers(
+    servers,
+    base.agent.session,
+    cwd,
+    given.sendMcpMessage !== undefined,
+  );
   const names = definitions.map(({ name }) => name);
   const { kept, notice } = selectServers(names, limits);
   const agent = agentFor(given, base.agent);
@@ -188,7 +193,7 @@ interface SessionSettings {
   /** The servers that the session brings when it opens. */
   brought: readonly ServerDefinition[];
   /** The same as they were given, by name. */
-  configs: ReadonlyMap<string, ServerConfig>;
+  configs: ReadonlyMap<string, SessionServerConfig>;
   limits: SessionLimits;
   startupWait: number;
   timeoutOf: (definition: ServerDefinition) => number;
@@ -218,7 +223,7 @@ export class LiveSession implements SessionBoard {
   /** The definitions of its own servers when it opens. */
   readonly #definitions: readonly ServerDefinition[];
   /** What the session brought, as it was given. */
-  readonly #configs: Map<string, ServerConfig>;
+  readonly #configs: Map<string, SessionServerConfig>;
   /** The agent's configuration that the session follows. */
   #follows: AgentConfig;
   /** While another configuration is prepared, the session's servers must not change. */
@@ -252,6 +257,7 @@ export class LiveSession implements SessionBoard {
         base,
         directories,
         timeoutOf: settings.timeoutOf,
+        sendMcpMessage: settings.given.sendMcpMessage,
         session: {
           id,
           approval: settings.approval,
@@ -358,13 +364,22 @@ export class LiveSession implements SessionBoard {
     const { env = process.env } = this.#core.options;
     try {
       const configs = Object.fromEntries(this.#configs);
-      const { definitions } = parseSessionServers(configs, agent.session, this.cwd);
+      const { definitions } = parseSessionServers(
+        configs,
+        agent.session,
+        this.cwd,
+        this.#reachesClient,
+      );
       return definitions.map((each) => withMatchingServer(each, agent, env));
     } catch {
       // The new settings do not fit what the session brought. Its servers keep those that they have.
       const own = this.#core.servers.own().map(({ definition }) => ({ ...definition }));
       return own.filter(({ origin }) => origin === "session");
     }
+  }
+
+  get #reachesClient(): boolean {
+    return this.#settings.given.sendMcpMessage !== undefined;
   }
 
   /** A value of the environment that is no limit was reported when the session was opened. */
@@ -484,7 +499,12 @@ export class LiveSession implements SessionBoard {
     if (this.#closing !== undefined) throw isClosed();
     const { agent, limits } = this.#settings;
     const { brought } = this.#own;
-    const { definitions } = parseSessionServers({ [name]: config }, agent.session, this.cwd);
+    const { definitions } = parseSessionServers(
+      { [name]: config },
+      agent.session,
+      this.cwd,
+      this.#reachesClient,
+    );
     const [definition] = definitions;
     if (definition === undefined || brought.includes(name)) {
       const message = `the session already has a server '${name}'`;

@@ -55,10 +55,7 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
       join(xdg, "opencode", "opencode.jsonc"),
       join(xdg, "opencode", "opencode.json"),
     ],
-    openclaw: [
-      env["OPENCLAW_CONFIG_PATH"] ||
-        join(env["OPENCLAW_STATE_DIR"] || home(".openclaw"), "openclaw.json"),
-    ],
+    openclaw: openclawFiles({ env, homedir, cwd }, system),
   };
   const project: Record<string, string[]> = {
     "claude-code": [".mcp.json"],
@@ -80,6 +77,31 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
     ...toPlaces(user, "user", (path) => path),
     ...toPlaces(project, "project", (path) => join(cwd, path)),
   ];
+}
+
+/** As OpenClaw 2026.9.6 looks for it. Its variables may begin with `~`, and the names that it had before still count. */
+function openclawFiles(
+  { env, homedir, cwd }: Pick<PlacesOptions, "env" | "homedir" | "cwd">,
+  { join, resolve }: typeof posix,
+): string[] {
+  const given = (name: string, home: string): string | undefined => {
+    const path = env[name]?.trim();
+    return path
+      ? resolve(
+          cwd,
+          path.replace(/^~(?=$|[\\/])/, () => home),
+        )
+      : undefined;
+  };
+  const home = given("OPENCLAW_HOME", homedir) ?? homedir;
+  const named = given("OPENCLAW_CONFIG_PATH", home);
+  if (named !== undefined) return [named];
+  const state = given("OPENCLAW_STATE_DIR", home);
+  const directories =
+    state === undefined ? [join(home, ".openclaw"), join(home, ".clawdbot")] : [state];
+  return directories.flatMap((directory) =>
+    ["openclaw.json", "clawdbot.json"].map((name) => join(directory, name)),
+  );
 }
 
 function toPlaces(

@@ -2,7 +2,12 @@
 // come together is checked after merging.
 
 import { isJsonObject } from "../../model/json.ts";
-import type { ServerAuth, ServerConfig } from "../../model/server-config.ts";
+import type {
+  AcpServerConfig,
+  ServerAuth,
+  ServerConfig,
+  SessionServerConfig,
+} from "../../model/server-config.ts";
 import type { Provenance } from "../../model/server-offer.ts";
 import {
   byType,
@@ -19,6 +24,7 @@ import {
   textOrEmpty,
   verified,
 } from "./schema.ts";
+import { atValue } from "../issue.ts";
 import {
   bytes,
   headerNameProblem,
@@ -33,6 +39,9 @@ import {
 } from "./values.ts";
 
 const MEBIBYTE = 1024 * 1024;
+
+const OF_A_SESSION =
+  "is for servers in an editor, which only the editor itself can bring into a session; expected one of stdio, http, sse, streamable-http";
 
 const LOADS_CODE = /^(NODE_OPTIONS|PYTHONSTARTUP|LD_.*|DYLD_.*|BASH_FUNC_.*)$/i;
 
@@ -50,7 +59,11 @@ const ALGORITHMS = [
 
 // How to reach a server
 
-const transport = oneOf(["stdio", "http", "sse", "streamable-http"]);
+const transport = either(
+  [(value) => value === "acp", schema<never>((_, path) => [atValue(path, OF_A_SESSION)])],
+  [() => true, oneOf(["stdio", "http", "sse", "streamable-http"])],
+  "a transport",
+);
 
 const auth = byType<ServerAuth>(
   {
@@ -265,6 +278,24 @@ export const serverSchema: Schema<ServerConfig> = object(keys, {
   cmd: 'use "command"',
   disabled: 'use "enabled"',
 });
+
+/** A server in the client that opens the session. */
+export const acpServerSchema: Schema<AcpServerConfig> = object({
+  transport: oneOf(["acp"]),
+  serverId: text(),
+  ...treatment,
+});
+
+export function isAcpServer(server: unknown): server is AcpServerConfig {
+  return isJsonObject(server) && server["transport"] === "acp";
+}
+
+/** A server of a session. */
+export const sessionServerSchema: Schema<SessionServerConfig> = either(
+  [isAcpServer, acpServerSchema],
+  [() => true, serverSchema],
+  "an object",
+);
 
 /** What may be set for all servers of sessions at once. */
 export const sessionDefaultsSchema = object(treatment);

@@ -34,7 +34,10 @@ import { Subscriptions, type NamedResource } from "../subscriptions.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
-type ContentContext = Omit<EndpointContext, "changes" | "subscriptions" | "held" | "listening">;
+type ContentContext = Omit<
+  EndpointContext,
+  "changes" | "subscriptions" | "held" | "waiting" | "listening"
+>;
 
 export class ServedContent {
   readonly #context: ContentContext;
@@ -151,6 +154,7 @@ export class ServedContent {
     const { caller } = client;
     const whose = { caller: caller.label, approvalsOf: approvalsOf(caller) };
     const common = { callId, ...whose, signal, meta: exchange.trace };
+    if (this.#context.questions === "board") return common;
     if (client.era === "legacy") {
       return {
         ...common,

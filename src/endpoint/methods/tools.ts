@@ -189,10 +189,13 @@ export function callTool(
     onApproval: undefined,
     signal: undefined,
   };
+  const call: Call = { name, args, options, waiting: progress?.waiting };
   const answer =
-    exchange.client.era === "legacy"
-      ? callForLegacy(exchange, context, { name, args, options, waiting: progress?.waiting })
-      : callForModern(exchange, context, { name, args, options, waiting: progress?.waiting });
+    context.questions === "board"
+      ? callForBoard(exchange, context, call)
+      : exchange.client.era === "legacy"
+        ? callForLegacy(exchange, context, call)
+        : callForModern(exchange, context, call);
   return progress === undefined ? answer : answer.finally(progress.stop);
 }
 
@@ -202,6 +205,21 @@ interface Call {
   options: BoardCallOptions;
   /** Tells the client what the call waits for. */
   waiting: ((message: string) => void) | undefined;
+}
+
+/** The board's own handlers answer whatever comes up, in either era. */
+async function callForBoard(
+  exchange: Exchange,
+  { board, waiting }: EndpointContext,
+  { name, args, options, waiting: tell }: Call,
+): Promise<Answer> {
+  options.signal = exchange.signal;
+  if (tell !== undefined) waiting.set(exchange.callId, tell);
+  try {
+    return toAnswer(await board.call(name, args, options), exchange);
+  } finally {
+    waiting.delete(exchange.callId);
+  }
 }
 
 async function callForLegacy(

@@ -27,6 +27,7 @@ import {
 } from "./session/settings.ts";
 import { authenticate, authMethods, logout, type SignInOptions } from "./sign-in.ts";
 import { AcpClient } from "./wire/client.ts";
+import { McpMessages } from "./wire/mcp-messages.ts";
 import {
   invalidParams,
   parseAuthenticate,
@@ -55,6 +56,8 @@ export interface AcpOptions {
   historyDir?: string;
   /** What is kept out of the record of a session, beside the credentials of its servers. */
   secrets?: () => Promise<Iterable<string>>;
+  /** Takes servers that run in the client (MCP over ACP), which the protocol still calls unstable. Default false. */
+  mcpOverAcp?: boolean;
   /** Aborting it ends the connection. */
   signal?: AbortSignal;
   clock?: Clock;
@@ -64,7 +67,9 @@ export interface AcpOptions {
 /** Resolves when the client is gone or the signal aborts, and nothing of its sessions is left. */
 export async function serveAcp(options: AcpOptions): Promise<void> {
   const { signal, clock = systemClock, logger = silentLogger, historyDir } = options;
+  const { mcpOverAcp = false } = options;
   const client = new AcpClient();
+  const messages = new McpMessages((...request) => client.ask(...request));
   const sessions = new AcpSessions({
     client,
     clock,
@@ -72,16 +77,19 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
     newResponder: options.newResponder,
     modelAdvice: options.modelAdvice,
     openSession: options.openSession,
+    sendMcpMessage: mcpOverAcp ? messages.send : undefined,
     secrets: options.secrets,
     history: historyDir === undefined ? undefined : new History(historyDir, clock),
   });
-  const app = describeAgent(sessions, client, options.signIn);
+  const app = describeAgent(sessions, client, { signIn: options.signIn, mcpOverAcp });
   const lines = boundLines({
     maxBytes: DEFAULT_MAX_MESSAGE_BYTES,
     onDropped: () => logger.warn("dropped a message from the client: it was too large"),
   });
   const input = options.input.pipeThrough(lines);
-  const connection = app.connect(ndJsonStream(options.output, input));
+  const { readable, writable } = ndJsonStream(options.output, input);
+  const received = mcpOverAcp ? messages.taken(readable) : readable;
+  const connection = app.connect({ readable: received, writable });
   client.connect(connection);
   const onAbort = (): void => connection.close();
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -97,14 +105,15 @@ export async function serveAcp(options: AcpOptions): Promise<void> {
 function describeAgent(
   sessions: AcpSessions,
   client: AcpClient,
-  signIn: SignInOptions | undefined,
+  { signIn, mcpOverAcp }: { signIn: SignInOptions | undefined; mcpOverAcp: boolean },
 ) {
   const { session } = methods.agent;
   return agent({ name: "plugboard" })
     .onRequest(methods.agent.initialize, ({ params }) => {
       client.initialize(params.clientCapabilities ?? {});
       const hasTerminal = params.clientCapabilities?.auth?.terminal === true;
-      return initializeResponse(signIn === undefined ? [] : authMethods(signIn, { hasTerminal }));
+      const offered = signIn === undefined ? [] : authMethods(signIn, { hasTerminal });
+      return initializeResponse(offered, mcpOverAcp);
     })
     .onRequest(methods.agent.authenticate, parseAuthenticate, ({ params, signal }) => {
       if (signIn === undefined) throw RequestError.methodNotFound(methods.agent.authenticate);
@@ -163,13 +172,14 @@ function describeAgent(
 }
 
 /** We always answer with our version; a client that does not support it closes the connection. */
-function initializeResponse(offered: AuthMethod[]): InitializeResponse {
+function initializeResponse(offered: AuthMethod[], mcpOverAcp: boolean): InitializeResponse {
+  const transports = { http: true, sse: true, ...(mcpOverAcp && { acp: true }) };
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: "plugboard", title: "Plugboard", version: packageVersion() },
     agentCapabilities: {
       loadSession: true,
-      mcpCapabilities: { http: true, sse: true },
+      mcpCapabilities: transports,
       promptCapabilities: { image: true, embeddedContext: true },
       sessionCapabilities: {
         list: {},

@@ -18,6 +18,7 @@ import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
+import { describeOpenclaw } from "./openclaw/command.ts";
 import { describePins } from "./pins/command.ts";
 import { describeSecrets } from "./secrets/command.ts";
 import { describeServe } from "./serve/command.ts";
@@ -153,6 +154,10 @@ function describeProgram(
   add?.showHelpAfterError(
     "hint: what belongs to the command comes after --, as in: plugboard add files -- npx -y some-server",
   );
+  const acp = program.commands.find((each) => each.name() === "acp");
+  acp?.showHelpAfterError(
+    "hint: what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent",
+  );
   return program
     .allowExcessArguments()
     .addHelpText("after", HELP)
@@ -210,6 +215,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeReload(program, choose);
   describeTokens(program, choose, refuseCommand);
   describeAcp(program, choose);
+  describeOpenclaw(program, choose, refuseCommand);
   program.commandsGroup("More:");
   describeDemo(program, () => choose({ kind: "demo" }));
 }

@@ -11,6 +11,7 @@ import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
+import type { OpenclawCommand } from "./openclaw/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
 import type { SecretsCommand } from "./secrets/command.ts";
@@ -42,6 +43,7 @@ export type CliCommand =
   | ApprovalsCommand
   | AuditCommand
   | AcpCommand
+  | OpenclawCommand
   | ServeCommand
   | UpCommand
   | RestartCommand

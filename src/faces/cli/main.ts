@@ -193,6 +193,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./tokens/tokens.ts")).runTokens(command, context);
     case "acp":
       return (await import("./acp/acp.ts")).runAcp(command, context);
+    case "openclaw":
+      return (await import("./openclaw/setup.ts")).runOpenclaw(command, context);
     case "serve":
       return (await import("./serve/serve.ts")).runServe(command, context);
     case "up":

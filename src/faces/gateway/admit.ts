@@ -1,9 +1,9 @@
 // Asks access/ about every request, and answers those that are refused.
 
-import type { ServerResponse } from "node:http";
+import { sendRefusal } from "../../endpoint/http/refusal.ts";
 import type { Access } from "./access/access.ts";
 import { WELL_KNOWN } from "./access/protected-resource.ts";
-import type { Admission, Admitted, Refusal } from "./access/admission.ts";
+import type { Admission, Admitted } from "./access/admission.ts";
 import { type GatewayOptions, pathOf, type Route } from "./gateway.ts";
 import type { Seeing } from "./seeing/seeing.ts";
 
@@ -22,7 +22,7 @@ export function admitRequests(
       const decide = (admission: Admission): Admitted | undefined => {
         if (admission.isAdmitted) return admission;
         seeing.refused(request, admission, "caller");
-        refuse(reply, admission);
+        sendRefusal(reply, admission);
         return undefined;
       };
       const admission = access.admit(request, agent);
@@ -32,7 +32,7 @@ export function admitRequests(
       const refusal = access.check(request);
       if (refusal !== undefined) {
         seeing.refused(request, refusal, "source");
-        refuse(reply, refusal);
+        sendRefusal(reply, refusal);
         return false;
       }
       const headers = access.cors(request);
@@ -47,10 +47,4 @@ export function admitRequests(
       [`${WELL_KNOWN}/`, showMetadata],
     ]),
   };
-}
-
-function refuse(reply: ServerResponse, { status, headers, message }: Refusal): void {
-  const error = { code: -32_000, message };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error });
-  reply.writeHead(status, { ...headers, "Content-Type": "application/json" }).end(body);
 }

@@ -3,17 +3,17 @@
 // It is named after this process: if that is killed, the next one removes it.
 
 import { randomBytes } from "node:crypto";
-import { mkdtemp, open, readdir, rm, writeFile } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ContentBlock } from "../../model/content.ts";
 import type { ToolSubject } from "../../model/guard.ts";
 import type { FramingMode } from "../../model/guard-settings.ts";
-import { ownerName, ownerState } from "../../state/process-owner.ts";
+import { makeOwnedDirectory, removeLeftBehind, tryRemove } from "../../state/owned-directory.ts";
 import { errorCode, hasErrorCode } from "../../util/error-code.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
-import { makeDirectory } from "../../util/make-directory.ts";
 import { type CutText, type Fitted, type OversizedMedia, wholeText } from "./fit.ts";
 
+const PREFIX = "results-";
 const MAX_TOTAL_BYTES = 256 * 1024 ** 2;
 const LONGEST_STEM = 64;
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9.+-]{1,64}$/;
@@ -47,6 +47,11 @@ export interface SavedPart {
   /** Where the part ends, in bytes. */
   end: number;
   totalBytes: number;
+}
+
+/** Removes the directories of processes that have ended without doing so. Never rejects. */
+export function removeLeftResults(parent: string): Promise<void> {
+  return removeLeftBehind(parent, PREFIX);
 }
 
 export class SpillDirectory {
@@ -119,7 +124,7 @@ export class SpillDirectory {
     const directory = this.#directory;
     this.#directory = undefined;
     this.#files.length = 0;
-    if (directory !== undefined) await tryDelete(directory);
+    if (directory !== undefined) await tryRemove(directory);
   }
 
   async #write(
@@ -134,7 +139,7 @@ export class SpillDirectory {
     let path: string | undefined;
     try {
       await this.#makeRoom(bytes.length);
-      this.#directory ??= await makeResultsDirectory(this.#parent);
+      this.#directory ??= await makeOwnedDirectory(this.#parent, PREFIX);
       path = join(
         this.#directory,
         `${stemOf(about.tool.canonical)}-${this.#randomName()}.${extension}`,
@@ -142,7 +147,7 @@ export class SpillDirectory {
       await writeFile(path, bytes, { flag: "wx", mode: 0o600 });
     } catch (error) {
       // Half a file is useless. A file that was there before must stay.
-      if (path !== undefined && !hasErrorCode(error, "EEXIST")) await tryDelete(path);
+      if (path !== undefined && !hasErrorCode(error, "EEXIST")) await tryRemove(path);
       return { kind: "failed", reason: errorCode(error) ?? String(error) };
     }
     this.#files.push({ path, bytes: bytes.length, ...about });
@@ -155,7 +160,7 @@ export class SpillDirectory {
       const oldest = this.#files.shift();
       if (oldest === undefined) return;
       this.#total -= oldest.bytes;
-      await tryDelete(oldest.path);
+      await tryRemove(oldest.path);
     }
   }
 }
@@ -182,28 +187,6 @@ function lengthOf(byte: number): number {
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;
   return byte >= 0xc0 ? 2 : 1;
-}
-
-const PREFIX = "results-";
-
-/** mkdtemp creates it for this user only, under a new name. */
-async function makeResultsDirectory(parent: string): Promise<string> {
-  await makeDirectory(parent);
-  return mkdtemp(join(parent, `${PREFIX}${ownerName()}.`));
-}
-
-/** Removes the directories of processes that have ended without doing so. Never rejects. */
-export async function removeLeftBehind(parent: string): Promise<void> {
-  for (const name of await readdir(parent).catch(() => [])) {
-    const end = name.lastIndexOf(".");
-    if (!name.startsWith(PREFIX) || end === -1) continue;
-    if (ownerState(name.slice(PREFIX.length, end)) === "gone") await tryDelete(join(parent, name));
-  }
-}
-
-/** A file that cannot be deleted stays; there is nobody to report it to. */
-async function tryDelete(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
 function stemOf(name: string): string {

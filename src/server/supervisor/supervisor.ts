@@ -4,7 +4,7 @@
 import type { Connection, ServerIdentity, ToolList } from "../../model/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { type LogFields, type Logger, loggerFor } from "../../model/logger.ts";
-import type { ServerDefinition } from "../../model/server-definition.ts";
+import { isRemote, type ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../util/clock.ts";
@@ -358,7 +358,7 @@ function firstState({ definition, failed }: SupervisorOptions): ServerState {
 
 /** A remote server may come back without our help, so only a limit of 0 counts for it. */
 function restartsAllowed({ target, maxRestarts }: ServerDefinition): number {
-  return target.kind === "stdio" || maxRestarts === 0 ? maxRestarts : Infinity;
+  return isRemote(target) && maxRestarts > 0 ? Infinity : maxRestarts;
 }
 
 /** A failure leads to another attempt, to a sign-in that is needed, or to the end. `next` says which, for the log. */

@@ -2,7 +2,7 @@
 // so that a rotated secret heals without a restart.
 
 import { isDeepStrictEqual } from "node:util";
-import type { ResolvedTarget } from "../../model/server-definition.ts";
+import { isRemote, type ResolvedTarget } from "../../model/server-definition.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -39,7 +39,7 @@ export class ConfiguredHeaders {
 
   async #getAgain(get: NonNullable<ResolvedTarget["renew"]>): Promise<void> {
     const { target, renew } = await get();
-    const headers = target.kind === "stdio" ? {} : target.headers;
+    const headers = isRemote(target) ? target.headers : {};
     this.#renew = renew;
     if (!isDeepStrictEqual({ ...headers }, { ...this.#current })) this.#current = headers;
   }

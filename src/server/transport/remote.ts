@@ -1,5 +1,5 @@
-// What the transports to a URL have in common: the host's own requests, dispatching incoming messages, and the
-// end of the conversation. How a message is sent is up to each transport.
+// What the transports have in common that send each request by itself, to a URL or to an ACP client: the host's own
+// requests, dispatching incoming messages, and the end of the conversation. How a message is sent is up to each.
 
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
@@ -116,7 +116,7 @@ export abstract class RemoteTransport implements Wire {
       throw new PlugboardError("PROTOCOL", message, { cause: error, quote });
     }
     const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed];
-    return messages.filter((message) => !this.#dispatch(message, id));
+    return messages.filter((message) => !this.dispatch(message, id));
   }
 
   /** `receive` for a stream that carries the answers to all requests: what is not JSON fails its own call alone. */
@@ -179,8 +179,8 @@ export abstract class RemoteTransport implements Wire {
     }
   }
 
-  /** False if the message makes no sense here. */
-  #dispatch(message: unknown, streamOf: number | undefined): boolean {
+  /** Takes one message. False if it makes no sense here. `streamOf` is the request that it came for, if that is known. */
+  protected dispatch(message: unknown, streamOf: number | undefined): boolean {
     if (!isJsonObject(message)) return false;
     const { id, method, params } = message;
     let isKnown = method !== undefined;

@@ -111,6 +111,33 @@ describe("the files of a person", () => {
   });
 });
 
+it.each<[object, string[]]>([
+  [
+    {},
+    [
+      "/home/anna/.openclaw/openclaw.json",
+      "/home/anna/.openclaw/clawdbot.json",
+      "/home/anna/.clawdbot/openclaw.json",
+      "/home/anna/.clawdbot/clawdbot.json",
+    ],
+  ],
+  [
+    { OPENCLAW_STATE_DIR: " ~/state " },
+    ["/home/anna/state/openclaw.json", "/home/anna/state/clawdbot.json"],
+  ],
+  [
+    { OPENCLAW_STATE_DIR: "/state", OPENCLAW_CONFIG_PATH: "~/claw.json5" },
+    ["/home/anna/claw.json5"],
+  ],
+  [{ OPENCLAW_HOME: "/srv/claw", OPENCLAW_CONFIG_PATH: "~/claw.json5" }, ["/srv/claw/claw.json5"]],
+  [{ OPENCLAW_CONFIG_PATH: "claw.json5", OPENCLAW_STATE_DIR: "" }, ["/home/anna/shop/claw.json5"]],
+])("OpenClaw's file is where it looks for it, with %j", (env, expected) => {
+  const found = places({ ...LINUX, env: env as PlacesOptions["env"] });
+  expect(
+    found.flatMap(({ application, path }) => (application === "openclaw" ? path : [])),
+  ).toEqual(expected);
+});
+
 it("the files of a project are in its directory", () => {
   expect(pathsOf(LINUX, "project")).toEqual({
     "claude-code": "/home/anna/shop/.mcp.json",

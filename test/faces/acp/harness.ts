@@ -64,6 +64,8 @@ interface Options {
   /** Keeps sessions in the test's directory. */
   keeps?: boolean;
   clock?: Clock;
+  /** The agent takes servers that run in the client. */
+  mcpOverAcp?: boolean;
   /** Leaves `initialize` to the test. */
   raw?: boolean;
 }
@@ -108,6 +110,7 @@ class Editor extends AcpClient {
         },
       }),
       ...(options.clock !== undefined && { clock: options.clock }),
+      ...(options.mcpOverAcp === true && { mcpOverAcp: true }),
       ...(options.keeps === true && { historyDir: join(directory, "sessions") }),
     });
     const { decide = () => choose("allow"), elicit = () => ({ action: "decline" }) } = options;

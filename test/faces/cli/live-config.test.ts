@@ -90,7 +90,7 @@ async function trust(name: string): Promise<void> {
 async function commands(config: LiveConfig): Promise<string[] | undefined> {
   const agent = await config.readAgent();
   if (agent.untrusted !== undefined) return undefined;
-  return agent.servers.map(({ target }) => (target.kind === "stdio" ? target.command : target.url));
+  return agent.servers.map(({ target }) => ("command" in target ? target.command : target.kind));
 }
 
 const REPORT: ReloadReport = { added: [], changed: [], removed: [], unchanged: [] };

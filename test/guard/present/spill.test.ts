@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
-  removeLeftBehind,
+  removeLeftResults,
   SpillDirectory,
   type Spilled,
   type SpillingTool,
@@ -47,9 +47,9 @@ describe("what killed processes left behind", () => {
       await mkdir(join(root, name));
       await writeFile(join(root, name, "a.txt"), "text");
     }
-    await removeLeftBehind(root);
+    await removeLeftResults(root);
     expect((await readdir(root)).sort()).toEqual(kept.sort());
-    await removeLeftBehind(join(root, "missing"));
+    await removeLeftResults(join(root, "missing"));
   });
 });
 

@@ -3,13 +3,13 @@
 
 import { escapeReferences, parseClientServer } from "../../../config/client-server.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
-import type { ServerConfig } from "../../../model/server-config.ts";
+import type { SessionServerConfig } from "../../../model/server-config.ts";
 import type { ServerTarget } from "../../../model/server-definition.ts";
 import { oneLine } from "../../../util/text.ts";
 import { invalidParams, type McpServerParams } from "../wire/params.ts";
 
 export interface AcceptedServers {
-  servers: Record<string, ServerConfig>;
+  servers: Record<string, SessionServerConfig>;
   /** Why a server was left out: a sentence each, for the user. */
   skipped: string[];
 }
@@ -18,8 +18,13 @@ export interface AcceptedServers {
  * Throws −32602 for an invalid entry. A name that ACP allows and we do not leaves out only that server, with a notice:
  * the rest of the session still works.
  */
-export function readMcpServers(entries: readonly McpServerParams[]): AcceptedServers {
-  const servers: Record<string, ServerConfig> = Object.create(null);
+export function readMcpServers(
+  entries: readonly McpServerParams[],
+  {
+    overAcp = false,
+  }: { /** Whether servers in the client can be reached. */ overAcp?: boolean } = {},
+): AcceptedServers {
+  const servers: Record<string, SessionServerConfig> = Object.create(null);
   const skipped: string[] = [];
   entries.forEach((entry, index) => {
     const at = `mcpServers[${index}]`;
@@ -28,7 +33,7 @@ export function readMcpServers(entries: readonly McpServerParams[]): AcceptedSer
       throw invalidParams(`${at}.name`, `there are two servers named "${oneLine(name, 64)}"`);
     }
     const path = ["mcpServers", index];
-    const server = parseClientServer(name, toConfig(entry, at), entry["_meta"], path);
+    const server = parseClientServer(name, toConfig(entry, at, overAcp), entry["_meta"], path);
     switch (server.kind) {
       case "invalid":
         throw invalidParams(server.path, server.message);
@@ -37,15 +42,19 @@ export function readMcpServers(entries: readonly McpServerParams[]): AcceptedSer
         break;
       case "valid":
         // An editor that the board is connected to sends it along, to the agent that has its servers anyway.
-        if (isOwnServer(server.config.command, server.config.args)) break;
+        if (isBoard(server.config)) break;
         servers[name] = server.config;
     }
   });
   return { servers, skipped };
 }
 
+function isBoard(server: SessionServerConfig): boolean {
+  return server.transport !== "acp" && isOwnServer(server.command, server.args);
+}
+
 /** ACP has no `type` for stdio, but some clients send "stdio". */
-function toConfig(entry: McpServerParams, at: string): ServerConfig {
+function toConfig(entry: McpServerParams, at: string, overAcp: boolean): SessionServerConfig {
   switch (entry.type) {
     case undefined:
     case "stdio":
@@ -62,12 +71,26 @@ function toConfig(entry: McpServerParams, at: string): ServerConfig {
         url: literal(required(entry.url, `${at}.url`), `${at}.url`),
         headers: literalRecord(entry.headers, `${at}.headers`),
       };
-    default:
+    case "acp":
+      if (!overAcp) throw invalidParams(`${at}.type`, NOT_OVER_ACP);
+      return { transport: "acp", serverId: serverIdOf(entry, `${at}.serverId`) };
+    default: {
+      const known = overAcp ? "stdio, http, sse or acp" : "stdio, http or sse";
       throw invalidParams(
         `${at}.type`,
-        `unknown transport "${oneLine(entry.type, 64)}"; expected stdio, http or sse`,
+        `unknown transport "${oneLine(entry.type, 64)}"; expected ${known}`,
       );
+    }
   }
+}
+
+const NOT_OVER_ACP =
+  "servers in the editor (MCP over ACP) are experimental and switched off; start the agent with plugboard acp --mcp-over-acp, or send the server as stdio, http or sse";
+
+function serverIdOf(entry: McpServerParams, path: string): string {
+  const id = required(entry["serverId"], path);
+  if (typeof id === "string" && id !== "") return id;
+  throw invalidParams(path, "expected a text that is not empty");
 }
 
 function required<Value>(value: Value | undefined, path: string): Value {
@@ -75,11 +98,13 @@ function required<Value>(value: Value | undefined, path: string): Value {
   return value;
 }
 
-type SentServer = Pick<McpServerParams, "command" | "args" | "env" | "url" | "headers">;
+type SentServer = Pick<McpServerParams, "type" | "command" | "args" | "env" | "url" | "headers">;
 
 /** With the values as the client sent them. */
 export function toTarget(server: SentServer): ServerTarget {
   const { command = "", args = [], env = [], url, headers = [] } = server;
+  // Nothing in it is a credential.
+  if (server.type === "acp") return { kind: "acp", serverId: "" };
   if (url === undefined) return { kind: "stdio", command, args, env: toRecord(env) };
   const flags = { allowInsecure: false, allowPrivate: false };
   return { kind: "http", url, headers: toRecord(headers), ...flags };

@@ -15,7 +15,7 @@ import {
   type SessionFilter,
 } from "../history/history.ts";
 import type { NewResponder, Responder } from "../responder/responder.ts";
-import { readMcpServers, toTarget } from "../servers/mcp-servers.ts";
+import { type AcceptedServers, readMcpServers, toTarget } from "../servers/mcp-servers.ts";
 import type { ClientSystemPrompt, McpServerParams } from "../wire/params.ts";
 import { Session, type SessionContext } from "./session.ts";
 import { reopenedMode } from "./settings.ts";
@@ -89,7 +89,7 @@ export class AcpSessions {
       if (recorded === undefined && opened === undefined)
         throw RequestError.sessionNotFound(sessionId);
       // Throws for invalid servers before anything happens to the session that is open.
-      readMcpServers(params.mcpServers);
+      this.#read(params);
       const past = recorded?.updates ?? [];
       const ended = opened === undefined ? endInterruptedCalls(past) : [];
       if (replay) {
@@ -144,7 +144,7 @@ export class AcpSessions {
     ended: readonly SessionUpdate[] = [],
   ): Promise<Session> {
     const { history, logger, newResponder, secrets, ...context } = this.#options;
-    const { servers, skipped } = readMcpServers(params.mcpServers);
+    const { servers, skipped } = this.#read(params);
     const { cwd, additionalDirectories } = params;
     const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toTarget));
@@ -182,6 +182,11 @@ export class AcpSessions {
     this.#opened.set(id, { session, setup: setupKey(params), systemPrompt });
     if (this.#isClosed) await this.#close(id);
     return session;
+  }
+
+  /** Throws −32602. */
+  #read({ mcpServers }: SessionParams): AcceptedServers {
+    return readMcpServers(mcpServers, { overAcp: this.#options.sendMcpMessage !== undefined });
   }
 
   async #close(sessionId: string): Promise<void> {

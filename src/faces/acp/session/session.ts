@@ -5,6 +5,7 @@ import { type ContentBlock, RequestError, type StopReason } from "@agentclientpr
 import { cancelled, PlugboardError } from "../../../model/errors.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type { SessionOptions } from "../../../model/board-options.ts";
+import type { SendMcpMessage } from "../../../model/mcp-message.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { capitalised } from "../../../util/text.ts";
@@ -46,6 +47,8 @@ export interface SessionContext {
   /** Tells the user of an agent without a model how to configure one. */
   modelAdvice: string | undefined;
   openSession: OpenSession;
+  /** The way to servers in the client; undefined if none are taken. */
+  sendMcpMessage: SendMcpMessage | undefined;
   /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
 }
@@ -78,7 +81,7 @@ export class Session implements UserSettings {
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
     const { notices, mode, hasTitle, ...boardSetup } = setup;
-    const { client, clock, record, responder } = context;
+    const { client, clock, record, responder, sendMcpMessage } = context;
     const { id: sessionId, cwd, additionalDirectories } = boardSetup;
     const state = { mode };
     const output = new SessionOutput({
@@ -92,7 +95,7 @@ export class Session implements UserSettings {
     });
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
     const [board] = await Promise.all([
-      context.openSession(options),
+      context.openSession({ ...options, ...(sendMcpMessage && { sendMcpMessage }) }),
       within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
     ]);
     const session = new Session(sessionId, board, state, output, context);

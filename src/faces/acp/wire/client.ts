@@ -12,7 +12,20 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 
-export class AcpClient {
+/** A client as questions and updates reach it. */
+export interface FrontClient {
+  capabilities(): ClientCapabilities;
+  showsNotices(): boolean;
+  update(sessionId: string, update: SessionUpdate): Promise<void>;
+  request<Method extends ClientRequestMethod>(
+    method: Method,
+    params: ClientRequestParamsByMethod[Method],
+    signal: AbortSignal | undefined,
+  ): Promise<ClientRequestResponsesByMethod[Method]>;
+  completeElicitation(params: CompleteElicitationNotification): Promise<void>;
+}
+
+export class AcpClient implements FrontClient {
   #capabilities: ClientCapabilities = {};
   #connection: AgentConnection | undefined;
 
@@ -49,6 +62,13 @@ export class AcpClient {
   ): Promise<ClientRequestResponsesByMethod[Method]> {
     if (this.#connection === undefined) return Promise.reject(RequestError.requestCancelled());
     const options = signal && { cancellationSignal: signal, stopWaitingOnCancel: true };
+    return this.#connection.client.request(method, params, options);
+  }
+
+  /** Like `request`, for methods that are not in the stable protocol. */
+  ask(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    if (this.#connection === undefined) return Promise.reject(RequestError.requestCancelled());
+    const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
     return this.#connection.client.request(method, params, options);
   }
 

@@ -86,7 +86,7 @@ function standIn(head: string, maxBytes: number): object | null {
 }
 
 /** The message's id, and the first key whose value is not a plain string or number. */
-function readHead(head: string): { id: unknown; next: string | undefined } {
+export function readHead(head: string): { id: unknown; next: string | undefined } {
   const member = /\s*[{,]\s*"(\w+)"\s*:\s*(?:("[^"\\]*"|-?\d+)\s*(?=,))?/y;
   let id: unknown;
   for (let match = member.exec(head); match !== null; match = member.exec(head)) {

@@ -2,9 +2,6 @@
 
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { isDeepStrictEqual } from "node:util";
-import { openBoard } from "../../../board.ts";
-import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import {
@@ -12,25 +9,23 @@ import {
   type OnAuthorization,
   signInHint,
 } from "../../../model/authorization.ts";
-import type { BoardOptions } from "../../../model/board-options.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { modelResponder } from "../../acp/responder/model-responder.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { serveAcp } from "../../acp/serve.ts";
 import { describeOutcomes, signInToAll } from "../../acp/sign-in.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
-import { attachAgent } from "../attach/attach.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { keyReader, modelKeys } from "../given-keys.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { LiveConfig, onceEach } from "../live-config.ts";
 import { openBrowser } from "../terminal/browser.ts";
 import { showPage } from "../login/login.ts";
 import { withBoard } from "../open.ts";
 import { AgentModels } from "./agent-models.ts";
-import { type AcpCommand, SIGN_IN } from "./command.ts";
+import { type AcpCommand, isFront, SIGN_IN } from "./command.ts";
+import { openConfig, openEditorBoard } from "./editor-board.ts";
 import { findLoginPath } from "./login-path.ts";
 import { signInToModel } from "./model-key.ts";
 
@@ -41,6 +36,7 @@ const FOR_EDITORS =
 export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
   if (command.signIn === "model") return signInToModel(context);
   if (command.signIn === "servers") return signInHere(context);
+  if (isFront(command)) return (await import("./front.ts")).runAcpFront(command, context);
   const { io, logger, clock, signal, options, screen } = context;
   const output = outputStream(claimStdout(io.stdout, io.stderr));
   const stdin = io.stdin as Readable;
@@ -49,43 +45,17 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
   // Starts at once; only servers that are programs wait for it.
   const programPath = findLoginPath({ env: io.env, clock, logger, signal: ending.signal });
   try {
-    await using config = await LiveConfig.open(context).catch(async (error: unknown) => {
-      if (!io.stdin.isTTY) await refuseAcp(error, { input: stdin, output, clock, signal });
-      throw error;
-    });
+    await using config = await openConfig(context, (error) =>
+      refuseAcp(error, { input: stdin, output, clock, signal }),
+    );
     const agent = await config.readAgent();
     // Beside the board: a search for Ollama must not delay the servers.
     await using models = new AgentModels(agent, command.model, context, programPath);
-    const stateDir = plugboardHome(io.env, io.homedir);
-    const attachment = await attachAgent(agent, config.source, context, { programPath });
-    const boardOptions: BoardOptions = {
-      start: "eager",
-      env: io.env,
+    await using board = await openEditorBoard(agent, config, context, {
       programPath,
-      clock,
-      logger,
-      stateDir,
-      resourceTools: "auto",
-      // Questions caused by a session's calls go to that session's handlers instead.
-      ...declineUnattributed(logger),
-      serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
-    };
-    // Only its sessions list tools.
-    await using board = await (attachment === undefined
-      ? openBoard(forEditors(agent, io.cwd), boardOptions)
-      : attachment.open(forEditors(agent, io.cwd), { ...boardOptions, lists: false }));
-    const tellLater = onceEach((names) =>
-      logger.warn(`${names} will be used when the editor starts the agent again`),
-    );
-    config.follow({
-      apply: async () => {
-        const next = await config.readAgent();
-        const report = await board.reload(forEditors(next, io.cwd));
-        tellLater(MODEL_SETTINGS.filter((key) => !isDeepStrictEqual(agent[key], next[key])));
-        return report;
-      },
+      startsAgain: MODEL_SETTINGS,
     });
-    context.onHangup(() => config.reload());
+    const stateDir = plugboardHome(io.env, io.homedir);
     await models.current();
     const { systemPrompt, maxSteps } = agent;
     await serveAcp({
@@ -108,6 +78,7 @@ export async function runAcp(command: AcpCommand, context: CliContext): Promise<
       modelAdvice: modelAdvice(agent, stateDir),
       historyDir: join(stateDir, "sessions"),
       secrets: keyReader(context),
+      mcpOverAcp: command.mcpOverAcp ?? false,
       signal,
       clock,
       logger,
@@ -163,11 +134,6 @@ const MODEL_SETTINGS = [
   "modelTimeout",
   "modelProviders",
 ] as const satisfies readonly (keyof AgentConfig)[];
-
-/** Opening a session does not wait for the agent's own servers; its first prompt does. */
-function forEditors(agent: AgentConfig, cwd: string): AgentConfig {
-  return { ...agent, workspace: agent.workspace ?? cwd, startupWait: 0 };
-}
 
 /** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {

@@ -8,6 +8,21 @@ export interface AcpCommand {
   model?: string;
   /** What to sign in to in this terminal, instead of serving an editor. */
   signIn?: SignInTo;
+  /** Takes MCP servers that run in the editor. */
+  mcpOverAcp?: boolean;
+  /** The command of the ACP agent to stand in front of. */
+  agent?: readonly string[];
+  /** How that agent is told of its board, if it never reads the servers of a session: a format, or a template's file. */
+  agentConfig?: string;
+  /** The agent is OpenClaw's gateway. */
+  openclaw?: boolean;
+}
+
+/** Another agent answers the editor. */
+export type FrontCommand = AcpCommand & { agent: readonly string[] };
+
+export function isFront(command: AcpCommand): command is FrontCommand {
+  return command.agent !== undefined;
 }
 
 type SignInTo = "servers" | "model";
@@ -37,13 +52,25 @@ configuration that ask for it, in your browser or with --sign-in in a terminal.
 --sign-in model asks for the key of a model provider and keeps it in a file that
 only you can read; it also shows and forgets the keys that are there.
 
-Example:
-  acpx --agent "plugboard acp" exec "/tools"`;
+With a command after --, Plugboard stands in front of that ACP agent: everything
+is passed on, and the agent gets the servers of the editor and of the
+configuration as one MCP server named plugboard. In Zed's settings:
+  "args": ["acp", "--", "npx", "-y", "@agentclientprotocol/claude-agent-acp"]
+An agent that never reads the servers of a session needs --agent-config. The
+agent has a model of its own; --model is then for servers that ask for one. See
+docs/front.md.
+
+Examples:
+  acpx --agent "plugboard acp" exec "/tools"
+  plugboard acp -- npx -y @agentclientprotocol/claude-agent-acp
+  plugboard acp --agent-config tsagent -- npx @tsagent/acp-server ./my-agent`;
 
 export function describeAcp(program: Parser, choose: (command: AcpCommand) => void): void {
-  program
+  const parser = program
     .command("acp")
-    .description("run as an ACP agent on stdio (started by an editor)")
+    .description("run as an ACP agent on stdio, or in front of one (started by an editor)")
+    .usage("[options] [-- <command of an agent...>]")
+    .argument("[agent...]")
     .option("--model <provider/model>", "use this model unless a session chooses another")
     .addOption(
       new Option(
@@ -53,8 +80,51 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
         .choices(["servers", "model"] satisfies SignInTo[])
         .preset("servers" satisfies SignInTo),
     )
+    .option(
+      "--mcp-over-acp",
+      "also take MCP servers that run in the editor itself (an unstable part of ACP)",
+    )
+    .option(
+      "--agent-config <format>",
+      "the agent after -- reads its servers from a file: tsagent, or the path of a template",
+    )
+    .option("--openclaw", "the agent is OpenClaw, which gets the servers through its gateway")
     .addHelpText("after", HELP)
-    .action(({ model, signIn }: { model?: string; signIn?: SignInTo }) =>
-      choose({ kind: "acp", model, ...(signIn && { signIn }) }),
-    );
+    .action((words: string[], given: Omit<AcpCommand, "kind" | "agent">) => {
+      const { model, signIn, mcpOverAcp, agentConfig, openclaw } = given;
+      const agent = words.length > 0 ? words : openclaw ? OPENCLAW : undefined;
+      const problem = problemWith({ ...given, ...(agent && { agent }) });
+      if (problem !== undefined) return parser.error(`error: ${problem}`);
+      choose({
+        kind: "acp",
+        model,
+        ...(signIn && { signIn }),
+        ...(mcpOverAcp && { mcpOverAcp }),
+        ...(agent && { agent }),
+        ...(agentConfig !== undefined && { agentConfig }),
+        ...(openclaw && { openclaw }),
+      });
+    });
+}
+
+/** The agent that comes with OpenClaw. */
+const OPENCLAW = ["openclaw", "acp"];
+
+/** What does not go together. */
+function problemWith({
+  agent,
+  signIn,
+  agentConfig,
+  openclaw,
+}: Omit<AcpCommand, "kind">): string | undefined {
+  if (signIn !== undefined && agent !== undefined) {
+    return `${SIGN_IN} is for the servers and models of Plugboard; sign in to another agent with its own command`;
+  }
+  if (agentConfig !== undefined && openclaw) {
+    return "--agent-config and --openclaw do not go together: OpenClaw gets the servers through its gateway";
+  }
+  if (agentConfig !== undefined && agent === undefined) {
+    return "--agent-config needs the command of the agent after --";
+  }
+  return agent?.[0] === "" ? "the command of the agent after -- is empty" : undefined;
 }

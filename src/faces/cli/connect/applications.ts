@@ -3,8 +3,15 @@
 import { posix, win32 } from "node:path";
 import { places, type PlacesOptions } from "../../../config/foreign/places.ts";
 import { isOwnServer } from "../../../config/own-server.ts";
+import type { KeyPath } from "../../../config/issue.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
+import {
+  type ConfigEntry,
+  denialsIn,
+  sharedEntry,
+  slotsIn,
+} from "../../../openclaw/config-entries.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 
@@ -20,8 +27,9 @@ export interface BoardStart {
 
 export interface Entry {
   as: "server" | "agent";
-  path: readonly string[];
-  value: JsonObject;
+  path: KeyPath;
+  /** A text is one element of a list. */
+  value: JsonObject | string;
 }
 
 export interface ConnectedApplication {
@@ -37,6 +45,10 @@ export interface ConnectedApplication {
   programs: readonly string[];
   /** `value` is what the file has now. */
   entries: (start: BoardStart, value: unknown) => Entry[];
+  /** What `value` has of ours; without it, what starts a board under the names of `entries`. */
+  own?: (value: unknown) => Entry[];
+  /** What `plugboard openclaw setup` has put there too, and what stays. */
+  kept?: (value: unknown) => Entry[];
   /** What it takes until it notices. */
   next: string;
 }
@@ -181,10 +193,9 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     syntax: "json",
     files: userFiles("openclaw"),
     programs: ["openclaw"],
-    // Without it, OpenClaw waits 1.5 seconds for the list of tools.
-    entries: (start) => [
-      server(["mcp", "servers"], { ...withEnv(plain(start), start), requestTimeoutMs: 120_000 }),
-    ],
+    entries: (start) => [openclawEntry(sharedEntry(withEnv(plain(start), start)))],
+    own: ownInOpenclaw,
+    kept: (value) => [...slotsIn(value), ...denialsIn(value)].map(openclawEntry),
     next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
   },
 ];
@@ -215,6 +226,21 @@ function userFiles(id: string): ConnectedApplication["files"] {
 
 function server(place: readonly string[], value: JsonObject): Entry {
   return { as: "server", path: [...place, SERVER_NAME], value };
+}
+
+export function openclawEntry({ path, value }: ConfigEntry): Entry {
+  return { as: "server", path, value };
+}
+
+function ownInOpenclaw(value: unknown): Entry[] {
+  const { path } = sharedEntry({});
+  const shared = valueIn(value, path);
+  const url = valueIn(shared, ["url"]);
+  // A gateway may be on another machine: it is known by its path, under our own name.
+  const isGateway = typeof url === "string" && /^https?:\/\/[^?#]+\/mcp$/.test(url);
+  const entries =
+    isJsonObject(shared) && (isGateway || isOurs(shared)) ? [{ path, value: shared }] : [];
+  return [...entries, ...denialsIn(value)].map(openclawEntry);
 }
 
 function agent(value: JsonObject): Entry {

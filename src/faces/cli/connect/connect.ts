@@ -1,58 +1,59 @@
 // `plugboard connect`: puts the board into another application's own file.
 
-import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { isRemote } from "../../../model/server-definition.ts";
 import { type ConfigSource, filesOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { readOtherFile } from "../../../config/other-files.ts";
 import { isBoard } from "../../../config/own-server.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
-import { readTextFile, type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
+import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { valueIn } from "../../../model/json.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
-import { pathExists } from "../../../util/path-exists.ts";
 import { capitalised, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource, withoutFile } from "../open.ts";
-import { requireYes } from "../terminal/input.ts";
 import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
   applicationOf,
   type ConnectedApplication,
   type Entry,
-  isOurs,
   type BoardStart,
 } from "./applications.ts";
+import { makeChange, planChange } from "./change.ts";
 import type { ConnectCommand, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
-import { type Edited, withEntries } from "./entry-text.ts";
-import { fileOf, valueOf } from "./found.ts";
+import { fileOf, ourEntries, valueOf } from "./found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
-import { changeLines } from "./preview.ts";
-import { type Before, hashOf, readBefore, removeRecord, writeRecord } from "./record.ts";
-
-/** The file may get credentials of other servers later. */
-const OWN_MODE = 0o600;
 
 export async function runConnect(command: ConnectCommand, context: CliContext): Promise<number> {
   switch (command.action) {
     case "list":
       return listApplications(context);
     case "connect":
-      return connect(command, context);
+      return connect(command, applicationOf(command.application), context);
     case "undo":
-      return disconnect(command, context);
+      return disconnect(command, applicationOf(command.application), context);
   }
 }
 
-async function connect(command: ConnectOptions, context: CliContext): Promise<number> {
-  const { io, screen, options } = context;
-  const application = applicationOf(command.application);
+/**
+ * `application` may have other entries than the one of this name in the list. `report` is what else there is to say with
+ * --json.
+ */
+export async function connect(
+  command: Omit<ConnectOptions, "application">,
+  application: ConnectedApplication,
+  context: CliContext,
+  report: object = {},
+): Promise<number> {
+  const { io, options } = context;
   const found = findSource(context);
   const { source, agent } = (await loadAlone(chosenFile(found, command), context)) ?? {
     source: found,
@@ -61,41 +62,43 @@ async function connect(command: ConnectOptions, context: CliContext): Promise<nu
   const file = await readTextFile(await fileOf(application, command.file, io));
   refuseBoardInBoard(source, agent, file, application);
   const start = await boardStart(source, agent, context);
-  const home = plugboardHome(io.env, io.homedir);
-  const before = await readBefore(file, home);
-  const value = valueOf(application, { ...file, text: before.text });
-  const entries = entriesOf(application, command, start, value);
-  refuseForeign(entries, value, file, application);
-  const { text, splices } = withEntries(application.syntax, before.text ?? "", entries, file.file);
-  if (text === file.text) {
-    return reportConnected({ application, file, entries, isNew: false, twice: [] }, context);
+  const value = valueOf(application, file);
+  const present = ourEntries(application, value);
+  const kept = application.kept?.(value) ?? [];
+  const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
+  refuseForeign(entries(value), present, value, file, application);
+  const change = await planChange({
+    application,
+    file,
+    home: plugboardHome(io.env, io.homedir),
+    present: present.filter(({ as }) => command.as === undefined || as === command.as),
+    wanted: (without) => [...kept, ...entries(without)],
+  });
+  const isKept = ({ path }: Entry): boolean =>
+    kept.some((other) => isDeepStrictEqual(other.path, path));
+  const entriesNow = change.wanted.filter((entry) => !isKept(entry));
+  const connected = { application, file, entries: entriesNow, report };
+  if (change.outcome.kind === "same") {
+    return reportConnected({ ...connected, isNew: false, twice: [] }, context);
   }
   const twice = await onBothSides(file, agent, io);
-  const lines = [
-    `${visible(file.file)} would change:`,
-    ...changeLines(before.text ?? "", splices),
-    ...notes(application, source, agent, start, options),
+  const notes = [
+    ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
     ...twice.map(
       (name) =>
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,
     ),
   ];
-  for (const line of lines) screen.note(line);
-  await requireYes("Write it?", { yes: command.yes, what: "write it" }, context);
-  // Where an entry of ours was there before, nobody knows what the file was without it.
-  const isExact = !entries.some(({ path }) => valueIn(value, path) !== undefined);
-  if (isExact) await keepRecord({ file, before, text, splices }, home);
-  else await removeRecord(home, file.target);
-  await writeTextFile(file, text, { mode: OWN_MODE });
-  return reportConnected({ application, file, entries, isNew: true, twice }, context);
+  await makeChange(change, { yes: command.yes, notes }, context);
+  return reportConnected({ ...connected, isNew: true, twice }, context);
 }
 
 /**
  * An application's file of this user is for all directories, so it gets the board of all directories: your own file, and
  * no --config. Then a trusted file of the directory that the application starts it in lies over yours, as everywhere.
  */
-function chosenFile(found: ConfigSource, { file }: ConnectOptions): ConfigSource {
+function chosenFile(found: ConfigSource, { file }: Pick<ConnectOptions, "file">): ConfigSource {
   if (found.kind !== "file" || found.base === undefined || file !== undefined) return found;
   return { kind: "file", path: found.base, from: "home" };
 }
@@ -133,7 +136,7 @@ async function loadAlone(
 
 function entriesOf(
   application: ConnectedApplication,
-  { as }: ConnectOptions,
+  { as }: Pick<ConnectOptions, "as">,
   start: BoardStart,
   value: unknown,
 ): Entry[] {
@@ -162,7 +165,7 @@ function refuseBoardInBoard(
       { hint: "import its servers first: plugboard import --write" },
     );
   }
-  const own = servers.find(({ target }) => isBoard(target));
+  const own = servers.find(({ target }) => target.kind !== "acp" && isBoard(target));
   if (own === undefined) return;
   throw new PlugboardError(
     "CONFIG_INVALID",
@@ -174,14 +177,16 @@ function refuseBoardInBoard(
 /** An entry of the same name that somebody else made is left alone. */
 function refuseForeign(
   entries: readonly Entry[],
+  present: readonly Entry[],
   value: unknown,
   file: TextFile,
   { name }: ConnectedApplication,
 ): void {
-  const taken = entries.find(({ path }) => {
-    const there = valueIn(value, path);
-    return there !== undefined && !isOurs(there);
-  });
+  const taken = entries.find(
+    ({ path }) =>
+      valueIn(value, path) !== undefined &&
+      !present.some((own) => isDeepStrictEqual(own.path, path)),
+  );
   if (taken === undefined) return;
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
@@ -190,7 +195,7 @@ function refuseForeign(
   );
 }
 
-function notes(
+function notesOn(
   { name }: ConnectedApplication,
   source: ConfigSource,
   { servers }: AgentConfig,
@@ -233,7 +238,7 @@ async function onBothSides(
   const names = new Set(onBoard.map(({ name }) => name));
   const targets = new Set(
     onBoard.map(({ target }) =>
-      target.kind === "stdio" ? toKey(target.command, target.args) : target.url,
+      target.kind === "stdio" ? toKey(target.command, target.args) : isRemote(target) && target.url,
     ),
   );
   return [...(read?.servers ?? [])].flatMap(([name, given]) => {
@@ -247,33 +252,8 @@ function toKey(command: string, args: readonly string[]): string {
   return JSON.stringify([command, ...args]);
 }
 
-interface Change extends Edited {
-  file: TextFile;
-  before: Before;
-}
-
-async function keepRecord(
-  { file: { target }, before, text, splices }: Change,
-  home: string,
-): Promise<void> {
-  await writeRecord(home, {
-    file: target,
-    before: before.text === undefined ? undefined : hashOf(before.text),
-    after: hashOf(text),
-    splices,
-    directories: before.directories ?? (await missingDirectories(target)),
-  });
-}
-
-async function missingDirectories(file: string): Promise<string[]> {
-  const missing: string[] = [];
-  for (let directory = dirname(file); ; directory = dirname(directory)) {
-    if ((await pathExists(directory)) || directory === dirname(directory)) return missing;
-    missing.unshift(directory);
-  }
-}
-
 interface Connected {
+  report: object;
   application: ConnectedApplication;
   file: TextFile;
   entries: readonly Entry[];
@@ -282,7 +262,7 @@ interface Connected {
 }
 
 function reportConnected(
-  { application, file, entries, isNew, twice }: Connected,
+  { application, file, entries, isNew, twice, report }: Connected,
   { screen, options }: CliContext,
 ): number {
   if (options.json) {
@@ -292,6 +272,7 @@ function reportConnected(
       changed: isNew,
       entries: entries.map(({ as, path, value }) => ({ as, path, value })),
       twice,
+      ...report,
     });
     return EXIT.ok;
   }

@@ -4,7 +4,7 @@
 import { PlugboardError } from "../../../model/errors.ts";
 import { setTable, removeTable, tomlValueAt } from "../../../config/text/edit-toml.ts";
 import { removeValue, setValue, valueAt } from "../../../config/text/edit.ts";
-import { configInvalid } from "../../../config/issue.ts";
+import { configInvalid, type KeyPath } from "../../../config/issue.ts";
 import type { ConnectedApplication, Entry } from "./applications.ts";
 
 /** At `start`, `removed` has become `added`. */
@@ -26,28 +26,52 @@ export function readValue(syntax: Syntax, text: string, file: string): unknown {
   return within(file, () => (syntax === "toml" ? tomlValueAt(text, []) : valueAt(text, [])));
 }
 
+/** The text without the entries in `gone`, and then with those in `wanted`. */
 export function withEntries(
   syntax: Syntax,
   text: string,
-  entries: readonly Entry[],
+  { gone = [], wanted }: { gone?: readonly Pick<Entry, "path">[]; wanted: readonly Entry[] },
   file: string,
 ): Edited {
-  return edited(text, entries, file, (now, { path, value }) =>
-    syntax === "toml"
-      ? setTable(now, path, value as Parameters<typeof setTable>[2])
-      : setValue(now, path, value),
+  const splices: Splice[] = [];
+  let now = text;
+  const edit = (change: (text: string) => string): void => {
+    const next = within(file, () => change(now));
+    if (next !== now) splices.push(difference(now, next));
+    now = next;
+  };
+  for (const { path } of gone) {
+    edit((each) =>
+      syntax === "toml" ? removeTable(each, tablePath(path)) : removeValue(each, path),
+    );
+  }
+  for (const { path, value } of wanted) {
+    edit((each) =>
+      syntax === "toml"
+        ? setTable(each, tablePath(path), value as Parameters<typeof setTable>[2])
+        : setValue(each, path, value),
+    );
+  }
+  return { text: now, splices };
+}
+
+function tablePath(path: KeyPath): string[] {
+  return path.map(String);
+}
+
+export function applied(text: string, splices: readonly Splice[]): string {
+  return splices.reduce(
+    (now, { start, removed, added }) =>
+      now.slice(0, start) + added + now.slice(start + removed.length),
+    text,
   );
 }
 
-export function withoutEntries(
-  syntax: Syntax,
-  text: string,
-  entries: readonly Pick<Entry, "path">[],
-  file: string,
-): Edited {
-  return edited(text, entries, file, (now, { path }) =>
-    syntax === "toml" ? removeTable(now, path) : removeValue(now, path),
-  );
+/** The same change in the other direction. */
+export function undone(splices: readonly Splice[]): Splice[] {
+  return splices
+    .toReversed()
+    .map(({ start, removed, added }) => ({ start, removed: added, added: removed }));
 }
 
 /** Undefined where the text is not what the splices have left. */
@@ -58,22 +82,6 @@ export function takeBack(text: string, splices: readonly Splice[]): string | und
     now = now.slice(0, start) + removed + now.slice(start + added.length);
   }
   return now;
-}
-
-function edited<T>(
-  text: string,
-  entries: readonly T[],
-  file: string,
-  edit: (text: string, entry: T) => string,
-): Edited {
-  const splices: Splice[] = [];
-  let now = text;
-  for (const entry of entries) {
-    const next = within(file, () => edit(now, entry));
-    if (next !== now) splices.push(difference(now, next));
-    now = next;
-  }
-  return { text: now, splices };
 }
 
 /** One splice, whatever has happened: everything between the first and the last character that differ. */

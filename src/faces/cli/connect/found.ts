@@ -91,7 +91,7 @@ async function stateIn(application: ConnectedApplication, path: string): Promise
     const missing = await firstMissing(files.filter((file) => isAbsolute(file)));
     return {
       kind: "connected",
-      as: ours.map((entry) => entry.as),
+      as: [...new Set(ours.map((entry) => entry.as))],
       ...(missing !== undefined && { missing }),
     };
   } catch (error) {
@@ -102,6 +102,7 @@ async function stateIn(application: ConnectedApplication, path: string): Promise
 
 /** The entries that start a board, as the file has them. */
 export function ourEntries(application: ConnectedApplication, value: unknown): Entry[] {
+  if (application.own !== undefined) return application.own(value);
   const start = { command: "", args: [], env: {}, variables: [] };
   return application.entries(start, value).flatMap((entry) => {
     const written = valueIn(value, entry.path);
@@ -110,7 +111,10 @@ export function ourEntries(application: ConnectedApplication, value: unknown): E
 }
 
 /** Throws CONFIG_INVALID. */
-export function valueOf({ syntax }: ConnectedApplication, { file, text = "" }: TextFile): unknown {
+export function valueOf(
+  { syntax }: Pick<ConnectedApplication, "syntax">,
+  { file, text = "" }: TextFile,
+): unknown {
   return text.trim() === "" ? undefined : readValue(syntax, text, file);
 }
 

@@ -31,7 +31,7 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-export async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
+async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
   const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
   if (!isJsonObject(value)) return undefined;
   const { before, after, splices, directories } = value;
@@ -66,17 +66,20 @@ function isSplice(value: unknown): value is Splice {
 export interface Before {
   /** Undefined where there is no file. */
   text: string | undefined;
-  /** Those that were made for the file. */
+  /** How the file has become what it is; empty where nobody knows. */
+  splices: readonly Splice[];
+  /** Those that were made for the file. Undefined where nobody knows what the file was. */
   directories?: string[];
 }
 
-/** What the file was before it was connected, where that is known. */
+/** What the file was before it was connected, where that is known; else what it is. */
 export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
   const record = await readRecord(home, target);
-  if (record === undefined || text === undefined || hashOf(text) !== record.after) return { text };
-  const before = takeBack(text, record.splices);
-  if (before === undefined) return { text };
-  const { directories } = record;
-  if (record.before === undefined) return { text: undefined, directories };
-  return hashOf(before) === record.before ? { text: before, directories } : { text };
+  const unknown: Before = { text, splices: [] };
+  if (record === undefined || text === undefined || hashOf(text) !== record.after) return unknown;
+  const { splices, directories } = record;
+  const before = takeBack(text, splices);
+  if (before === undefined) return unknown;
+  if (record.before === undefined) return { text: undefined, splices, directories };
+  return hashOf(before) === record.before ? { text: before, splices, directories } : unknown;
 }

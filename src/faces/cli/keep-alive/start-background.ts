@@ -4,7 +4,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type FileSource, findConfig, placeOf } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { gatewayFile } from "../../../state/running-gateway.ts";
@@ -12,6 +11,7 @@ import { COOKIE_VARIABLE, type Environment } from "../../../util/environment.ts"
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { oneLine } from "../../../util/text.ts";
+import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { openLog, readLog } from "./background-log.ts";
 
@@ -121,11 +121,4 @@ function whyNot(lines: readonly string[]): string {
   const said = at === -1 ? lines.slice(-1) : lines.slice(at);
   const text = oneLine(said.join(" ").replace(ERROR, ""), LONGEST_REASON);
   return text === "" ? "it did not get ready in time" : text;
-}
-
-/** The compiled command, also when this module runs from its source. */
-function commandFile(): string {
-  const here = import.meta.url;
-  const path = here.endsWith(".ts") ? "../../../../dist/bin.js" : "../../../bin.js";
-  return fileURLToPath(new URL(path, here));
 }

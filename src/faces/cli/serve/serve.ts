@@ -1,7 +1,7 @@
 // `plugboard serve`: the board as one MCP server on stdio, until the client disconnects.
 
 import { randomBytes } from "node:crypto";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { plugboardHome } from "../../../config/home.ts";
 import { openClientBoard } from "../../../endpoint/client-board.ts";
 import { WaitingApprovals } from "../../../endpoint/questions/waiting-approvals.ts";
@@ -21,8 +21,16 @@ const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
   "To see your servers yourself: plugboard";
 
-export async function runServe({ search }: ServeCommand, context: CliContext): Promise<number> {
+export async function runServe(command: ServeCommand, context: CliContext): Promise<number> {
+  const { search, attach } = command;
   const { io, logger, clock, signal, screen, options } = context;
+  // `bin.ts` has seen to the plain form of it.
+  if (attach !== undefined) {
+    const { env, stderr } = io;
+    const stdin = io.stdin as Readable;
+    const { runAttached } = await import("./attached.ts");
+    return runAttached(attach, { env, stdin, stdout: io.stdout as Writable, stderr });
+  }
   refuseInsideBoard(io);
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;

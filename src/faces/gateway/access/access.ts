@@ -1,18 +1,19 @@
 // Decides about every request to the gateway: where it comes from, who makes it, for which agent, and how often.
 
 import type { IncomingMessage } from "node:http";
+import { type Refusal, refusal } from "../../../endpoint/http/refusal.ts";
+import { RequestSource, type SourceRefusals } from "../../../endpoint/http/request-source.ts";
 import type { TokenPolicy } from "../../../model/caller.ts";
 import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import type { Delay, GatewayToken, Limits, TokenStore } from "../../../model/shared-state.ts";
 import type { ProxyEnv } from "../../../net/proxy-env.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import { type Admission, type Admitted, type Refusal, refusal } from "./admission.ts";
+import type { Admission, Admitted } from "./admission.ts";
 import type { JwtClaims } from "./jwt-verifier.ts";
 import { Jwts } from "./jwts.ts";
 import { ProtectedResource } from "./protected-resource.ts";
 import { RequestRate } from "./request-rate.ts";
-import { RequestSource } from "./request-source.ts";
 
 export interface AccessOptions {
   settings: GatewaySettings;
@@ -47,6 +48,13 @@ const NO_TOKEN =
 const TOO_MANY_FAILURES = "too many requests with a token that is not valid";
 const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was revoked";
 
+const MISPLACED: SourceRefusals = {
+  host: "this gateway does not answer under that Host; if it should, add the host to gateway.allowedHosts",
+  origin:
+    "web pages of that Origin may not use this gateway; if they should, add it to gateway.allowedOrigins",
+  site: "a web page of another site made this request; if it should, add its origin to gateway.allowedOrigins",
+};
+
 export class Access {
   readonly #settings: GatewaySettings;
   readonly #tokens: Pick<TokenStore, "find">;
@@ -66,7 +74,7 @@ export class Access {
     this.#settings = settings;
     this.#tokens = tokens;
     this.#clock = clock;
-    this.#source = new RequestSource(settings);
+    this.#source = new RequestSource(settings, MISPLACED);
     this.#resource = new ProtectedResource(settings, defaultAgent);
     this.#limits = limits;
     this.#failures = new RequestRate(clock);

@@ -1,15 +1,7 @@
 // Whether a request may go on, and what it is told if not.
 
+import type { Refusal } from "../../../endpoint/http/refusal.ts";
 import type { Caller, TokenPolicy } from "../../../model/caller.ts";
-
-export interface Refusal {
-  isAdmitted: false;
-  status: number;
-  headers: Record<string, string>;
-  message: string;
-  /** Who made the request, if that is known. For the log. */
-  caller?: string;
-}
 
 /** Who was let in, and what they may do in addition to the rules of the agent. */
 export interface AdmittedCaller {
@@ -29,11 +21,3 @@ export interface Admitted extends AdmittedCaller {
 }
 
 export type Admission = Admitted | Refusal;
-
-export function refusal(
-  status: number,
-  message: string,
-  headers: Record<string, string> = {},
-): Refusal {
-  return { isAdmitted: false, status, headers, message };
-}

@@ -151,7 +151,12 @@ const CASES: Case[] = [
     application: "openclaw",
     file: ".openclaw/openclaw.json",
     fixture: "openclaw.json",
-    entries: [[["mcp", "servers", "plugboard"], () => ({ ...plain(), requestTimeoutMs: 120_000 })]],
+    entries: [
+      [
+        ["mcp", "servers", "plugboard"],
+        () => ({ ...plain(), connectionTimeoutMs: 60_000, requestTimeoutMs: 120_000 }),
+      ],
+    ],
   },
 ];
 

@@ -1,0 +1,98 @@
+// The ACP client before the front, reached with lines of our own among those of the agent.
+
+import {
+  type ClientCapabilities,
+  type ClientRequestMethod,
+  type ClientRequestParamsByMethod,
+  type ClientRequestResponsesByMethod,
+  type CompleteElicitationNotification,
+  methods,
+  RequestError,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { isJsonObject, type JsonObject } from "../../../model/json.ts";
+import type { FrontClient } from "../wire/client.ts";
+import type { LineWriter } from "./lines.ts";
+import { type Answer, encode, errorText, idKey, type OwnIds, type RpcId } from "./message.ts";
+
+export const CANCEL_REQUEST = "$/cancel_request";
+
+export class RelayedClient implements FrontClient {
+  readonly #writer: LineWriter;
+  readonly #ids: OwnIds;
+  readonly #asked = new Map<string, (answer: Answer) => void>();
+  #capabilities: ClientCapabilities = {};
+
+  constructor(writer: LineWriter, ids: OwnIds) {
+    this.#writer = writer;
+    this.#ids = ids;
+  }
+
+  /** As the client sent them: nothing has checked them. */
+  initialize(capabilities: unknown): void {
+    this.#capabilities = isJsonObject(capabilities) ? capabilities : {};
+  }
+
+  capabilities(): ClientCapabilities {
+    return this.#capabilities;
+  }
+
+  showsNotices(): boolean {
+    return Boolean(this.#capabilities.session?.notices);
+  }
+
+  async update(sessionId: string, update: SessionUpdate): Promise<void> {
+    this.notify(methods.client.session.update, { sessionId, update });
+  }
+
+  async completeElicitation(params: CompleteElicitationNotification): Promise<void> {
+    this.notify(methods.client.elicitation.complete, { ...params });
+  }
+
+  async request<Method extends ClientRequestMethod>(
+    method: Method,
+    params: ClientRequestParamsByMethod[Method],
+    signal: AbortSignal | undefined,
+  ): Promise<ClientRequestResponsesByMethod[Method]> {
+    if (signal?.aborted) throw RequestError.requestCancelled();
+    const id = this.#ids.next();
+    const { result, error } = await new Promise<Answer>((resolve, reject) => {
+      const withdraw = (): void => {
+        this.#asked.delete(idKey(id));
+        this.notify(CANCEL_REQUEST, { requestId: id });
+        reject(RequestError.requestCancelled());
+      };
+      this.#asked.set(idKey(id), (answer) => {
+        signal?.removeEventListener("abort", withdraw);
+        resolve(answer);
+      });
+      signal?.addEventListener("abort", withdraw, { once: true });
+      this.#writer.send(encode({ id, method, params: params as JsonObject }));
+    });
+    if (error === undefined) return result as ClientRequestResponsesByMethod[Method];
+    const code = isJsonObject(error) && typeof error["code"] === "number" ? error["code"] : -32603;
+    throw new RequestError(code, errorText(error));
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#writer.send(encode({ method, params }));
+  }
+
+  answer(id: RpcId, answer: Answer): void {
+    this.#writer.send(encode({ id, ...answer }));
+  }
+
+  /** Whether the answer is to a question of ours, even if we have withdrawn it. */
+  takeAnswer(id: RpcId, answer: Answer): boolean {
+    this.#asked.get(idKey(id))?.(answer);
+    this.#asked.delete(idKey(id));
+    return this.#ids.has(id);
+  }
+
+  /** Nobody will answer any more. */
+  close(): void {
+    const gone = { error: { message: "the client is gone" } };
+    for (const resolve of this.#asked.values()) resolve(gone);
+    this.#asked.clear();
+  }
+}

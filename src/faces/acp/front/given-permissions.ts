@@ -1,0 +1,230 @@
+// The permissions that a client has given to the agent for calls of the board's tools. One counts for one call of the same
+// tool with the same arguments, so that a person is not asked twice about the same thing.
+
+import { createHash } from "node:crypto";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
+import type { Tool } from "../../../model/tool.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
+import type { Clock } from "../../../util/clock.ts";
+
+/** How long a permission counts: the call that it is for follows at once. */
+const GOOD_FOR_MS = 60_000;
+const MOST_GIVEN = 100;
+const MOST_SHOWN = 500;
+/** Longer than any name of a tool with what agents put around it. */
+const LONGEST_NAME = 300;
+
+/**
+ * How agents write the name of a tool of the server `plugboard`: `mcp__plugboard__x` (Claude Code, Codex),
+ * `plugboard__x`, `plugboard_x` (OpenCode), `mcp_plugboard_x` (Gemini CLI), `mcp.plugboard.x` (codex-acp), `plugboard/x`,
+ * and the same with the name of a slot, `plugboard-2`.
+ */
+const PREFIX = /^(?:mcp(?:__|[_./:-]))?plugboard(?:-\d{1,4})?(?:__|[_./:-])(.+)$/;
+/** `x (plugboard MCP Server)`, as Gemini CLI shows it. */
+const SUFFIX = /^(\S+) \(plugboard(?:-\d{1,4})?(?: MCP Server)?\)$/;
+
+type NamedTool = Pick<Tool, "name" | "source">;
+
+/** A call of one of the board's tools, as far as the agent has shown it. */
+interface ShownCall {
+  /** The public name. */
+  tool: string;
+  /** Hash of the arguments; undefined until the agent has shown them. */
+  args: string | undefined;
+  title: unknown;
+  hasEnded: boolean;
+  /** Counts what has become another one, so that a change in the middle of a question is noticed. */
+  changes: number;
+}
+
+/** What the client was asked, as it was then. */
+interface AskedCall {
+  call: ShownCall;
+  tool: string;
+  args: string;
+  changes: number;
+}
+
+interface GivenPermission {
+  tool: string;
+  args: string;
+  /** On the monotonic clock. */
+  until: number;
+}
+
+export interface GivenPermissionsOptions {
+  clock: Clock;
+  /** The board's tools, whatever the agent may call. */
+  tools: () => readonly NamedTool[];
+}
+
+export class GivenPermissions {
+  readonly #options: GivenPermissionsOptions;
+  /** By the agent's id of the call, the oldest first. */
+  readonly #shown = new Map<string, ShownCall>();
+  /** By the parameters of the question. */
+  readonly #asked = new WeakMap<JsonObject, AskedCall>();
+  #given: GivenPermission[] = [];
+  #names: ReadonlyMap<string, NamedTool> | undefined;
+
+  constructor(options: GivenPermissionsOptions) {
+    this.#options = options;
+  }
+
+  /** The list of tools is another one. */
+  toolsChanged(): void {
+    this.#names = undefined;
+  }
+
+  /** The agent shows a call, or more of one. */
+  saw(toolCall: JsonObject): void {
+    const { toolCallId, status } = toolCall;
+    if (typeof toolCallId !== "string") return;
+    const known = this.#shown.get(toolCallId);
+    const tool = this.#toolIn(toolCall) ?? known?.tool;
+    // Calls of the agent's own tools are none of our business.
+    if (tool === undefined) return;
+    const args = argumentsIn(toolCall, known?.args);
+    const title = toolCall["title"] ?? known?.title;
+    const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
+    if (known === undefined) {
+      return this.#show(toolCallId, { tool, args, title, hasEnded, changes: 0 });
+    }
+    const isOther = known.tool !== tool || known.args !== args || known.title !== title;
+    // What a call contains is shown to the person too.
+    const changes = known.changes + (isOther || Array.isArray(toolCall["content"]) ? 1 : 0);
+    Object.assign(known, { tool, args, title, hasEnded, changes });
+  }
+
+  /** The agent asks the client. Call it before the client can answer. */
+  asked(request: JsonObject): void {
+    const { toolCall } = request;
+    if (!isJsonObject(toolCall) || typeof toolCall["toolCallId"] !== "string") return;
+    this.saw(toolCall);
+    const call = this.#shown.get(toolCall["toolCallId"]);
+    if (call?.args === undefined || call.hasEnded) return;
+    const { tool, args, changes } = call;
+    this.#asked.set(request, { call, tool, args, changes });
+  }
+
+  /** The client has answered a question of the agent. `request` is the very object that `asked` got. */
+  answered(request: JsonObject, answer: JsonObject): void {
+    const asked = this.#asked.get(request);
+    this.#asked.delete(request);
+    if (asked === undefined || !isAllowed(request["options"], answer["outcome"])) return;
+    // The person may have seen something else than what was asked.
+    if (asked.call.changes !== asked.changes) return;
+    const { tool, args } = asked;
+    const until = this.#options.clock.monotonic() + GOOD_FOR_MS;
+    this.#given = [...this.#given.slice(1 - MOST_GIVEN), { tool, args, until }];
+  }
+
+  /** Whether the client has permitted this call. Then the permission is used up. */
+  take(tool: string, args: JsonObject): boolean {
+    const now = this.#options.clock.monotonic();
+    this.#given = this.#given.filter(({ until }) => until >= now);
+    if (this.#given.length === 0) return false;
+    const hash = hashOf(args);
+    const at = this.#given.findIndex((each) => each.tool === tool && each.args === hash);
+    if (at === -1) return false;
+    this.#given.splice(at, 1);
+    return true;
+  }
+
+  /** The id of the call that the agent shows for this one, the newest; undefined if it shows none. */
+  shownFor(tool: string, args?: JsonObject): string | undefined {
+    const hash = args && hashOf(args);
+    const calls = [...this.#shown].filter(([, call]) => call.tool === tool && !call.hasEnded);
+    const same = calls.filter(([, call]) => hash === undefined || call.args === hash);
+    // Without arguments, only if there is no doubt.
+    return hash === undefined && same.length > 1 ? undefined : same.at(-1)?.[0];
+  }
+
+  /** What was permitted for a prompt does not hold for the next one. */
+  forget(): void {
+    this.#given = [];
+  }
+
+  #show(id: string, call: ShownCall): void {
+    this.#shown.set(id, call);
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** The public name of the tool that a call is about, if it is one of the board's. */
+  #toolIn({ name, title, rawInput, _meta }: JsonObject): string | undefined {
+    const given = isJsonObject(rawInput) ? wrappedIn(rawInput) : undefined;
+    const candidates = [given?.name, name, ...namesInMeta(_meta), title];
+    for (const each of candidates) {
+      const found = typeof each === "string" ? this.#publicName(each) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #publicName(written: string): string | undefined {
+    if (written.length > LONGEST_NAME) return undefined;
+    this.#names ??= new Map(this.#options.tools().map((tool) => [tool.name, tool]));
+    const [, inside] = PREFIX.exec(written) ?? SUFFIX.exec(written) ?? [];
+    if (inside !== undefined && this.#names.has(inside)) return inside;
+    const bare = this.#names.get(written);
+    // The agent may have a tool of the same name itself, unless the name says which server it is of.
+    const isOurs = bare?.source.kind === "mcp" && bare.source.tool !== written;
+    return isOurs ? written : undefined;
+  }
+}
+
+/** `_meta.claudeCode.toolName`, and the same of others. */
+function namesInMeta(meta: unknown): unknown[] {
+  if (!isJsonObject(meta)) return [];
+  return Object.values(meta).flatMap((each) => (isJsonObject(each) ? [each["toolName"]] : []));
+}
+
+/** codex-acp shows `{ server, tool, arguments }` as the input of a call. */
+function wrappedIn(input: JsonObject): { name: string; args: JsonObject } | undefined {
+  const { server, tool, arguments: args, ...rest } = input;
+  if (typeof server !== "string" || typeof tool !== "string") return undefined;
+  if (Object.keys(rest).length > 0) return undefined;
+  if (args !== undefined && args !== null && !isJsonObject(args)) return undefined;
+  return { name: `${server}/${tool}`, args: args ?? {} };
+}
+
+/** The hash of the arguments that a call shows, or of those that it has shown before. */
+function argumentsIn(
+  { rawInput, content }: JsonObject,
+  before: string | undefined,
+): string | undefined {
+  if (isJsonObject(rawInput)) {
+    // OpenCode asks about a call without repeating what it has shown of it.
+    if (Object.keys(rawInput).length === 0) return before ?? hashOf({});
+    return hashOf(wrappedIn(rawInput)?.args ?? rawInput);
+  }
+  if (before !== undefined) return before;
+  const written = argumentsInContent(content);
+  return written && hashOf(written);
+}
+
+/** Gemini CLI shows the arguments as the one text of a call, as JSON, and no input. */
+function argumentsInContent(content: unknown): JsonObject | undefined {
+  const [only, ...others] = Array.isArray(content) ? content : [];
+  if (others.length > 0 || !isJsonObject(only) || !isJsonObject(only["content"])) return undefined;
+  const { type, text } = only["content"];
+  const parsed = type === "text" && typeof text === "string" ? tryParseJson(text) : undefined;
+  return isJsonObject(parsed) ? parsed : undefined;
+}
+
+/** Whether the client chose an option that allows the call. */
+function isAllowed(options: unknown, outcome: unknown): boolean {
+  if (!isJsonObject(outcome) || outcome["outcome"] !== "selected") return false;
+  const chosen = (Array.isArray(options) ? options : []).filter(
+    (each) => isJsonObject(each) && each["optionId"] === outcome["optionId"],
+  );
+  return (
+    chosen.length > 0 &&
+    chosen.every(({ kind }) => kind === "allow_once" || kind === "allow_always")
+  );
+}
+
+function hashOf(args: JsonObject): string {
+  return createHash("sha256").update(canonicalJson(args)).digest("base64url");
+}

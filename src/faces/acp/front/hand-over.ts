@@ -1,0 +1,64 @@
+// How the board of a session reaches the agent: as the one entry of `mcpServers`, unless the agent needs another way.
+
+import type { SessionEndpoint, SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
+import type { JsonObject } from "../../../model/json.ts";
+
+export interface HandOverRequest {
+  kind: "new" | "load" | "resume" | "fork";
+  /** The client's, without `mcpServers`. */
+  params: JsonObject;
+  /** Of the session that is loaded, resumed or forked. */
+  sessionId?: string;
+}
+
+export interface HandOver {
+  /** Before the agent hears of the session. */
+  prepare(request: HandOverRequest): Promise<Prepared>;
+  close(): Promise<void>;
+}
+
+export interface Prepared {
+  endpoint: SessionEndpoint;
+  /** The params that the agent gets, `mcpServers` included. Called after the endpoint serves the board. */
+  params(): Promise<JsonObject>;
+  /** The agent has answered. */
+  opened?(sessionId: string): Promise<void>;
+  /** The session is over, or did not open. Idempotent; also closes the endpoint. */
+  release(): Promise<void>;
+}
+
+/** For agents that read `mcpServers`. All of them start programs; `agentTakesHttp` says whether this one takes URLs. */
+export function mcpServersHandOver(
+  endpoints: SessionEndpoints,
+  agentTakesHttp: () => boolean,
+): HandOver {
+  return {
+    async prepare({ params }) {
+      const endpoint = await endpoints.reserve();
+      return {
+        endpoint,
+        params: async () => ({
+          ...params,
+          mcpServers: [agentTakesHttp() ? endpoint.http : endpoint.stdio],
+        }),
+        release: () => endpoint.close(),
+      };
+    },
+    close: () => endpoints.close(),
+  };
+}
+
+/** For agents that never read `mcpServers`: they get the board by another way, before they start. */
+export function noServersHandOver(endpoints: SessionEndpoints): HandOver {
+  return {
+    async prepare({ params }) {
+      const endpoint = await endpoints.reserve();
+      return {
+        endpoint,
+        params: async () => ({ ...params, mcpServers: [] }),
+        release: () => endpoint.close(),
+      };
+    },
+    close: () => endpoints.close(),
+  };
+}

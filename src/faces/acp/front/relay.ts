@@ -1,0 +1,571 @@
+// Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. Only
+// where two processes of the agent would be mixed up by the client does it change an id.
+
+import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import { type JsonObject, valueIn } from "../../../model/json.ts";
+import type { Logger } from "../../../model/logger.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { isJsonObject } from "../../../model/json.ts";
+import { oneLine } from "../../../util/text.ts";
+import { readHead, tooLarge } from "../wire/stdio.ts";
+import type { AgentEnd, AgentProcess } from "./agent-process.ts";
+import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
+import { CANCEL_REQUEST, RelayedClient } from "./front-client.ts";
+import type { HandOver } from "./hand-over.ts";
+import { parseMessage, withValue } from "./json-bytes.ts";
+import type { Line, LineWriter } from "./lines.ts";
+import {
+  type Answer,
+  encode,
+  idKey,
+  type Message,
+  type OwnIds,
+  readMessage,
+  type RpcId,
+  toRpcError,
+} from "./message.ts";
+import type { RelayedSession } from "./relayed-session.ts";
+import {
+  type AnswerHooks,
+  type OpeningKind,
+  RelayedSessions,
+  type RelayedSessionsOptions,
+} from "./relayed-sessions.ts";
+
+const { agent: AGENT, client: CLIENT } = methods;
+
+const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
+  [AGENT.session.new, "new"],
+  [AGENT.session.load, "load"],
+  [AGENT.session.resume, "resume"],
+  // Not in the stable protocol yet.
+  ["session/fork", "fork"],
+]);
+
+/** So many lines that are no messages are shown. */
+const SHOWN_JUNK = 20;
+const LONGEST_JUNK = 200;
+/** Bytes of the client's messages that may wait for an agent, before the client has to wait too. */
+const MAX_WAITING = 2 * DEFAULT_MAX_MESSAGE_BYTES;
+
+export interface RelayOptions extends Pick<RelayedSessionsOptions, "openSession"> {
+  /** Starts a process of the agent. The endpoint is that of a session which has the process for itself. */
+  start: (endpoint: SessionEndpoint | undefined) => Promise<AgentProcess>;
+  /** Each session has a process of its own, because the agent reads its servers only when it starts. */
+  isPerSession: boolean;
+  handOver: (agent: { takesHttp: () => boolean }) => HandOver;
+  writer: LineWriter;
+  ids: { client: OwnIds; agent: OwnIds };
+  /** Servers that the client carries itself are taken, and advertised. */
+  takesAcpServers: boolean;
+  /** What the agent is called until it says its name. */
+  command: string;
+  clock: Clock;
+  logger: Logger;
+}
+
+type Request = Extract<Message, { kind: "request" }>;
+type Notification = Extract<Message, { kind: "notification" }>;
+type AnswerMessage = Extract<Message, { kind: "answer" }>;
+
+/** A request of the client that an agent is to answer. */
+interface Pending extends AnswerHooks {
+  id: RpcId;
+  agent: FrontAgent;
+}
+
+/** A request of an agent that the client is to answer. */
+interface Asked {
+  agent: FrontAgent;
+  process: AgentProcess;
+  /** The agent's own id. The client may know another. */
+  id: RpcId;
+  onAnswer?: (answer: Answer) => void;
+}
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #client: RelayedClient;
+  readonly #handOver: HandOver;
+  readonly #sessions: RelayedSessions;
+  /** Answers what belongs to no session, and all sessions where they share a process. */
+  readonly #desk: FrontAgent;
+  readonly #agents = new Set<FrontAgent>();
+  readonly #pending = new Map<string, Pending>();
+  /** By the id that the client knows. */
+  readonly #asked = new Map<string, Asked>();
+  /** What has to be done for a session before its next message is passed on. */
+  readonly #changes = new Map<string, Promise<unknown>>();
+  readonly #work = new Set<Promise<unknown>>();
+  #initialize: JsonObject | undefined;
+  /** Whatever depends on what the agent can do waits for the answer. */
+  #initializing: Promise<void> | undefined;
+  /** What the agent said of itself. */
+  #about: unknown;
+  #authentication: JsonObject | undefined;
+  #waitingBytes = 0;
+  #whenLess: (() => void)[] = [];
+  #junk = 0;
+  #isClosed = false;
+
+  constructor(options: RelayOptions) {
+    const { openSession, isPerSession, clock, logger } = options;
+    this.#options = options;
+    this.#client = new RelayedClient(options.writer, options.ids.client);
+    this.#handOver = options.handOver({ takesHttp: () => this.#takesHttp() });
+    this.#desk = this.#newAgent(undefined);
+    this.#sessions = new RelayedSessions({
+      openSession,
+      handOver: this.#handOver,
+      client: this.#client,
+      agentName: () => this.#agentName(),
+      capabilities: () => this.#about,
+      agentFor: (endpoint) => (isPerSession ? this.#newAgent(endpoint) : this.#desk),
+      dismiss: (agent) => this.#dismiss(agent),
+      ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
+      authentication: () => this.#authentication,
+      clock,
+      logger,
+    });
+  }
+
+  /** Starts the agent. Rejects with SPAWN_FAILED. */
+  async launch(): Promise<void> {
+    await this.#desk.ready("initialize");
+  }
+
+  /** Resolves when nothing of any session or agent is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#client.close();
+    const ended = Promise.all([...this.#agents].map((agent) => agent.stop()));
+    await this.#sessions.closeAll();
+    await ended;
+    await Promise.all(this.#work);
+    await this.#sessions.closeAll();
+    await this.#handOver.close();
+  }
+
+  #takesHttp(): boolean {
+    return valueIn(this.#about, ["agentCapabilities", "mcpCapabilities", "http"]) === true;
+  }
+
+  #agentName(): string {
+    for (const key of ["title", "name"]) {
+      const name = valueIn(this.#about, ["agentInfo", key]);
+      if (typeof name === "string" && name.trim() !== "") return oneLine(name, 80);
+    }
+    return this.#options.command;
+  }
+
+  // From the client
+
+  /** Resolves when the next line may come. */
+  fromClient(line: Line): Promise<void> | undefined {
+    this.#takeFromClient(line);
+    const room = this.#options.writer.room() ?? this.#roomAtAgents();
+    if (room !== undefined || this.#waitingBytes <= MAX_WAITING) return room;
+    return new Promise((resolve) => this.#whenLess.push(resolve));
+  }
+
+  #roomAtAgents(): Promise<void> | undefined {
+    for (const { process } of this.#agents) {
+      const room = process?.room();
+      if (room !== undefined) return room;
+    }
+    return undefined;
+  }
+
+  #takeFromClient(line: Line): void {
+    if (line.kind === "too-long") return this.#refuseClient(line.head);
+    const { bytes } = line;
+    const message = readMessage(parseMessage(bytes));
+    switch (message.kind) {
+      case "answer":
+        return this.#answerOfClient(message, bytes);
+      case "notification":
+        return this.#notificationOfClient(message, bytes);
+      case "request":
+        return this.#requestOfClient(message, bytes);
+      case "other":
+        // The agent says what is wrong with it, as it would without us.
+        return this.#whenReady(this.#desk, bytes, () => this.#desk.process?.send(bytes));
+    }
+  }
+
+  #refuseClient(head: string): void {
+    this.#options.logger.warn("dropped a message from the client: it was too large");
+    const { id, isAnswer, error } = refusal(head);
+    if (!isAnswer) return this.#client.answer(id, { error });
+    this.#answerOfClient({ kind: "answer", id, answer: { error } }, encode({ id, error }));
+  }
+
+  #answerOfClient({ id, answer }: AnswerMessage, bytes: Buffer): void {
+    if (this.#client.takeAnswer(id, answer) && !this.#asked.has(idKey(id))) return;
+    const asked = this.#asked.get(idKey(id));
+    this.#asked.delete(idKey(id));
+    if (asked === undefined) return this.#desk.process?.send(bytes);
+    // The process that asked has ended, and the next one may use the same ids.
+    if (asked.agent.process !== asked.process) return;
+    asked.onAnswer?.(answer);
+    asked.process.send(asked.id === id ? bytes : withValue(bytes, ["id"], asked.id));
+  }
+
+  /** A notification starts no agent: nobody waits for what comes of it. */
+  #notificationOfClient({ method, params }: Notification, bytes: Buffer): void {
+    if (method === CANCEL_REQUEST) {
+      const pending = this.#pending.get(idKey(params["requestId"]));
+      return (pending?.agent ?? this.#desk).process?.send(bytes);
+    }
+    const session = this.#sessions.get(params["sessionId"]);
+    if (session === undefined) return this.#desk.process?.send(bytes);
+    if (method === AGENT.session.cancel) session.board.session.cancel();
+    this.#inOrder(session.id, bytes, () => {
+      if (isRunning(session)) session.process.send(forAgent(session, bytes));
+    });
+  }
+
+  #requestOfClient(request: Request, bytes: Buffer): void {
+    const { method, params } = request;
+    if (method === AGENT.initialize) return this.#initializeAgent(request, bytes);
+    if (method === AGENT.authenticate || method === AGENT.logout) {
+      return this.#signIn(request, bytes);
+    }
+    const kind = OPENING.get(method);
+    const sessionId = typeof params["sessionId"] === "string" ? params["sessionId"] : undefined;
+    if (kind === "load" || kind === "resume") {
+      return this.#change(sessionId ?? "", () => this.#openSession(kind, request, bytes));
+    }
+    if (kind !== undefined) {
+      const open = (): Promise<void> => this.#openSession(kind, request, bytes);
+      return this.#inBackground(Promise.resolve(this.#changes.get(sessionId ?? "")).then(open));
+    }
+    if (sessionId === undefined) return this.#askWhenReady(this.#desk, request, bytes);
+    this.#inOrder(sessionId, bytes, () => this.#requestInSession(sessionId, request, bytes));
+  }
+
+  async #openSession(kind: OpeningKind, request: Request, bytes: Buffer): Promise<void> {
+    await this.#initializing;
+    await this.#sessions.open(kind, request, bytes);
+  }
+
+  #initializeAgent(request: Request, bytes: Buffer): void {
+    this.#client.initialize(request.params["clientCapabilities"]);
+    let settle = (): void => {};
+    this.#initializing = new Promise((resolve) => (settle = resolve));
+    this.#askWhenReady(this.#desk, request, bytes, {
+      onAnswer: ({ result, error }, given) => {
+        if (error === undefined) {
+          this.#initialize = request.params;
+          this.#about = result;
+        }
+        settle();
+        return error === undefined ? this.#withOurCapabilities(given) : given;
+      },
+      onFailure: settle,
+    });
+  }
+
+  /** To the client we take every server, whatever the agent can do. */
+  #withOurCapabilities(bytes: Buffer): Buffer {
+    const path = ["result", "agentCapabilities", "mcpCapabilities"];
+    const ours = ["http", "sse", ...(this.#options.takesAcpServers ? ["acp"] : [])];
+    return ours.reduce((changed, name) => withValue(changed, [...path, name], true), bytes);
+  }
+
+  /** Remembered, since an agent that is started again may want to hear it again. */
+  #signIn(request: Request, bytes: Buffer): void {
+    const isIn = request.method === AGENT.authenticate;
+    this.#askWhenReady(this.#desk, request, bytes, {
+      onAnswer: ({ error }, given) => {
+        if (error === undefined) this.#authentication = isIn ? request.params : undefined;
+        return given;
+      },
+    });
+  }
+
+  #requestInSession(sessionId: string, request: Request, bytes: Buffer): void {
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) return this.#askWhenReady(this.#desk, request, bytes);
+    const { method, id } = request;
+    if (method === AGENT.session.close && !isRunning(session)) {
+      // The agent has lost it anyway, and need not be started to hear that.
+      this.#client.answer(id, { result: {} });
+      return this.#inBackground(this.#sessions.forget(session));
+    }
+    if (method === AGENT.session.close || method === AGENT.session.delete) {
+      return this.#askWhenReady(session.agent, request, forAgent(session, bytes), {
+        onAnswer: ({ error }, given) => {
+          if (error === undefined) this.#inBackground(this.#sessions.forget(session));
+          return given;
+        },
+      });
+    }
+    if (isRunning(session)) return this.#askInSession(session, request, bytes);
+    this.#change(sessionId, async () => {
+      try {
+        await this.#sessions.goOn(session);
+      } catch (error) {
+        return this.#client.answer(id, { error: toRpcError(error) });
+      }
+      this.#askInSession(session, request, bytes);
+    });
+  }
+
+  #askInSession(session: RelayedSession, request: Request, bytes: Buffer): void {
+    const line = forAgent(session, bytes);
+    if (request.method !== AGENT.session.prompt) return this.#ask(session.agent, request, line);
+    session.promptBegins();
+    this.#ask(session.agent, request, line, {
+      onAnswer: (_, given) => {
+        session.promptEnds();
+        return given;
+      },
+    });
+  }
+
+  /** Sends a request to an agent, which is started if need be. */
+  #askWhenReady(agent: FrontAgent, request: Request, bytes: Buffer, hooks: AnswerHooks = {}): void {
+    const send = (): void => this.#ask(agent, request, bytes, hooks);
+    const fail = (error: unknown): void => this.#fail(request, hooks, error);
+    this.#whenReady(agent, bytes, send, fail, request.method);
+  }
+
+  #ask(agent: FrontAgent, request: Request, bytes: Buffer, hooks: AnswerHooks = {}): void {
+    const { process } = agent;
+    if (process === undefined) return this.#fail(request, hooks, stopped());
+    this.#pending.set(idKey(request.id), { id: request.id, agent, ...hooks });
+    process.send(bytes);
+  }
+
+  #fail({ id }: Request, hooks: AnswerHooks, error: unknown): void {
+    this.#client.answer(id, { error: toRpcError(error) });
+    hooks.onFailure?.();
+  }
+
+  /** Does it at once if the agent runs, and otherwise when it does. What waits keeps its order. */
+  #whenReady(
+    agent: FrontAgent,
+    bytes: Buffer,
+    task: () => void,
+    fail: (error: unknown) => void = () => {},
+    method?: string,
+  ): void {
+    const ready = agent.ready(method === AGENT.initialize ? method : undefined);
+    if (ready === undefined) return task();
+    this.#inBackground(this.#waiting(bytes, ready).then(task, fail));
+  }
+
+  async #waiting(bytes: Buffer, promise: Promise<unknown>): Promise<void> {
+    this.#waitingBytes += bytes.length;
+    try {
+      await promise;
+    } finally {
+      this.#waitingBytes -= bytes.length;
+      if (this.#waitingBytes <= MAX_WAITING) for (const go of this.#whenLess.splice(0)) go();
+    }
+  }
+
+  /** After what has to be done for the session first. */
+  #inOrder(sessionId: string, bytes: Buffer, task: () => void): void {
+    const change = this.#changes.get(sessionId);
+    if (change === undefined) return task();
+    // In its turn it may find that something else has to be done first.
+    const later = this.#waiting(bytes, change).then(task);
+    this.#changes.set(sessionId, later);
+    this.#endChange(sessionId, later);
+  }
+
+  /** What comes for the session meanwhile waits. `task` must not reject. */
+  #change(sessionId: string, task: () => Promise<void>): void {
+    const change = Promise.resolve(this.#changes.get(sessionId)).then(task);
+    this.#changes.set(sessionId, change);
+    this.#endChange(sessionId, change);
+  }
+
+  #endChange(sessionId: string, change: Promise<unknown>): void {
+    const end = (): void => {
+      if (this.#changes.get(sessionId) === change) this.#changes.delete(sessionId);
+    };
+    this.#inBackground(change.finally(end));
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    const done = work
+      .catch((error: unknown) => this.#options.logger.error("the front has a fault", { error }))
+      .finally(() => this.#work.delete(done));
+    this.#work.add(done);
+  }
+
+  // From the agent
+
+  #newAgent(endpoint: SessionEndpoint | undefined): FrontAgent {
+    const agent = new FrontAgent({
+      start: () => this.#options.start(endpoint),
+      handshake: () => this.#initialize,
+      onHandshake: (result) => (this.#about = result),
+      onLine: (line, process) => this.#fromAgent(agent, process, line),
+      onEnd: (end) => this.#agentEnded(agent, end),
+      ids: this.#options.ids.agent,
+    });
+    this.#agents.add(agent);
+    return agent;
+  }
+
+  async #dismiss(agent: FrontAgent): Promise<void> {
+    if (agent === this.#desk) return;
+    await agent.stop();
+    this.#agents.delete(agent);
+  }
+
+  #fromAgent(agent: FrontAgent, process: AgentProcess, line: Line): Promise<void> | undefined {
+    if (line.kind === "too-long") this.#refuseAgent(agent, process, line.head);
+    else this.#takeFromAgent(agent, process, line.bytes);
+    return this.#options.writer.room();
+  }
+
+  #takeFromAgent(agent: FrontAgent, process: AgentProcess, bytes: Buffer): void {
+    const parsed = parseMessage(bytes);
+    if (parsed === undefined) return this.#dropJunk(bytes);
+    const message = readMessage(parsed);
+    switch (message.kind) {
+      case "answer":
+        return this.#answerOfAgent(agent, message, bytes);
+      case "request":
+        return this.#requestOfAgent(agent, process, message, bytes);
+      case "notification":
+        return this.#notificationOfAgent(agent, process, message, bytes);
+      case "other":
+        return this.#options.writer.send(bytes);
+    }
+  }
+
+  /** Some agents print their log to stdout, where clients would stumble over it. */
+  #dropJunk(bytes: Buffer): void {
+    const text = oneLine(bytes.toString("utf8", 0, 4 * LONGEST_JUNK), LONGEST_JUNK);
+    if (text === "" || this.#junk > SHOWN_JUNK) return;
+    this.#junk += 1;
+    const { logger } = this.#options;
+    if (this.#junk <= SHOWN_JUNK) logger.warn(`the agent wrote what is no message: ${text}`);
+    else logger.warn("the agent goes on writing what is no message; it is not shown any more");
+  }
+
+  #refuseAgent(agent: FrontAgent, process: AgentProcess, head: string): void {
+    this.#options.logger.warn("dropped a message from the agent: it was too large");
+    const { id, isAnswer, error } = refusal(head);
+    if (id === null) return;
+    const short = encode({ id, error });
+    if (isAnswer) this.#answerOfAgent(agent, { kind: "answer", id, answer: { error } }, short);
+    else process.send(short);
+  }
+
+  #answerOfAgent(agent: FrontAgent, { id, answer }: AnswerMessage, bytes: Buffer): void {
+    if (agent.takeAnswer(id, answer)) return;
+    const key = idKey(id);
+    const pending = this.#pending.get(key);
+    if (pending === undefined) {
+      // Nobody waits for it. A client of the agent alone would get it too.
+      if (agent === this.#desk && !this.#options.isPerSession) this.#options.writer.send(bytes);
+      return;
+    }
+    if (pending.agent !== agent) return;
+    this.#pending.delete(key);
+    const passed = pending.onAnswer === undefined ? bytes : pending.onAnswer(answer, bytes);
+    if (passed !== undefined) this.#options.writer.send(passed);
+  }
+
+  #requestOfAgent(
+    agent: FrontAgent,
+    process: AgentProcess,
+    { id, method, params }: Request,
+    bytes: Buffer,
+  ): void {
+    const session = this.#sessions.of(agent, params["sessionId"]);
+    const isPermission = method === CLIENT.session.requestPermission;
+    if (isPermission) session?.board.session.permissionAsked(params);
+    const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
+    const shown = known ? this.#options.ids.client.next() : id;
+    this.#asked.set(idKey(shown), {
+      agent,
+      process,
+      id,
+      ...(isPermission && {
+        onAnswer: ({ result }) => {
+          if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);
+        },
+      }),
+    });
+    const line = forClient(session, bytes);
+    this.#options.writer.send(known ? withValue(line, ["id"], shown) : line);
+  }
+
+  #notificationOfAgent(
+    agent: FrontAgent,
+    process: AgentProcess,
+    { method, params }: Notification,
+    bytes: Buffer,
+  ): void {
+    if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
+    const session = this.#sessions.of(agent, params["sessionId"]);
+    if (session === undefined || method !== CLIENT.session.update) {
+      return this.#options.writer.send(forClient(session, bytes));
+    }
+    if (this.#sessions.isReplayed(session)) return;
+    if (isJsonObject(params["update"])) session.board.session.sawUpdate(params["update"]);
+    this.#options.writer.send(forClient(session, bytes));
+  }
+
+  /** The agent does not want an answer any more. */
+  #withdraw(process: AgentProcess, requestId: unknown, bytes: Buffer): void {
+    for (const [key, asked] of this.#asked) {
+      if (asked.process !== process || asked.id !== requestId) continue;
+      const shown: unknown = JSON.parse(key);
+      const isSame = shown === requestId;
+      const line = isSame ? bytes : withValue(bytes, ["params", "requestId"], shown);
+      return this.#options.writer.send(line);
+    }
+    this.#options.writer.send(bytes);
+  }
+
+  /** Nobody answers any more what the client has asked, and nobody waits any more for what the agent has asked. */
+  #agentEnded(agent: FrontAgent, end: AgentEnd): void {
+    if (this.#isClosed) return;
+    this.#sessions.agentEnded(agent, end);
+    for (const [key, pending] of this.#pending) {
+      if (pending.agent !== agent) continue;
+      this.#pending.delete(key);
+      this.#client.answer(pending.id, { error: endedAnswer(end) });
+      pending.onFailure?.();
+    }
+    for (const [key, asked] of this.#asked) {
+      if (asked.agent !== agent || asked.process === agent.process) continue;
+      this.#client.notify(CANCEL_REQUEST, { requestId: JSON.parse(key) as unknown });
+    }
+  }
+}
+
+function isRunning({ agent, process, lost }: RelayedSession): boolean {
+  return agent.process === process && lost === undefined;
+}
+
+/** With the id that the agent knows the session by. */
+function forAgent({ id, agentId }: RelayedSession, bytes: Buffer): Buffer {
+  return id === agentId ? bytes : withValue(bytes, ["params", "sessionId"], agentId);
+}
+
+function forClient(session: RelayedSession | undefined, bytes: Buffer): Buffer {
+  if (session === undefined || session.id === session.agentId) return bytes;
+  return withValue(bytes, ["params", "sessionId"], session.id);
+}
+
+/** What is said about a message of which only the beginning is there. */
+function refusal(head: string): { id: RpcId; isAnswer: boolean; error: JsonObject } {
+  const { id = null, next } = readHead(head);
+  const { code, message } = tooLarge(DEFAULT_MAX_MESSAGE_BYTES);
+  return {
+    id: id as RpcId,
+    isAnswer: next === "result" || next === "error",
+    error: { code, message },
+  };
+}

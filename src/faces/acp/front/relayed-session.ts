@@ -1,0 +1,82 @@
+// One session behind the front: which agent has it, what it was opened with, and its board.
+
+import type { JsonObject } from "../../../model/json.ts";
+import type { McpServerParams } from "../wire/params.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import type { FrontAgent } from "./front-agent.ts";
+import type { FrontSession } from "./front-session.ts";
+import type { Prepared } from "./hand-over.ts";
+
+/** What a client opens a session with, checked. */
+export interface SessionSetup {
+  cwd: string;
+  additionalDirectories: readonly string[];
+  mcpServers: readonly McpServerParams[];
+  /** As the client sent them, without `mcpServers`. */
+  params: JsonObject;
+}
+
+export interface OpenBoard {
+  session: FrontSession;
+  prepared: Prepared;
+  /** What it was prepared for. */
+  params: JsonObject;
+}
+
+export class RelayedSession {
+  /** As the client knows it. */
+  readonly id: string;
+  /** As the agent knows it: another one if two processes gave the same. */
+  readonly agentId: string;
+  readonly agent: FrontAgent;
+  readonly setup: SessionSetup;
+  readonly board: OpenBoard;
+  /** The process that has it open. After a restart the agent has another one. */
+  process: AgentProcess;
+  /** Why it cannot go on, if it cannot. */
+  lost: string | undefined;
+  #prompts = 0;
+
+  constructor(
+    ids: { id: string; agentId: string },
+    at: { agent: FrontAgent; process: AgentProcess },
+    setup: SessionSetup,
+    board: OpenBoard,
+  ) {
+    this.id = ids.id;
+    this.agentId = ids.agentId;
+    this.agent = at.agent;
+    this.process = at.process;
+    this.setup = setup;
+    this.board = board;
+  }
+
+  /** An agent may take a prompt while it answers another. */
+  promptBegins(): void {
+    this.#prompts += 1;
+    if (this.#prompts === 1) this.board.session.promptBegins();
+  }
+
+  promptEnds(): void {
+    if (this.#prompts === 0) return;
+    this.#prompts -= 1;
+    if (this.#prompts === 0) this.board.session.promptEnds();
+  }
+
+  /** Its process has ended, and with it whatever was being answered. */
+  interrupted(): void {
+    this.board.session.cancel();
+    while (this.#prompts > 0) this.promptEnds();
+  }
+
+  /** Idempotent; never rejects. */
+  async close(): Promise<void> {
+    this.interrupted();
+    await closeBoard(this.board);
+  }
+}
+
+/** Idempotent; never rejects. */
+export async function closeBoard({ session, prepared }: OpenBoard): Promise<void> {
+  await Promise.allSettled([session.close(), prepared.release()]);
+}

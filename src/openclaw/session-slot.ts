@@ -1,0 +1,110 @@
+// Switches a slot on and off for one session of OpenClaw, through the session's `toolOverrides`. What else is in them,
+// stays: a person may have switched servers of their own for this session.
+
+import { PlugboardError } from "../model/errors.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
+import type { GatewayAnswer, GatewayClient } from "./gateway-client.ts";
+import { SHARED_ENTRY } from "./slots.ts";
+
+/** A session as the gateway knows it. */
+export interface GatewaySession {
+  /** The full key: `agent:main:acp-bridge:…`. */
+  key: string;
+  overrides: JsonObject | undefined;
+}
+
+type Gateway = Pick<GatewayClient, "call">;
+
+/** Somebody else may change the same session between our look at it and our change. */
+const ATTEMPTS = 4;
+
+/** Undefined if the gateway has no session of that key. */
+export async function findSession(
+  gateway: Gateway,
+  key: string,
+): Promise<GatewaySession | undefined> {
+  const { session } = resultOf(await gateway.call("sessions.describe", { key }));
+  if (!isJsonObject(session)) return undefined;
+  const { key: full, toolOverrides } = session;
+  return {
+    key: typeof full === "string" ? full : key,
+    overrides: isJsonObject(toolOverrides) ? toolOverrides : undefined,
+  };
+}
+
+/** The key of the session with a label. Rejects if there is none. */
+export async function findLabel(gateway: Gateway, label: string): Promise<string> {
+  const { key } = resultOf(await gateway.call("sessions.resolve", { label }));
+  if (typeof key === "string") return key;
+  throw new PlugboardError("SERVER_ERROR", "OpenClaw has found no session with that label");
+}
+
+/**
+ * The session's tools are those of the slot from its next turn on, beside OpenClaw's own. Makes the session if it is not
+ * there yet. Returns its full key.
+ */
+export async function switchOn(gateway: Gateway, key: string, slot: string): Promise<string> {
+  const full = await change(gateway, key, "make", (servers) => ({
+    ...servers,
+    [slot]: true,
+    // Its servers are on the session's own board already.
+    [SHARED_ENTRY]: false,
+  }));
+  return full ?? key;
+}
+
+/**
+ * Idempotent, and of no effect for a session that is gone. `slots` are all the names: the shared entry is back with the
+ * last of them.
+ */
+export async function switchOff(
+  gateway: Gateway,
+  key: string,
+  slot: string,
+  slots: readonly string[],
+): Promise<void> {
+  await change(gateway, key, "leave", ({ [slot]: ours, ...servers }) => {
+    if (ours === undefined) return undefined;
+    if (slots.some((each) => servers[each] === true)) return servers;
+    const { [SHARED_ENTRY]: _, ...others } = servers;
+    return others;
+  });
+}
+
+/** Compares and sets. `edit` returns undefined if there is nothing to change. */
+async function change(
+  gateway: Gateway,
+  key: string,
+  missing: "make" | "leave",
+  edit: (servers: JsonObject) => JsonObject | undefined,
+): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- each attempt starts from what is there now
+    const session = await findSession(gateway, key);
+    // A patch would make the session.
+    if (session === undefined && missing === "leave") return undefined;
+    const { mcpServers, ...others } = session?.overrides ?? {};
+    const servers = edit(isJsonObject(mcpServers) ? mcpServers : {});
+    if (servers === undefined) return session?.key;
+    const overrides = {
+      ...others,
+      ...(Object.keys(servers).length > 0 && { mcpServers: servers }),
+    };
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const answer = await gateway.call("sessions.patch", {
+      key: session?.key ?? key,
+      toolOverrides: Object.keys(overrides).length > 0 ? overrides : null,
+      expectedToolOverrides: session?.overrides ?? null,
+    });
+    if (answer.kind === "refused" && answer.reason === "session-changed" && attempt < ATTEMPTS) {
+      continue;
+    }
+    const full = valueIn(resultOf(answer), ["key"]);
+    return typeof full === "string" ? full : key;
+  }
+}
+
+function resultOf(answer: GatewayAnswer): JsonObject {
+  if (answer.kind === "refused") throw answer.error;
+  return answer.result;
+}
