@@ -42,12 +42,13 @@ export function slotEntry(slot: Slot): ConfigEntry {
 
 /** `target` is a program and its arguments, or the URL of a gateway. */
 export function sharedEntry(target: JsonObject): ConfigEntry {
-  const transport = target["url"] === undefined ? {} : { transport: "streamable-http" };
+  const { url, ...rest } = target;
   return {
     path: [...SERVERS, SHARED_ENTRY],
     value: {
-      ...target,
-      ...transport,
+      // Without the transport, OpenClaw would speak the older one.
+      ...(url !== undefined && { url, transport: "streamable-http" }),
+      ...rest,
       connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     },

@@ -124,8 +124,7 @@ async function setUpSlots(
     present: present.map(openclawEntry),
     wanted: () => [...ourEntries(application, value), ...entries],
   });
-  const hidden = [...present.map(({ slot }) => slot), ...slots.slots].map(({ token }) => token);
-  await makeChange(change, { yes: command.yes, hidden }, context);
+  await makeChange(change, { yes: command.yes }, context);
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);
@@ -250,13 +249,8 @@ async function setUpShared(
   showFindings(findings, context);
   const application = withAgents(found.application, shared.agents);
   if (shared.url === undefined) return connect(command, application, context, { findings });
-  const { target, hidden, notes } = await gatewayTarget(shared, context);
-  return writeGateway(
-    { ...found, application },
-    { target, hidden, notes, findings },
-    command,
-    context,
-  );
+  const { target, notes } = await gatewayTarget(shared, context);
+  return writeGateway({ ...found, application }, { target, notes, findings }, command, context);
 }
 
 /** With rules for the other agents, in place of those that the file has; without agents, those stay. */
@@ -297,8 +291,6 @@ function checkAgents(agents: readonly string[], value: unknown, { file }: TextFi
 
 interface GatewayTarget {
   target: JsonObject;
-  /** Not shown. */
-  hidden: string[];
   notes: string[];
 }
 
@@ -321,7 +313,6 @@ async function gatewayTarget(
   if (tokenEnv !== undefined) {
     return {
       target: { url, headers: { Authorization: `Bearer \${${tokenEnv}}` } },
-      hidden: [],
       notes: [
         `OpenClaw reads the token from ${tokenEnv}: set it where its gateway starts, such as in ~/.openclaw/.env`,
       ],
@@ -330,7 +321,6 @@ async function gatewayTarget(
   if (running?.url === undefined || new URL(running.url).origin !== new URL(url).origin) {
     return {
       target: { url },
-      hidden: [],
       notes: [
         `The entry has no token. If ${url} needs one, give the variable that has it: --token-env <name>`,
       ],
@@ -340,7 +330,6 @@ async function gatewayTarget(
   const token = await tokens.ensureDefault();
   return {
     target: { url, headers: { Authorization: `Bearer ${token}` } },
-    hidden: [token],
     notes: [
       "The entry has the gateway's token. A token of its own, which you can revoke alone, is better where others read the",
       "file: plugboard tokens add openclaw, and give it with --token-env <name>",
@@ -363,7 +352,7 @@ function checkedUrl(text: string | undefined): string | undefined {
 
 async function writeGateway(
   { application, file, value, home }: FoundConfig,
-  { target, hidden, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
+  { target, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
   { yes }: OpenclawCommand,
   context: CliContext,
 ): Promise<number> {
@@ -381,7 +370,7 @@ async function writeGateway(
     present,
     wanted: (without) => [...(application.kept?.(value) ?? []), shared, ...rules(without)],
   });
-  await makeChange(change, { yes, notes, hidden }, context);
+  await makeChange(change, { yes, notes }, context);
   if (options.json) {
     const denied = change.wanted.filter(({ value: entry }) => typeof entry === "string");
     screen.json({
@@ -430,7 +419,7 @@ async function takeOut(
   }
   const used = await slotsInUse(slots.map(({ slot }) => slot));
   for (const { name } of used) screen.note(`${name} is in use: its session loses its servers`);
-  await makeChange(change, { yes, hidden: slots.map(({ slot }) => slot.token) }, context);
+  await makeChange(change, { yes }, context);
   await rm(list, { force: true });
   if (options.json) {
     screen.json({
