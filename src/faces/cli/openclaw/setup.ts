@@ -144,7 +144,7 @@ async function refuseInUse(before: readonly Slot[], after: readonly Slot[]): Pro
   const going = before.filter(
     ({ name, port }) => !after.some((slot) => slot.name === name && slot.port === port),
   );
-  const [used] = await slotsInUse(going);
+  const [used] = await slotsInUse([...new Map(going.map((slot) => [slot.port, slot])).values()]);
   if (used === undefined) return;
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
