@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { callPrompt, NO_CALL } from "./lib/script.mjs";
+import { freePort } from "../scripts/run-gateway.mjs";
+import { fixture } from "./lib/rig.mjs";
+import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
 
 /** How long what was started may take to end. */
 const END_MS = 20_000;
@@ -82,12 +85,230 @@ export const CHECKS = [
     },
   },
   {
+    name: "plugboard openclaw setup: OpenClaw accepts the slots, a second run changes nothing, and --undo restores every byte",
+    run: (rig) => checkSetup(rig, "--slots", "3"),
+  },
+  {
+    name: "plugboard openclaw setup --shared: OpenClaw accepts the entry, a second run changes nothing, and --undo restores every byte",
+    run: (rig) => checkSetup(rig, "--shared"),
+  },
+  {
+    name: "plugboard acp --openclaw: three sessions with different servers at once, each model request with exactly its tools",
+    run: (rig) =>
+      withEditor(rig, async (editor, slots) => {
+        const [alpha, beta, none] = await Promise.all([
+          newSession(editor, slots, { alpha: fixture("echo") }),
+          newSession(editor, slots, { beta: fixture("list-changed"), gamma: fixture("echo") }),
+          newSession(editor, slots, {}),
+        ]);
+        const sessions = [alpha, beta, none];
+        await Promise.all(sessions.map((each) => editor.prompt(each, NO_CALL)));
+        const [ofAlpha, ofBeta, ofNone] = sessions.map((each) => serversAsked(rig, each));
+        assert.deepEqual(ofAlpha.servers, ["alpha", "house"]);
+        assert.deepEqual(ofBeta.servers, ["beta", "gamma", "house"]);
+        assert.deepEqual(ofNone.servers, ["house"]);
+        const used = [ofAlpha, ofBeta, ofNone].flatMap(({ slots: names }) => names);
+        assert.equal(new Set(used).size, 3, `slots: ${used.join(", ")}`);
+      }),
+  },
+  {
+    name: "plugboard acp --openclaw: a call of the model asks the editor, and its result is framed",
+    run: (rig) =>
+      withEditor(rig, async (editor, slots) => {
+        const session = await newSession(editor, slots, { echo: fixture("echo") });
+        await editor.prompt(session, NO_CALL);
+        const tool = toolAsked(rig, session, "echo__echo");
+        const { said } = await editor.prompt(session, callPrompt(tool, { text: "across" }));
+        assert.match(said, FRAMED);
+        assert.equal(editor.asked.length, 1, JSON.stringify(editor.asked));
+      }),
+  },
+  {
+    name: "plugboard acp --openclaw: a changed list of tools is in the next turn",
+    run: (rig) =>
+      withEditor(rig, async (editor, slots) => {
+        const session = await newSession(editor, slots, { beta: fixture("list-changed") });
+        await editor.prompt(session, NO_CALL);
+        const swap = toolAsked(rig, session, "beta__swap");
+        toolAsked(rig, session, "beta__before");
+        const { said } = await editor.prompt(session, callPrompt(swap));
+        assert.match(said, /^after$/m);
+        await editor.prompt(session, NO_CALL);
+        toolAsked(rig, session, "beta__after");
+        assert.throws(() => toolAsked(rig, session, "beta__before"));
+      }),
+  },
+  {
+    name: "plugboard acp --openclaw: a session that is loaded or resumed has the servers of that request, and its conversation",
+    async run(rig) {
+      const session = await withEditor(rig, async (editor, slots) => {
+        const opened = await newSession(editor, slots, { first: fixture("echo") });
+        await editor.prompt(opened, "My name is Ada.");
+        assert.deepEqual(serversAsked(rig, opened).servers, ["first", "house"]);
+        return opened;
+      });
+      for (const [method, name] of [
+        ["session/load", "second"],
+        ["session/resume", "third"],
+      ]) {
+        await withEditor(rig, async (editor, slots) => {
+          const mcpServers = asAcp({ [name]: fixture("echo") });
+          await editor.request(method, { sessionId: session, cwd: slots.work, mcpServers });
+          const { said } = await editor.prompt(session, WHAT_WAS_FIRST);
+          assert.match(said, /You said: .*My name is Ada\./s, method);
+          assert.deepEqual(serversAsked(rig, session).servers, [name, "house"].sort(), method);
+        });
+      }
+    },
+  },
+  {
+    name: "plugboard acp --openclaw: a closed session has no slot any more, and the slot is free for the next",
+    run: (rig) =>
+      withEditor(rig, async (editor, slots) => {
+        const first = await newSession(editor, slots, { alpha: fixture("echo") });
+        await editor.prompt(first, NO_CALL);
+        const used = serversAsked(rig, first).slots;
+        await editor.request("session/close", { sessionId: first });
+        const second = await newSession(editor, slots, { beta: fixture("echo") });
+        await editor.prompt(second, NO_CALL);
+        assert.deepEqual(serversAsked(rig, second).slots, used);
+        await askAgain(slots, first);
+        assert.deepEqual(serversAsked(rig, first).slots, [], "of the closed session");
+      }),
+  },
+  {
+    name: "plugboard acp --openclaw killed with -9: nothing is left of it, and the next one takes the slot from the session that had it",
+    async run(rig) {
+      const slots = await slotsOf(rig);
+      await slots.gateway();
+      const before = rig.running();
+      const killed = await slots.editor();
+      const lost = await newSession(killed, slots, { alpha: fixture("echo") });
+      await killed.prompt(lost, NO_CALL);
+      const used = serversAsked(rig, lost).slots;
+      assert.equal(used.length, 1);
+      await killed.kill();
+      await noneLeft(rig, before);
+      await withEditor(rig, async (editor) => {
+        const next = await newSession(editor, slots, { beta: fixture("echo") });
+        await editor.prompt(next, NO_CALL);
+        assert.deepEqual(serversAsked(rig, next), { slots: used, servers: ["beta", "house"] });
+        await askAgain(slots, lost);
+        assert.deepEqual(serversAsked(rig, lost).slots, [], "of the lost session");
+      });
+    },
+  },
+  {
     name: "after all checks no process is left",
     async run(rig) {
       assert.deepEqual(await rig.left(END_MS), []);
     },
   },
 ];
+
+/** The changes that `plugboard openclaw setup` makes with these words, in a file with comments. */
+async function checkSetup(rig, ...words) {
+  const fresh = await rig.openclaw(`setup-${words[0].slice(2)}`);
+  const written = `// OpenClaw's, by hand.\n${readFileSync(fresh.file, "utf8")}\n`;
+  writeFileSync(fresh.file, written);
+  const setup = (...more) => fresh.plugboard("openclaw", "setup", ...words, "--yes", ...more);
+  const base = ["--base-port", String(await freePort())];
+  const ports = words.includes("--slots") ? base : [];
+  succeeded(await setup(...ports));
+  const changed = readFileSync(fresh.file, "utf8");
+  assert.notEqual(changed, written);
+  assert.ok(changed.startsWith("// OpenClaw's, by hand."), "the comment");
+  succeeded(await fresh.openclaw("config", "validate"));
+  succeeded(await setup(...ports));
+  assert.equal(readFileSync(fresh.file, "utf8"), changed, "after a second run");
+  succeeded(await setup("--undo"));
+  assert.equal(readFileSync(fresh.file, "utf8"), written, "after --undo");
+}
+
+/** An OpenClaw whose user has run `plugboard openclaw setup`, and has one server in Plugboard. */
+function slotsOf(rig) {
+  rig.slots ??= setUpSlots(rig);
+  return rig.slots;
+}
+
+async function setUpSlots(rig) {
+  // One gateway at a time: each takes more than a gigabyte.
+  await rig.main.stop();
+  const slots = await rig.openclaw("slots", { servers: { house: fixture("echo") } });
+  const base = String(await freePort());
+  succeeded(await slots.plugboard("openclaw", "setup", "--base-port", base, "--yes"));
+  return slots;
+}
+
+/** Runs `work` with an editor that is closed afterwards. Nothing that was started for it may be left then. */
+async function withEditor(rig, work) {
+  const slots = await slotsOf(rig);
+  await slots.gateway();
+  const before = rig.running();
+  const editor = await slots.editor();
+  let result;
+  try {
+    result = await work(editor, slots);
+  } catch (error) {
+    await editor.kill();
+    throw error;
+  }
+  assert.equal(await editor.close(), 0, editor.stderr());
+  await noneLeft(rig, before);
+  return result;
+}
+
+async function noneLeft(rig, before) {
+  let left = [];
+  await until(
+    () => {
+      left = without(rig.running(), before);
+      return left.length === 0;
+    },
+    () => `still running: ${commandsOf(left)}`,
+  );
+}
+
+async function newSession(editor, { work }, servers) {
+  const params = { cwd: work, mcpServers: asAcp(servers) };
+  return (await editor.request("session/new", params)).sessionId;
+}
+
+function asAcp(servers) {
+  return Object.entries(servers).map(([name, server]) => ({ name, ...server, env: [] }));
+}
+
+/** A turn of a session of the editor without the editor, through OpenClaw's own API. */
+async function askAgain(slots, session) {
+  const { turn } = await slots.gateway();
+  await turn({ agent: "main", session: `acp-bridge:${session}`, prompt: NO_CALL });
+}
+
+/** The last request to the model for a session of the editor. */
+function lastRequest(rig, session) {
+  const request = rig.requestsFor("main", `acp-bridge:${session}`).at(-1);
+  assert.ok(request, `no request for ${session}:\n${shown(rig.model.requests)}`);
+  return request;
+}
+
+/** The slots and the servers behind them whose tools were in the last request for a session of the editor. */
+function serversAsked(rig, session) {
+  const pairs = serversOf(lastRequest(rig, session)).map((name) => name.split("__"));
+  const unique = (index) => [...new Set(pairs.map((pair) => pair[index]))].sort();
+  return { slots: unique(0), servers: unique(1) };
+}
+
+/** The name by which the last request had a tool. */
+function toolAsked(rig, session, end) {
+  const names = lastRequest(rig, session).tools.map(({ name }) => name);
+  const found = names.find((name) => name.endsWith(`__${end}`));
+  assert.ok(found, `no ${end} in ${names.filter((name) => name.includes("__")).join(" ")}`);
+  return found;
+}
+
+function succeeded({ code, stdout, stderr }) {
+  assert.equal(code, 0, `${stdout}${stderr}`);
+}
 
 async function checkCall(rig, agent) {
   const prompt = callPrompt(`${agent}__echo__echo`, { text: "across" });
@@ -153,6 +374,11 @@ async function until(look, complain) {
     if (performance.now() > deadline) throw new Error(complain());
     await delay(100);
   }
+}
+
+function commandsOf(pids) {
+  if (pids.length === 0) return "nothing";
+  return execFileSync("ps", ["-o", "pid=,args=", "-p", pids.join(",")], { encoding: "utf8" });
 }
 
 function without(pids, others) {

@@ -4,11 +4,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endAll, leftAfter, processesWith } from "../../scripts/processes.mjs";
 import { BIN, freePort, runGateway } from "../../scripts/run-gateway.mjs";
 import { startModel } from "../../test/support/model/start.mjs";
+import { openAcpClient } from "./acp-client.mjs";
 import { openclaw, run, startOpenclaw } from "./openclaw.mjs";
 import { scriptedTurn } from "./script.mjs";
 
@@ -39,18 +40,32 @@ export async function openRig() {
     },
   });
 
-  /** A home for one OpenClaw, with what it needs to run offline. `config` is merged over that. */
-  const newOpenclaw = async (name, config = {}) => {
+  const programs = join(home, "bin");
+  mkdirSync(programs);
+  const quoted = openclaw.map((word) => `'${word}'`).join(" ");
+  writeFileSync(join(programs, "openclaw"), `#!/bin/sh\nexec ${quoted} "$@"\n`, { mode: 0o755 });
+
+  /**
+   * A directory for one OpenClaw and the Plugboard of its user, with what both need to run offline. `config` is
+   * merged over OpenClaw's; `servers` are the user's in Plugboard.
+   */
+  const newOpenclaw = async (name, { config = {}, servers = {} } = {}) => {
     const directory = join(home, name);
     const work = join(directory, "work");
+    const ownHome = join(directory, "plugboard");
     mkdirSync(work, { recursive: true });
+    mkdirSync(ownHome);
+    writeFileSync(
+      join(ownHome, "plugboard.json"),
+      JSON.stringify({ agents: { defaults: { mcp: { servers } } } }),
+    );
     const port = await freePort();
     const token = randomBytes(16).toString("hex");
     const file = join(directory, "openclaw.json");
     const env = {
-      PATH: process.env.PATH,
+      PATH: `${programs}${delimiter}${process.env.PATH}`,
       HOME: home,
-      PLUGBOARD_HOME: boardHome,
+      PLUGBOARD_HOME: ownHome,
       OPENCLAW_STATE_DIR: join(directory, "state"),
       OPENCLAW_CONFIG_PATH: file,
       ...ISOLATED,
@@ -68,6 +83,8 @@ export async function openRig() {
       openclaw: (...args) => run(openclaw, args, at),
       /** Plugboard's, where the OpenClaw of this directory is the user's. */
       plugboard: (...args) => run([process.execPath, BIN], args, at),
+      /** An editor with `plugboard acp --openclaw`. */
+      editor: () => openAcpClient([process.execPath, BIN, "acp", "--openclaw"], at),
       /** Started when it is first needed, since that takes a while. */
       gateway() {
         started ??= startOpenclaw({ port, token, cwd: work, env });
@@ -80,7 +97,7 @@ export async function openRig() {
     };
   };
 
-  const main = await newOpenclaw("main", mainConfig({ home, board, model }));
+  const main = await newOpenclaw("main", { config: mainConfig({ home, board, model }) });
   const all = [main];
   let sessions = 0;
   const close = async () => {
@@ -94,8 +111,8 @@ export async function openRig() {
     board,
     main,
     /** A further OpenClaw; ended with the rig at the latest. */
-    async openclaw(name, config) {
-      const one = await newOpenclaw(name, config);
+    async openclaw(name, options) {
+      const one = await newOpenclaw(name, options);
       all.push(one);
       return one;
     },
