@@ -31,6 +31,7 @@ import type { FrontClient } from "../wire/client.ts";
 import { textBlock } from "../wire/content.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { GivenPermissions } from "./given-permissions.ts";
+import type { LateConnection } from "./hand-over.ts";
 
 export interface FrontSessionSetup {
   cwd: string;
@@ -49,10 +50,15 @@ export interface FrontSessionOptions {
   endpoint: SessionEndpoint;
   /** What people call the agent. */
   agentName: () => string;
+  /** Absent: the agent connects when its session opens. */
+  connects?: LateConnection | undefined;
 }
 
 /** How long the agent may take to connect before its user is told that it has none of the tools. */
 const CONNECT_MS = 10_000;
+const IGNORED =
+  "because it ignores the MCP servers of a session or could not start them. See its log; if it reads its servers from a " +
+  "file, start it with --agent-config (docs/front.md).";
 const LONGEST_NAME = 80;
 
 /** What the client is still to be told. */
@@ -140,7 +146,7 @@ export class FrontSession {
   /** The agent has given the session its id, and the client has been told. From now on it hears of problems. */
   begin(sessionId: string): void {
     if (this.#sessionId !== undefined || this.#closing !== undefined) return;
-    const { clock, client, endpoint } = this.#options;
+    const { clock, client, connects } = this.#options;
     this.#sessionId = sessionId;
     // After the answer that gives the client the session's id: it would not know the session before that.
     this.#greeting = clock.after(0, () => {
@@ -148,13 +154,7 @@ export class FrontSession {
       this.#servers.report();
       this.#sayUntold();
     });
-    if (endpoint.isConnected) return;
-    this.#connecting = clock.later(CONNECT_MS, () => {
-      // A board without servers has nothing to miss.
-      if (endpoint.isConnected || this.#board.status().length === 0) return;
-      this.#tell(this.#notConnected(), () => !endpoint.isConnected);
-    });
-    void endpoint.connected.then(() => this.#connecting?.cancel());
+    if (connects === undefined) this.#expectConnection();
   }
 
   /** The client has sent a prompt. Questions go out from now on. */
@@ -165,6 +165,19 @@ export class FrontSession {
     void this.#board.wake();
     this.#servers.report();
     this.#sayUntold();
+    if (this.#options.connects !== undefined) this.#expectConnection();
+  }
+
+  /** Idempotent. */
+  #expectConnection(): void {
+    const { clock, endpoint, connects } = this.#options;
+    if (this.#connecting !== undefined || endpoint.isConnected) return;
+    this.#connecting = clock.later(connects?.withinMs ?? CONNECT_MS, () => {
+      // A board without servers has nothing to miss.
+      if (endpoint.isConnected || this.#board.status().length === 0) return;
+      this.#tell(this.#notConnected(), () => !endpoint.isConnected);
+    });
+    void endpoint.connected.then(() => this.#connecting?.cancel());
   }
 
   /** The agent has answered a prompt. */
@@ -304,11 +317,9 @@ export class FrontSession {
 
   #notConnected(): string {
     const agent = oneLine(this.#options.agentName(), LONGEST_NAME);
-    return (
-      `${agent} has not connected to its board after ${CONNECT_MS / 1000} s, so it has none of its tools, because it ` +
-      "ignores the MCP servers of a session or could not start them. See its log; if it reads its servers from a " +
-      "file, start it with --agent-config (docs/front.md)."
-    );
+    const { withinMs, hint } = this.#options.connects ?? { withinMs: CONNECT_MS, hint: IGNORED };
+    const seconds = withinMs / 1000;
+    return `${agent} has not connected to its board after ${seconds} s, so it has none of its tools, ${hint}`;
   }
 
   /** Tells the client something once: at once if it shows notices, else with the next prompt. */

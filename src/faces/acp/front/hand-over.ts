@@ -11,7 +11,17 @@ export interface HandOverRequest {
   sessionId?: string;
 }
 
+/** An agent that connects to its board only when a prompt comes. */
+export interface LateConnection {
+  /** How many milliseconds after the first prompt its user is told that it has not. */
+  withinMs: number;
+  /** Why that may be, and what to do: the end of a sentence, and more. */
+  hint: string;
+}
+
 export interface HandOver {
+  /** Absent: the agent connects when its session opens. */
+  readonly connects?: LateConnection;
   /** Before the agent hears of the session. */
   prepare(request: HandOverRequest): Promise<Prepared>;
   close(): Promise<void>;
@@ -21,7 +31,7 @@ export interface Prepared {
   endpoint: SessionEndpoint;
   /** The params that the agent gets, `mcpServers` included. Called after the endpoint serves the board. */
   params(): Promise<JsonObject>;
-  /** The agent has answered. */
+  /** The agent has answered. What the client asks for in the session waits for this. */
   opened?(sessionId: string): Promise<void>;
   /** The session is over, or did not open. Idempotent; also closes the endpoint. */
   release(): Promise<void>;

@@ -1,7 +1,7 @@
 // What the relay reads of a message: whether it asks, tells or answers, and whom it is about.
 
 import { RequestError } from "@agentclientprotocol/sdk";
-import { PlugboardError } from "../../../model/errors.ts";
+import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
 
 export type RpcId = string | number | null;
@@ -86,7 +86,7 @@ export function toRpcError(error: unknown): JsonObject {
   if (code === "CONFIG_INVALID" || code === "INVALID_ARGUMENTS") {
     const [problem] = problems;
     const path = problem?.path ?? "";
-    const text = problem?.message ?? message;
+    const text = problem?.message ?? withHint(error);
     const data = { path, message: text };
     return { code: -32602, message: path === "" ? text : `${path}: ${text}`, data };
   }

@@ -124,6 +124,7 @@ export class Relay {
       agentFor: (endpoint) => (isPerSession ? this.#newAgent(endpoint) : this.#desk),
       dismiss: (agent) => this.#dismiss(agent),
       ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
+      hold: (sessionId, work) => this.#change(sessionId, () => work),
       authentication: () => this.#authentication,
       clock,
       logger,

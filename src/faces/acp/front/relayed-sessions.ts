@@ -48,7 +48,7 @@ export interface RelayedSessionsOptions {
   handOver: HandOver;
   openSession: (
     setup: Pick<SessionSetup, "cwd" | "additionalDirectories" | "mcpServers">,
-    options: Pick<FrontSessionOptions, "client" | "endpoint" | "agentName">,
+    options: Pick<FrontSessionOptions, "client" | "endpoint" | "agentName" | "connects">,
   ) => Promise<FrontSession>;
   client: RelayedClient;
   agentName: () => string;
@@ -60,6 +60,8 @@ export interface RelayedSessionsOptions {
   dismiss: (agent: FrontAgent) => Promise<void>;
   /** Sends a request of the client to an agent that runs. */
   ask: (agent: FrontAgent, request: Request, line: Buffer, hooks: AnswerHooks) => void;
+  /** What the client asks for in this session waits for `work`, which does not reject. */
+  hold: (sessionId: string, work: Promise<void>) => void;
   /** What the client has signed in with, if the agent accepted it. */
   authentication: () => JsonObject | undefined;
   clock: Clock;
@@ -124,7 +126,12 @@ export class RelayedSessions {
     const prepared = await handOver.prepare({ kind, params, ...(sessionId && { sessionId }) });
     const { endpoint } = prepared;
     try {
-      const session = await this.#options.openSession(about, { client, endpoint, agentName });
+      const session = await this.#options.openSession(about, {
+        client,
+        endpoint,
+        agentName,
+        connects: handOver.connects,
+      });
       return { board: { session, prepared, params }, agent: agentFor(endpoint), isNew: true };
     } catch (error) {
       await prepared.release();
@@ -157,6 +164,7 @@ export class RelayedSessions {
       const id = isOther ? this.#freeId(agentId, agent) : (known?.id ?? agentId);
       opened = new RelayedSession({ id, agentId }, { agent, process }, setup, board);
       this.#opened.set(id, opened);
+      this.#tellHandOver(opened);
       return sessionId === undefined || id === agentId
         ? given
         : withValue(given, ["result", "sessionId"], id);
@@ -167,8 +175,20 @@ export class RelayedSessions {
       await known.close();
     }
     if (isNew) board.session.begin(opened.id);
-    await board.prepared.opened?.(opened.agentId);
     if (this.#isClosed) await opened.close();
+  }
+
+  #tellHandOver(session: RelayedSession): void {
+    const work = session.board.prepared.opened?.(session.agentId);
+    if (work === undefined) return;
+    const { hold, logger } = this.#options;
+    const settled = work.catch((error: unknown) => {
+      logger.warn("a session cannot have its servers", { session: session.id, error });
+      const { message } = toRpcError(error);
+      session.lost = `This session cannot have its servers: ${message}. Open a new session.`;
+      void session.close();
+    });
+    hold(session.id, settled);
   }
 
   /** An agent that has forgotten who signed in, because it was started again, is told once more and asked again. */

@@ -14,8 +14,8 @@ export interface AcpCommand {
   agent?: readonly string[];
   /** How that agent is told of its board, if it never reads the servers of a session: a format, or a template's file. */
   agentConfig?: string;
-  /** The agent is OpenClaw's gateway. */
-  openclaw?: boolean;
+  /** The agent is OpenClaw: the address of its gateway, or true if it is to be found. */
+  openclaw?: string | true;
 }
 
 /** Another agent answers the editor. */
@@ -60,10 +60,16 @@ An agent that never reads the servers of a session needs --agent-config. The
 agent has a model of its own; --model is then for servers that ask for one. See
 docs/front.md.
 
+--openclaw is for OpenClaw, which refuses the servers of a session: each session
+gets a slot of OpenClaw's configuration, which 'plugboard openclaw setup' writes.
+The agent is then 'openclaw acp', unless you give another command after --. The
+gateway and its token are found as OpenClaw finds them. See docs/openclaw.md.
+
 Examples:
   acpx --agent "plugboard acp" exec "/tools"
   plugboard acp -- npx -y @agentclientprotocol/claude-agent-acp
-  plugboard acp --agent-config tsagent -- npx @tsagent/acp-server ./my-agent`;
+  plugboard acp --agent-config tsagent -- npx @tsagent/acp-server ./my-agent
+  plugboard acp --openclaw`;
 
 export function describeAcp(program: Parser, choose: (command: AcpCommand) => void): void {
   const parser = program
@@ -88,11 +94,14 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
       "--agent-config <format>",
       "the agent after -- reads its servers from a file: tsagent, or the path of a template",
     )
-    .option("--openclaw", "the agent is OpenClaw, which gets the servers through its gateway")
+    .option(
+      "--openclaw [ws-url]",
+      "the agent is OpenClaw, which gets the servers through its gateway, on this machine",
+    )
     .addHelpText("after", HELP)
     .action((words: string[], given: Omit<AcpCommand, "kind" | "agent">) => {
       const { model, signIn, mcpOverAcp, agentConfig, openclaw } = given;
-      const agent = words.length > 0 ? words : openclaw ? OPENCLAW : undefined;
+      const agent = words.length > 0 ? words : openclaw === undefined ? undefined : OPENCLAW;
       const problem = problemWith({ ...given, ...(agent && { agent }) });
       if (problem !== undefined) return parser.error(`error: ${problem}`);
       choose({
@@ -102,7 +111,7 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
         ...(mcpOverAcp && { mcpOverAcp }),
         ...(agent && { agent }),
         ...(agentConfig !== undefined && { agentConfig }),
-        ...(openclaw && { openclaw }),
+        ...(openclaw !== undefined && { openclaw }),
       });
     });
 }
@@ -120,7 +129,7 @@ function problemWith({
   if (signIn !== undefined && agent !== undefined) {
     return `${SIGN_IN} is for the servers and models of Plugboard; sign in to another agent with its own command`;
   }
-  if (agentConfig !== undefined && openclaw) {
+  if (agentConfig !== undefined && openclaw !== undefined) {
     return "--agent-config and --openclaw do not go together: OpenClaw gets the servers through its gateway";
   }
   if (agentConfig !== undefined && agent === undefined) {

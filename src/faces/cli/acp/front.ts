@@ -8,6 +8,8 @@ import { plugboardHome } from "../../../config/home.ts";
 import { SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
+import { GatewayClient } from "../../../openclaw/gateway-client.ts";
+import { packageVersion } from "../../../util/version.ts";
 import {
   type AgentConfigFormat,
   checkAgentConfig,
@@ -17,7 +19,9 @@ import {
 import { type AgentProcess, startAgentProcess } from "../../acp/front/agent-process.ts";
 import { FrontSession } from "../../acp/front/front-session.ts";
 import { runFront } from "../../acp/front/front.ts";
-import { mcpServersHandOver, noServersHandOver } from "../../acp/front/hand-over.ts";
+import { type HandOver, mcpServersHandOver, noServersHandOver } from "../../acp/front/hand-over.ts";
+import { findOpenclaw } from "../../acp/front/openclaw/openclaw-agent.ts";
+import { slotHandOver } from "../../acp/front/openclaw/slot-hand-over.ts";
 import type { RelayOptions } from "../../acp/front/relay.ts";
 import { refuseAcp } from "../../acp/refuse.ts";
 import { outputStream } from "../../acp/wire/stdio.ts";
@@ -55,6 +59,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
     await using config = await openConfig(context, refuse);
     const format = formatOf(command);
     if (format !== undefined) await checkCommand(format, command, context, refuse);
+    const openclaw = await openOpenclaw(command, context, refuse);
     const agent = await config.readAgent();
     await using models = new SamplingModels(agent, command.model, context, programPath);
     await using board = await openEditorBoard(agent, config, context, {
@@ -75,12 +80,14 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       write,
       signal,
       onRefusal: io.stdin.isTTY ? async () => {} : refuse,
-      start: agentStarter(command, format, context, programPath),
+      start: agentStarter(command, { format, openclaw }, context, programPath),
       isPerSession: format !== undefined,
-      handOver: ({ takesHttp }) =>
-        format === undefined
+      handOver: ({ takesHttp }) => {
+        if (openclaw !== undefined) return openclaw.handOver(endpoints);
+        return format === undefined
           ? mcpServersHandOver(endpoints, takesHttp)
-          : noServersHandOver(endpoints),
+          : noServersHandOver(endpoints);
+      },
       openSession: (setup, given) =>
         FrontSession.open(setup, {
           ...given,
@@ -122,20 +129,53 @@ async function checkCommand(
   await removeLeftAgentConfigs();
 }
 
+interface Openclaw {
+  /** Rejects with the reason why there is no gateway for us. */
+  check(): Promise<unknown>;
+  env: Readonly<Record<string, string>>;
+  handOver(endpoints: SessionEndpoints): HandOver;
+}
+
+async function openOpenclaw(
+  { openclaw, agent }: FrontCommand,
+  { io, clock, logger }: CliContext,
+  refuse: (error: unknown) => Promise<void>,
+): Promise<Openclaw | undefined> {
+  if (openclaw === undefined) return undefined;
+  const { env: given, homedir, cwd } = io;
+  const url = openclaw === true ? undefined : openclaw;
+  const where = { platform: process.platform, env: given, homedir, cwd };
+  const { address, env } = await findOpenclaw({ url, ...where }).catch(async (error: unknown) => {
+    if (!io.stdin.isTTY) await refuse(error);
+    throw error;
+  });
+  const gateway = new GatewayClient(address, { clock, version: packageVersion() });
+  const home = plugboardHome(given, homedir);
+  return {
+    check: () => gateway.hello(),
+    env,
+    handOver: (endpoints) =>
+      slotHandOver({ endpoints, gateway, home, args: agent.slice(1), clock, logger }),
+  };
+}
+
 /** With a format, each process gets files of its own, which go with it. */
 function agentStarter(
   { agent }: FrontCommand,
-  format: AgentConfigFormat | undefined,
+  { format, openclaw }: { format: AgentConfigFormat | undefined; openclaw: Openclaw | undefined },
   { io, clock, logger }: CliContext,
   programPath: Promise<string | undefined>,
 ): RelayOptions["start"] {
-  const { cwd, env } = io;
+  const { cwd } = io;
+  const env = { ...io.env, ...openclaw?.env };
   const start = (command: readonly string[]): Promise<AgentProcess> =>
     startAgentProcess(
       { command, cwd, env },
       { clock, logger, programPath, onStderr: (chunk) => void io.stderr.write(chunk) },
     );
   return async (endpoint) => {
+    // OpenClaw's own program ends without its gateway, after some seconds, and says less.
+    await openclaw?.check();
     if (format === undefined) return start(agent);
     const written = await writeAgentConfig(format, endpoint, agent, { cwd });
     try {

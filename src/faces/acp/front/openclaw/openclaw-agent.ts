@@ -1,5 +1,5 @@
-// OpenClaw as the agent behind the front: where its gateway is, by OpenClaw's own configuration, and how its ACP side is
-// started.
+// OpenClaw as the agent behind the front: where its gateway is, by OpenClaw's own configuration, and what its ACP side is
+// told of it.
 
 import { places } from "../../../../config/foreign/places.ts";
 import { readDocument } from "../../../../config/text/read.ts";
@@ -11,8 +11,6 @@ import { pathExists } from "../../../../util/path-exists.ts";
 
 export interface OpenclawAgent {
   address: GatewayAddress;
-  /** The program and its arguments. */
-  command: readonly string[];
   /** What it needs beside the environment of the front. */
   env: Readonly<Record<string, string>>;
 }
@@ -20,20 +18,15 @@ export interface OpenclawAgent {
 export interface OpenclawAgentOptions {
   /** The gateway's address, if somebody has given one. */
   url: string | undefined;
-  /** What to start, if somebody has said so. */
-  command: readonly string[];
   platform: NodeJS.Platform;
   env: Environment;
   homedir: string;
   cwd: string;
 }
 
-const COMMAND = ["openclaw", "acp"];
-
 /** Rejects with CONFIG_INVALID for a configuration that cannot be read, and for a gateway on another machine. */
 export async function findOpenclaw({
   url,
-  command,
   ...where
 }: OpenclawAgentOptions): Promise<OpenclawAgent> {
   const config = await readConfig(where);
@@ -52,14 +45,13 @@ export async function findOpenclaw({
   }
   return {
     address,
-    command: command.length > 0 ? command : COMMAND,
     // Without an address of ours it finds the gateway and its token as we have found them. In the environment, because
     // everybody on the machine can read arguments.
     env: url === undefined ? {} : variables(address),
   };
 }
 
-async function readConfig(where: Omit<OpenclawAgentOptions, "url" | "command">): Promise<unknown> {
+async function readConfig(where: Omit<OpenclawAgentOptions, "url">): Promise<unknown> {
   const files = places(where).filter(({ application }) => application === "openclaw");
   for (const { path } of files) {
     // oxlint-disable-next-line no-await-in-loop -- the first that is there

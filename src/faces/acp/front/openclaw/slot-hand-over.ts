@@ -43,12 +43,17 @@ export interface SlotHandOverOptions {
 /** How long the end of a session waits for the gateway. The record is there for the rest. */
 const RELEASE_MS = 5000;
 
+/** OpenClaw connects to the servers of a session in its first turn, after up to 13 s of its own. */
+const CONNECT_MS = 30_000;
+
 const SETUP = "plugboard openclaw setup";
+const NOT_CONNECTED =
+  "because OpenClaw does not know the slot of this session, or could not reach it. See the log of its gateway; " +
+  `'${SETUP}' shows what is missing.`;
 
 export function slotHandOver(options: SlotHandOverOptions): HandOver {
   return {
-    // OpenClaw connects to the servers of a session when its first prompt comes.
-    connects: "prompt",
+    connects: { withinMs: CONNECT_MS, hint: NOT_CONNECTED },
     prepare: (request) => SlotSession.prepare(request, options),
     close: async () => {
       await options.endpoints.close();
@@ -87,7 +92,8 @@ class SlotSession implements Prepared {
     key: string | undefined,
     options: SlotHandOverOptions,
   ) {
-    this.endpoint = claim.endpoint;
+    // The port stays ours until the slot is off, whoever closes the endpoint first.
+    this.endpoint = closedBy(claim.endpoint, () => this.release());
     this.#claim = claim;
     this.#params = params;
     this.#key = key;
@@ -97,12 +103,10 @@ class SlotSession implements Prepared {
   async params(): Promise<JsonObject> {
     if (this.#key !== undefined) await this.#switchOn(this.#key);
     const { _meta: given, ...params } = this.#params;
-    const meta: JsonObject = isJsonObject(given) ? { ...given } : {};
-    if (this.#key !== undefined) {
-      // The key is the label's; with both, OpenClaw would look for the label again.
-      delete meta["sessionLabel"];
-      meta["sessionKey"] = this.#key;
-    }
+    const meta = {
+      ...(isJsonObject(given) && given),
+      ...(this.#key !== undefined && { sessionKey: this.#key }),
+    };
     return { ...params, mcpServers: [], ...(Object.keys(meta).length > 0 && { _meta: meta }) };
   }
 
@@ -152,7 +156,7 @@ class SlotSession implements Prepared {
       logger.warn(message, { slot: this.#claim.slot.name, session: this.#key, reason: outcome });
     }
     // Only now may another front have the port.
-    await this.endpoint.close();
+    await this.#claim.endpoint.close();
   }
 
   async #clear(late: AbortSignal): Promise<void> {
@@ -162,6 +166,24 @@ class SlotSession implements Prepared {
       await clearSlot(this.#claim, this.#key ?? this.#recorded, this.#options, late);
     }
   }
+}
+
+function closedBy(endpoint: SessionEndpoint, close: () => Promise<void>): SessionEndpoint {
+  return {
+    close,
+    connected: endpoint.connected,
+    get http() {
+      return endpoint.http;
+    },
+    get stdio() {
+      return endpoint.stdio;
+    },
+    get isConnected() {
+      return endpoint.isConnected;
+    },
+    serve: (...args) => endpoint.serve(...args),
+    sayWaiting: (...args) => endpoint.sayWaiting(...args),
+  };
 }
 
 interface Claim {

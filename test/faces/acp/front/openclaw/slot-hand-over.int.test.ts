@@ -141,7 +141,7 @@ test.each<
     "a label that the client names",
     { kind: "new", params: { _meta: { sessionLabel: "support inbox", resetSession: true } } },
     [],
-    { sessionKey: "agent:main:support", resetSession: true },
+    { sessionLabel: "support inbox", sessionKey: "agent:main:support", resetSession: true },
   ],
   [
     "a key on the agent's command line",
