@@ -43,7 +43,7 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
     wants === "slots" ? checkGateway(config, context) : [],
     checkMode(file),
   ]);
-  return [...program, ...gateway, ...checkTools(config), ...mode];
+  return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 
 async function checkProgram(
@@ -162,6 +162,18 @@ async function checkGateway(config: unknown, { io, clock }: CliContext): Promise
   } finally {
     await client.close();
   }
+}
+
+function checkReload(config: unknown): Finding[] {
+  if (valueIn(config, ["gateway", "reload", "mode"]) !== "off") return [];
+  return [
+    {
+      about: "gateway",
+      state: "warning",
+      message: 'gateway.reload.mode is "off", so that a running gateway does not notice the change',
+      remedy: "restart it afterwards: openclaw gateway restart",
+    },
+  ];
 }
 
 /** Rules of OpenClaw under which no tool of any MCP server is seen. */

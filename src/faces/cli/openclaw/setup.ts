@@ -198,7 +198,11 @@ async function reportSlots(
     });
     return EXIT.ok;
   }
-  const what = `${plural(slots.length, "slot")} at the ports from ${basePort + 1} to ${basePort + slots.length}`;
+  const ports =
+    slots.length === 1
+      ? `port ${basePort + 1}`
+      : `the ports from ${basePort + 1} to ${basePort + slots.length}`;
+  const what = `${plural(slots.length, "slot")} at ${ports}`;
   screen.lines([
     isNew
       ? `OpenClaw has ${what}: ${visible(file)}`

@@ -253,7 +253,7 @@ describe("slots", () => {
       ["openclaw", "setup", "--slots", "1", "--base-port", String(BASE), "--yes"],
       env({ OPENCLAW_CONFIG_PATH: at("claw.json5") }),
     );
-    expect(stdout).toContain(`OpenClaw has 1 slot at the ports from ${BASE + 1} to ${BASE + 1}`);
+    expect(stdout).toContain(`OpenClaw has 1 slot at port ${BASE + 1}: `);
     expect(stdout).toContain('"agent_servers"');
     expect(stdout).toContain(`"OPENCLAW_CONFIG_PATH": "${at("claw.json5")}"`);
     expect(stdout).toContain("\n  plugboard openclaw setup --undo\n");
@@ -438,6 +438,12 @@ describe("plugboard openclaw setup finds", () => {
       '{ tools: { deny: ["bundle-mcp"] } }',
       0o600,
       /^warning: tools\.deny has "bundle-mcp"/m,
+    ],
+    [
+      "a gateway that notices no change",
+      '{ gateway: { reload: { mode: "off" } } }',
+      0o600,
+      /^warning: gateway\.reload\.mode is "off".*\n {2}restart it/m,
     ],
     [
       "a profile without them",
