@@ -26,6 +26,8 @@ if (built.status !== 0) process.exit(built.status ?? 1);
 // Loaded here, since an install without dev dependencies does not have the bundler either.
 const { bundleCommand } = await import("./bundle.mjs");
 await bundleCommand(dist);
+const { bundleOpenClawPlugin } = await import("./bundle-openclaw-plugin.mjs");
+await bundleOpenClawPlugin();
 chmodSync(bin, 0o755);
 
 function findTypeScript() {

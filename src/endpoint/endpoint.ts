@@ -11,6 +11,7 @@ import { type Answer, refuse, RPC, type RpcNotification, type RpcRequest } from 
 import { ServedContent } from "./methods/content.ts";
 import { discover, initialize, listen } from "./methods/lifecycle.ts";
 import { SearchedTools } from "./methods/search-tools.ts";
+import { isOwnResource } from "./methods/own-resources.ts";
 import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { ClientRoots } from "./questions/client-roots.ts";
@@ -158,7 +159,9 @@ export class Endpoint {
     this.#roots?.askIfDue(client, exchange);
     try {
       const isFixed = this.#searched !== undefined && request.method === "tools/list";
-      const starting = isFixed ? undefined : this.#startup.before(request.method);
+      // What the board says about itself is about servers that have started, as what they say about their use.
+      const like = isOwnResource(request.params["uri"]) ? "server/discover" : request.method;
+      const starting = isFixed ? undefined : this.#startup.before(like);
       if (starting !== undefined) await starting;
       const answer = await method(exchange);
       return "result" in answer

@@ -31,6 +31,7 @@ import {
   readBroughtBack,
 } from "../questions/request-state.ts";
 import { Subscriptions, type NamedResource } from "../subscriptions.ts";
+import { readOwnResource } from "./own-resources.ts";
 import type { Prompt } from "../../model/prompt.ts";
 import type { Resource, ResourceTemplate } from "../../model/resource.ts";
 
@@ -89,6 +90,8 @@ export class ServedContent {
   async read(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
+    const own = await readOwnResource(uri, this.#context.board);
+    if (own !== undefined) return own;
     const original = this.#resourceOf(uri);
     const bound = boundTo(exchange, this.#context, uri, {});
     const asking = this.#asking(exchange, bound);

@@ -48,6 +48,32 @@ describe.each(ERAS)("a %s client", (_, connect) => {
     expect(messages.length).toBeGreaterThan(0);
   });
 
+  it("reads what the board says about itself, which no list has", async () => {
+    const board = await open({ lib: fixture("library"), gone: { command: "/nonexistent/server" } });
+    const { url } = await serve(board);
+    const client = await connect(url);
+    const { resources } = await client.listResources();
+    expect(resources.filter(({ uri }) => uri.startsWith("plugboard://"))).toEqual([]);
+    const textOf = async (uri: string): Promise<string> => {
+      const { contents } = await client.readResource({ uri });
+      return (contents[0] as { text: string }).text;
+    };
+    const block = await textOf("plugboard://context");
+    expect(block).toBe(await board.resources.context());
+    expect(block).toContain("Welcome to the library.");
+    const short = await textOf("plugboard://context?maxBytes=900");
+    expect(Buffer.byteLength(short)).toBeLessThanOrEqual(900);
+    const { servers } = JSON.parse(await textOf("plugboard://status"));
+    expect(servers).toMatchObject([
+      { name: "lib", state: { kind: "ready" }, available: true },
+      { name: "gone", state: { error: { code: expect.any(String), message: expect.any(String) } } },
+    ]);
+    expect(JSON.stringify(servers)).not.toMatch(/"pid"|"stderr"|"target"/);
+    await expect(client.readResource({ uri: "plugboard://context?max=1" })).rejects.toThrow(
+      /plugboard:\/\/context\?maxBytes=<number>/,
+    );
+  });
+
   it("reads each of two resources that have the same URI", async () => {
     const board = await open({ one: fixture("library"), two: fixture("library") });
     await board.call("two/write", { uri: "lib:///welcome", text: "The other library." });
