@@ -86,11 +86,14 @@ export const CHECKS = [
   },
   {
     name: "plugboard openclaw setup: OpenClaw accepts the slots, a second run changes nothing, and --undo restores every byte",
-    run: (rig) => checkSetup(rig, "--slots", "3"),
+    async run(rig) {
+      const words = ["--slots", "3", "--base-port", String(await freePort())];
+      await checkSetup(rig, { words, undo: [] });
+    },
   },
   {
     name: "plugboard openclaw setup --shared: OpenClaw accepts the entry, a second run changes nothing, and --undo restores every byte",
-    run: (rig) => checkSetup(rig, "--shared"),
+    run: (rig) => checkSetup(rig, { words: ["--shared"], undo: ["--shared"] }),
   },
   {
     name: "plugboard acp --openclaw: three sessions with different servers at once, each model request with exactly its tools",
@@ -206,22 +209,20 @@ export const CHECKS = [
   },
 ];
 
-/** The changes that `plugboard openclaw setup` makes with these words, in a file with comments. */
-async function checkSetup(rig, ...words) {
-  const fresh = await rig.openclaw(`setup-${words[0].slice(2)}`);
+/** What `plugboard openclaw setup` does with these words to a file with comments. */
+async function checkSetup(rig, { words, undo }) {
+  const fresh = await rig.openclaw("setup");
   const written = `// OpenClaw's, by hand.\n${readFileSync(fresh.file, "utf8")}\n`;
   writeFileSync(fresh.file, written);
-  const setup = (...more) => fresh.plugboard("openclaw", "setup", ...words, "--yes", ...more);
-  const base = ["--base-port", String(await freePort())];
-  const ports = words.includes("--slots") ? base : [];
-  succeeded(await setup(...ports));
+  const setup = (more) => fresh.plugboard("openclaw", "setup", "--yes", ...more);
+  succeeded(await setup(words));
   const changed = readFileSync(fresh.file, "utf8");
   assert.notEqual(changed, written);
   assert.ok(changed.startsWith("// OpenClaw's, by hand."), "the comment");
   succeeded(await fresh.openclaw("config", "validate"));
-  succeeded(await setup(...ports));
+  succeeded(await setup(words));
   assert.equal(readFileSync(fresh.file, "utf8"), changed, "after a second run");
-  succeeded(await setup("--undo"));
+  succeeded(await setup(["--undo", ...undo]));
   assert.equal(readFileSync(fresh.file, "utf8"), written, "after --undo");
 }
 

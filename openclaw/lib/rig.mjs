@@ -50,7 +50,7 @@ export async function openRig() {
    * merged over OpenClaw's; `servers` are the user's in Plugboard.
    */
   const newOpenclaw = async (name, { config = {}, servers = {} } = {}) => {
-    const directory = join(home, name);
+    const directory = mkdtempSync(join(home, `${name}-`));
     const work = join(directory, "work");
     const ownHome = join(directory, "plugboard");
     mkdirSync(work, { recursive: true });
