@@ -49,7 +49,7 @@ export interface AgentProcess {
 }
 
 /** Agents write down their sessions when stdin ends, so they get more time for it than a server. */
-const STOP_TIMING = { eof: 2000 };
+const STOP_TIMING = { eof: 1000 };
 /** A process that the agent started may hold its pipes open for ever. */
 const DRAIN_MS = 250;
 

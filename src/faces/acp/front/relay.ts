@@ -43,6 +43,11 @@ const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
   ["session/fork", "fork"],
 ]);
 
+/**
+ * Agents that give the servers of a session to the other sessions of the same process too. Each of their sessions that are
+ * open at the same time gets a process of its own.
+ */
+const MIXES_SESSIONS: ReadonlySet<unknown> = new Set(["OpenCode"]);
 /** So many lines that are no messages are shown. */
 const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
@@ -91,6 +96,8 @@ export class Relay {
   readonly #sessions: RelayedSessions;
   /** Answers what belongs to no session, and all sessions where they share a process. */
   readonly #desk: FrontAgent;
+  /** By a session that must be the only one of its process. */
+  #isDeskTaken = false;
   readonly #agents = new Set<FrontAgent>();
   readonly #pending = new Map<string, Pending>();
   /** By the id that the client knows. */
@@ -110,7 +117,7 @@ export class Relay {
   #isClosed = false;
 
   constructor(options: RelayOptions) {
-    const { openSession, isPerSession, clock, logger } = options;
+    const { openSession, clock, logger } = options;
     this.#options = options;
     this.#client = new RelayedClient(options.writer, options.ids.client);
     this.#handOver = options.handOver({ takesHttp: () => this.#takesHttp() });
@@ -121,7 +128,7 @@ export class Relay {
       client: this.#client,
       agentName: () => this.#agentName(),
       capabilities: () => this.#about,
-      agentFor: (endpoint) => (isPerSession ? this.#newAgent(endpoint) : this.#desk),
+      agentFor: (endpoint) => this.#agentFor(endpoint),
       dismiss: (agent) => this.#dismiss(agent),
       ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
       hold: (sessionId, work) => this.#change(sessionId, () => work),
@@ -401,6 +408,14 @@ export class Relay {
 
   // From the agent
 
+  #agentFor(endpoint: SessionEndpoint): FrontAgent {
+    if (this.#options.isPerSession) return this.#newAgent(endpoint);
+    if (!MIXES_SESSIONS.has(valueIn(this.#about, ["agentInfo", "name"]))) return this.#desk;
+    if (this.#isDeskTaken) return this.#newAgent(endpoint);
+    this.#isDeskTaken = true;
+    return this.#desk;
+  }
+
   #newAgent(endpoint: SessionEndpoint | undefined): FrontAgent {
     const agent = new FrontAgent({
       start: () => this.#options.start(endpoint),
@@ -415,7 +430,10 @@ export class Relay {
   }
 
   async #dismiss(agent: FrontAgent): Promise<void> {
-    if (agent === this.#desk) return;
+    if (agent === this.#desk) {
+      this.#isDeskTaken = false;
+      return;
+    }
     await agent.stop();
     this.#agents.delete(agent);
   }

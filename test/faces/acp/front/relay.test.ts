@@ -8,6 +8,8 @@ const prompt = (sessionId: string) => ({ sessionId, prompt: [{ type: "text", tex
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 
+const boardUrl = ([request]: Json[]): string => request?.["params"].mcpServers[0].url as string;
+
 describe("what does not concern MCP passes as the very same bytes", () => {
   const ODD = [
     '{"jsonrpc":"2.0","method":"_x/y","params":{"b":1.0,"a":1e400,"n":-0,"big":12345678901234567890}}',
@@ -211,7 +213,7 @@ describe("opening a session", () => {
     async (method) => {
       const front = await startFront({ script: { "session/delete": () => ({}) } });
       const sessionId = await front.newSession();
-      const { url } = front.agent().asked("session/new")[0]?.["params"].mcpServers[0];
+      const url = boardUrl(front.agent().asked("session/new"));
       expect(await front.request(method, { sessionId })).toMatchObject({ result: {} });
       await settled();
       await expect.poll(() => statusOf(url)).toBe(404);
@@ -376,7 +378,7 @@ describe("after the agent has ended", () => {
     const clock = new ManualClock();
     const front = await startFront({ capabilities: RESUMES, clock });
     const sessionId = await front.newSession();
-    const { url } = front.agent().asked("session/new")[0]?.["params"].mcpServers[0];
+    const url = boardUrl(front.agent().asked("session/new"));
     front.agent().end({ code: 1 });
     await clock.advance(9 * 60_000);
     await expect.poll(() => statusOf(url)).toBe(401);
