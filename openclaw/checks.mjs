@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import { PLUGIN_CHECKS } from "../openclaw-plugin/test/checks.mjs";
 import { freePort } from "../scripts/run-gateway.mjs";
 import { fixture } from "./lib/rig.mjs";
 import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
@@ -135,7 +136,7 @@ export const CHECKS = [
         const swap = toolAsked(rig, session, "beta__swap");
         toolAsked(rig, session, "beta__before");
         const { said } = await editor.prompt(session, callPrompt(swap));
-        assert.match(said, /^after$/m);
+        assert.match(said, /\bafter\b/);
         await editor.prompt(session, NO_CALL);
         toolAsked(rig, session, "beta__after");
         assert.throws(() => toolAsked(rig, session, "beta__before"));
@@ -201,6 +202,12 @@ export const CHECKS = [
       });
     },
   },
+  ...PLUGIN_CHECKS.map(({ name, run }) => ({
+    name,
+    async run(rig) {
+      await run(await rig.plugin());
+    },
+  })),
   {
     name: "after all checks no process is left",
     async run(rig) {

@@ -6,11 +6,12 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { openPluginRig } from "../../openclaw-plugin/test/rig.mjs";
 import { endAll, leftAfter, processesWith } from "../../scripts/processes.mjs";
 import { BIN, freePort, runGateway } from "../../scripts/run-gateway.mjs";
 import { startModel } from "../../test/support/model/start.mjs";
 import { openAcpClient } from "./acp-client.mjs";
-import { openclaw, run, startOpenclaw } from "./openclaw.mjs";
+import { NODE, openclaw, run, startOpenclaw } from "./openclaw.mjs";
 import { scriptedTurn } from "./script.mjs";
 
 const NOWHERE = "http://127.0.0.1:9";
@@ -99,10 +100,16 @@ export async function openRig() {
 
   const main = await newOpenclaw("main", { config: mainConfig({ home, board, model }) });
   const all = [main];
+  let plugin;
   let sessions = 0;
+  const markers = async () => {
+    const opened = await plugin?.catch(() => undefined);
+    return opened === undefined ? [marker] : [marker, `HOME=${opened.env.HOME}`];
+  };
   const close = async () => {
     await Promise.allSettled([model.close(), ...all.map((one) => one.stop())]);
-    endAll(marker);
+    for (const one of await markers()) endAll(one);
+    await (await plugin?.catch(() => undefined))?.close();
     rmSync(home, { recursive: true, force: true });
   };
   return {
@@ -123,12 +130,20 @@ export async function openRig() {
       model.requests.filter(({ messages }) =>
         messages.some(({ text }) => text.includes(`session=agent:${agent}:${session} |`)),
       ),
+    /** An OpenClaw for the checks of the plugin, which come with it. */
+    async plugin() {
+      // One OpenClaw at a time: each takes more than a gigabyte.
+      await Promise.all(all.map((one) => one.stop()));
+      plugin ??= openPluginRig({ node: NODE, openclaw: openclaw.at(-1) });
+      return plugin;
+    },
     running: () => processesWith(marker),
     /** Ends the gateways. Resolves to the pids of what is left then of everything started here. */
     async left(ms) {
       await Promise.all(all.map((one) => one.stop()));
       await board.stop();
-      return leftAfter(marker, ms);
+      const left = (await markers()).map((one) => leftAfter(one, ms));
+      return (await Promise.all(left)).flat();
     },
     close,
   };
