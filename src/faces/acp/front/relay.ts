@@ -3,10 +3,9 @@
 
 import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
-import { type JsonObject, valueIn } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { isJsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { readHead, tooLarge } from "../wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
@@ -51,6 +50,8 @@ const MIXES_SESSIONS: ReadonlySet<unknown> = new Set(["OpenCode"]);
 /** So many lines that are no messages are shown. */
 const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
+/** As the protocol has it for a request that was cancelled. */
+const CANCELLED = -32800;
 /** Bytes of the client's messages that may wait for an agent, before the client has to wait too. */
 const MAX_WAITING = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -150,6 +151,7 @@ export class Relay {
     const ended = Promise.all([...this.#agents].map((agent) => agent.stop()));
     await this.#sessions.closeAll();
     await ended;
+    for (const agent of this.#agents) this.#giveUp(agent, toRpcError(stopped()));
     await Promise.all(this.#work);
     await this.#sessions.closeAll();
     await this.#handOver.close();
@@ -198,7 +200,7 @@ export class Relay {
         return this.#requestOfClient(message, bytes);
       case "other":
         // The agent says what is wrong with it, as it would without us.
-        return this.#whenReady(this.#desk, bytes, () => this.#desk.process?.send(bytes));
+        return this.#desk.process?.send(bytes);
     }
   }
 
@@ -436,6 +438,7 @@ export class Relay {
     }
     await agent.stop();
     this.#agents.delete(agent);
+    this.#giveUp(agent, { code: CANCELLED, message: "The session was closed." });
   }
 
   #fromAgent(agent: FrontAgent, process: AgentProcess, line: Line): Promise<void> | undefined {
@@ -450,7 +453,7 @@ export class Relay {
     const message = readMessage(parsed);
     switch (message.kind) {
       case "answer":
-        return this.#answerOfAgent(agent, message, bytes);
+        return this.#answerOfAgent(agent, process, message, bytes);
       case "request":
         return this.#requestOfAgent(agent, process, message, bytes);
       case "notification":
@@ -475,12 +478,19 @@ export class Relay {
     const { id, isAnswer, error } = refusal(head);
     if (id === null) return;
     const short = encode({ id, error });
-    if (isAnswer) this.#answerOfAgent(agent, { kind: "answer", id, answer: { error } }, short);
+    const answer: AnswerMessage = { kind: "answer", id, answer: { error } };
+    if (isAnswer) this.#answerOfAgent(agent, process, answer, short);
     else process.send(short);
   }
 
-  #answerOfAgent(agent: FrontAgent, { id, answer }: AnswerMessage, bytes: Buffer): void {
-    if (agent.takeAnswer(id, answer)) return;
+  #answerOfAgent(
+    agent: FrontAgent,
+    process: AgentProcess,
+    { id, answer }: AnswerMessage,
+    bytes: Buffer,
+  ): void {
+    // What a process that has ended was asked is answered already.
+    if (agent.takeAnswer(id, answer) || agent.process !== process) return;
     const key = idKey(id);
     const pending = this.#pending.get(key);
     if (pending === undefined) {
@@ -547,16 +557,21 @@ export class Relay {
     this.#options.writer.send(bytes);
   }
 
+  /** The agent will not answer what the client has asked. */
+  #giveUp(agent: FrontAgent, error: JsonObject): void {
+    for (const [key, pending] of this.#pending) {
+      if (pending.agent !== agent) continue;
+      this.#pending.delete(key);
+      this.#client.answer(pending.id, { error });
+      pending.onFailure?.();
+    }
+  }
+
   /** Nobody answers any more what the client has asked, and nobody waits any more for what the agent has asked. */
   #agentEnded(agent: FrontAgent, end: AgentEnd): void {
     if (this.#isClosed) return;
     this.#sessions.agentEnded(agent, end);
-    for (const [key, pending] of this.#pending) {
-      if (pending.agent !== agent) continue;
-      this.#pending.delete(key);
-      this.#client.answer(pending.id, { error: endedAnswer(end) });
-      pending.onFailure?.();
-    }
+    this.#giveUp(agent, endedAnswer(end));
     for (const [key, asked] of this.#asked) {
       if (asked.agent !== agent || asked.process === agent.process) continue;
       this.#client.notify(CANCEL_REQUEST, { requestId: JSON.parse(key) as unknown });

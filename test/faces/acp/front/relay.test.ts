@@ -410,6 +410,18 @@ describe("after the agent has ended", () => {
     ]);
   });
 
+  it("what its process still writes answers nothing twice", async () => {
+    const front = await startFront({ script: { "session/prompt": () => SILENT } });
+    front.send({ id: 1, method: "_slow" });
+    await settled();
+    const first = front.agent();
+    first.end({ code: 1 });
+    await front.next(({ id }) => id === 1);
+    first.say({ id: 1, result: "late" });
+    await settled();
+    expect(front.lines.filter((line) => line.includes('"id":1,'))).toHaveLength(1);
+  });
+
   it("one that cannot be started again says so with each request, and is tried each time", async () => {
     const front = await startFront({ missing: [2, 3] });
     front.agent().end({ code: 1 });
@@ -556,6 +568,18 @@ describe("with a process for each session", () => {
     ]);
   });
 
+  it("a prompt that the process leaves unanswered when its session is closed is cancelled", async () => {
+    const front = await startFront({
+      ...same,
+      script: { ...same.script, "session/prompt": () => SILENT },
+    });
+    const sessionId = await front.newSession();
+    front.send({ id: 1, method: "session/prompt", params: prompt(sessionId) });
+    await front.request("session/close", { sessionId });
+    const { error } = await front.next(({ id }) => id === 1);
+    expect(error).toEqual({ code: -32800, message: "The session was closed." });
+  });
+
   it("a session that does not open leaves no process", async () => {
     const front = await startFront({ ...same, script: { "session/new": () => new Error("no") } });
     await front.request("session/new", { cwd: "/", mcpServers: [] });
@@ -581,6 +605,16 @@ describe("the end", () => {
     await front.done;
     expect(front.agents.map(({ isStopped }) => isStopped)).not.toContain(false);
     await expect(fetch(front.agent(2).endpoint?.http.url ?? "")).rejects.toThrow("fetch failed");
+  });
+
+  it("comes although the agent has answered nothing, not even initialize", async () => {
+    const front = await startFront({ raw: true, script: { initialize: () => SILENT } });
+    front.send({ id: 1, method: "initialize", params: {} });
+    front.send({ id: 2, method: "session/new", params: { cwd: "/", mcpServers: [] } });
+    await settled();
+    front.input.end();
+    await front.done;
+    expect(front.agent().isStopped).toBe(true);
   });
 
   it("an agent that cannot be started at all ends the front before it reads anything", async () => {
