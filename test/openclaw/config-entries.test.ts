@@ -59,7 +59,7 @@ it.each<[object, object]>([
 ])("the shared entry for %j has the timeouts that OpenClaw needs", (target, expected) => {
   expect(sharedEntry(target as Record<string, unknown>)).toEqual({
     path: ["mcp", "servers", "plugboard"],
-    value: { ...expected, connectionTimeoutMs: 60_000, requestTimeoutMs: 120_000 },
+    value: { ...expected, connectionTimeoutMs: 60_000, requestTimeoutMs: 600_000 },
   });
 });
 

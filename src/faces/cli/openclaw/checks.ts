@@ -67,7 +67,10 @@ async function checkProgram(
     typeof touched === "string" && /^\d{4}\.\d+\.\d+/.test(touched) ? touched : undefined;
   switch (program.kind) {
     case "found":
-      return [checkVersion(program.version, wants)];
+      return [
+        checkVersion(program.version, wants),
+        ...(file.text === undefined && !isNamed ? [noFile(file)] : []),
+      ];
     case "absent":
       return [
         {
@@ -92,6 +95,15 @@ async function checkProgram(
         ...(written === undefined ? [] : [checkVersion(written, wants)]),
       ];
   }
+}
+
+function noFile({ file }: TextFile): Finding {
+  return {
+    about: "file",
+    state: "warning",
+    message: `there is no ${file} yet, so it would be made`,
+    remedy: "if OpenClaw is new here, set it up first: openclaw onboard",
+  };
 }
 
 function checkVersion(version: string, wants: "slots" | "shared"): Finding {

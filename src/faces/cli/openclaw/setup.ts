@@ -2,7 +2,6 @@
 
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
@@ -12,7 +11,6 @@ import { type JsonObject, valueIn } from "../../../model/json.ts";
 import {
   agentsIn,
   denialsExcept,
-  includeOn,
   sharedEntry,
   slotEntry,
   slotsIn,
@@ -42,6 +40,7 @@ import { type Change, makeChange, planChange } from "../connect/change.ts";
 import { connect } from "../connect/connect.ts";
 import { disconnect } from "../connect/disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../connect/found.ts";
+import { refuseIncluded } from "../connect/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
@@ -80,21 +79,8 @@ async function findConfig(
   const application = applicationOf("openclaw");
   const file = await readTextFile(await fileOf(application, named, io));
   const value = valueOf(application, file);
-  if (action === "setup") refuseIncluded(file, value, ["mcp", "servers"]);
+  if (action === "setup") application.refuse?.(file, value);
   return { application, file, value, home: plugboardHome(io.env, io.homedir) };
-}
-
-/** OpenClaw itself writes to such a file no more once something stands beside the `$include`. */
-function refuseIncluded({ file }: TextFile, value: unknown, path: readonly string[]): void {
-  const include = includeOn(value, path);
-  if (include === undefined) return;
-  const place = include.path.length === 0 ? "everything" : include.path.join(".");
-  const files = include.files.map((each) => visible(resolve(dirname(file), each))).join(", ");
-  throw new PlugboardError(
-    "CONFIG_INVALID",
-    `in ${visible(file)}, ${place} comes from ${files} by $include, where Plugboard writes nothing`,
-    { hint: `put ${path.join(".")} into ${visible(file)} itself, and try again` },
-  );
 }
 
 // Slots

@@ -167,7 +167,8 @@ describe.each(["comments.json5", "windows.json", "one-line.json"])("%s", (fixtur
 
 describe("slots", () => {
   it("are made where there is no file, which is then the owner's alone", async () => {
-    await setupSlots();
+    const { stderr } = await setupSlots();
+    expect(stderr).toMatch(/^warning: there is no .*openclaw\.json yet.*\n.*openclaw onboard$/m);
     expect(statSync(at(FILE)).mode & 0o777).toBe(0o600);
     await setup("--undo");
     expect(existsSync(at(".openclaw"))).toBe(false);
@@ -292,7 +293,7 @@ describe("the shared entry", () => {
     transport: "streamable-http",
     ...(headers && { headers }),
     connectionTimeoutMs: 60_000,
-    requestTimeoutMs: 120_000,
+    requestTimeoutMs: 600_000,
   });
   const reference = { Authorization: "Bearer ${PLUGBOARD_TOKEN}" };
   const bearer = { Authorization: expect.stringMatching(/^Bearer plug_/) as string };
