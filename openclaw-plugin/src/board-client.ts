@@ -76,11 +76,14 @@ export class BoardClient {
     if (connection.kind === "none") throw new BoardProblem(connection.why, connection.remedy);
     const message = request(uri);
     if (connection.kind === "http") return askUrl(connection, message, timeoutMs);
-    if (this.#process?.isFor(connection) !== true) {
-      await this.close();
-      this.#process = new BoardProcess(connection, this.#options.env ?? process.env);
+    let board = this.#process;
+    if (board?.isFor(connection) !== true) {
+      // The one of an earlier configuration ends by itself; the prompt need not wait for that.
+      void board?.close();
+      board = new BoardProcess(connection, this.#options.env ?? process.env);
+      this.#process = board;
     }
-    return this.#process.ask(message, timeoutMs);
+    return board.ask(message, timeoutMs);
   }
 }
 

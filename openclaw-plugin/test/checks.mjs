@@ -135,12 +135,15 @@ function systemOf({ messages }) {
     .join("\n");
 }
 
-async function addressOf(gateway) {
+/** Where `plugboard up` listens. It says so on stderr. */
+function addressOf(gateway) {
   let said = "";
-  for await (const chunk of gateway.stdout) {
-    said += chunk;
-    const url = /http:\/\/\S+\/mcp/.exec(said)?.[0];
-    if (url !== undefined) return url;
-  }
-  throw new Error(`plugboard up says no address: ${said}`);
+  return new Promise((resolve, reject) => {
+    gateway.stderr.setEncoding("utf8").on("data", (chunk) => {
+      said += chunk;
+      const url = /http:\/\/\S+\/mcp/.exec(said)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+    gateway.on("close", () => reject(new Error(`plugboard up has ended: ${said}`)));
+  });
 }
