@@ -1,4 +1,4 @@
-// For rigs that are a list of checks (acpx, clients): their command line, one check after the other in one rig,
+// For rigs that are a list of checks (acpx, clients, openclaw): their command line, one check after the other in one rig,
 // and the outcome in words.
 
 import { readFileSync } from "node:fs";
@@ -10,7 +10,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 /**
  * Runs the whole command and sets the exit code: 0 if all checks pass, 1 if one does not, 2 if nothing could be
  * tested. `who` begins every message, `script` is the npm script, `page` the path of the page that `write` gets
- * `{ outcomes, facts }` for. A check is `{ name, run(rig) }`; `openRig()` resolves to a rig with `close()`.
+ * `{ outcomes, facts }` for. A check is `{ name, run(rig) }`, and what `run` resolves to is a note on its outcome;
+ * `openRig()` resolves to a rig with `close()`.
  */
 export async function runChecks({ who, script, page, checks, prepare, openRig, write }) {
   const usage = usageOf(script, page);
@@ -97,9 +98,13 @@ async function runAll(checks, openRig) {
   const outcomes = [];
   try {
     for (const { name, run } of checks) {
-      const reason = await run(rig).then(() => undefined, reasonOf);
-      outcomes.push({ name, reason });
-      const verdict = reason === undefined ? "passed" : `FAILED\n${reason}`;
+      const outcome = await run(rig).then(
+        (note) => ({ name, note }),
+        (error) => ({ name, reason: reasonOf(error) }),
+      );
+      outcomes.push(outcome);
+      const note = outcome.note === undefined ? "" : ` (${outcome.note})`;
+      const verdict = outcome.reason === undefined ? `passed${note}` : `FAILED\n${outcome.reason}`;
       process.stdout.write(`${name}: ${verdict}\n`);
     }
   } finally {

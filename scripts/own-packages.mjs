@@ -1,4 +1,4 @@
-// For folders with a lockfile of their own (acpx, apps, bench, clients, conformance): whether what it says is installed, and
+// For folders with a lockfile of their own (acpx, apps, bench, clients, conformance, openclaw): whether what it says is installed, and
 // steps that say what they do.
 
 import { spawnSync } from "node:child_process";
