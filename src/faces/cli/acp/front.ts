@@ -161,7 +161,15 @@ async function openOpenclaw(
     check: () => gateway.hello(),
     env,
     handOver: (endpoints) =>
-      slotHandOver({ endpoints, gateway, home, args: agent.slice(1), clock, logger }),
+      slotHandOver({
+        endpoints,
+        gateway,
+        home,
+        args: agent.slice(1),
+        newId: randomUUID,
+        clock,
+        logger,
+      }),
   };
 }
 

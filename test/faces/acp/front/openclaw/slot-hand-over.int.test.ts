@@ -87,6 +87,17 @@ test("closing switches the slot off, removes its record and frees its port", asy
   await next.prepared.release();
 });
 
+test("a session that gets the same slot again for other servers has the tools of those", async () => {
+  const front = openFront();
+  const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "id-1");
+  expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-1__alpha"]);
+  await prepared.release();
+  const request = { kind: "load", params: {}, sessionId: "acp-bridge:id-1" } as const;
+  const again = await open(front, "beta", request);
+  expect(again.prepared.endpoint.http.url).toBe(prepared.endpoint.http.url);
+  expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-1__beta"]);
+});
+
 test("what a person has switched for the session stays", async () => {
   const own = { mcpServers: { files: false }, webSearch: false };
   gateway.sessions.set("agent:main:work", { toolOverrides: own });
@@ -94,7 +105,7 @@ test("what a person has switched for the session stays", async () => {
   const request = { kind: "load", params: { _meta: { sessionKey: "agent:main:work" } } } as const;
   const one = await open(front, "alpha", request);
   const two = await open(front, "beta", request);
-  expect(gateway.sessions.get("agent:main:work")?.toolOverrides).toEqual({
+  expect(gateway.sessions.get("agent:main:work")?.toolOverrides).toMatchObject({
     mcpServers: { files: false, "plugboard-1": true, "plugboard-2": true, plugboard: false },
     webSearch: false,
   });
@@ -291,6 +302,7 @@ function openFront({ args = [] }: { args?: readonly string[] } = {}): HandOver {
     gateway: client,
     home,
     args,
+    newId: randomUUID,
     clock: systemClock,
     logger: silentLogger,
   });
