@@ -110,6 +110,8 @@ export class FrontSession {
       servers,
       owner: true,
       approval: "ask",
+      // Whatever the agent does with results, its model reads them.
+      framing: "full",
       // The agent's first list of tools waits for the servers; its session does not.
       startupWait: 0,
       defaultToolTimeout: TOOL_TIMEOUT,
