@@ -186,6 +186,20 @@ describe("opening a session", () => {
     expect(JSON.parse(front.lines.at(-1) ?? "")).toMatchObject({ method: "session/update" });
   });
 
+  it("a fork has a board of its own, and the session that it came from keeps its", async () => {
+    const front = await startFront({ script: { "session/fork": () => ({ sessionId: "other" }) } });
+    const sessionId = await front.newSession();
+    const answer = await front.request("session/fork", { sessionId, cwd: "/" });
+    expect(answer["result"]).toEqual({ sessionId: "other" });
+    const [fork] = front.agent().asked("session/fork") as [Json];
+    expect(fork.params).toMatchObject({ sessionId, mcpServers: [{ name: "plugboard" }] });
+    const first = boardUrl(front.agent().asked("session/new"));
+    expect(boardUrl([fork])).not.toBe(first);
+    await front.request("session/close", { sessionId: "other" });
+    await expect.poll(() => statusOf(boardUrl([fork]))).toBe(404);
+    await expect.poll(() => statusOf(first)).toBe(401);
+  });
+
   it("a prompt right behind session/load waits for it", async () => {
     const front = await startFront({ capabilities: LOADS });
     front.send({
@@ -379,7 +393,7 @@ describe("after the agent has ended", () => {
     expect(front.agent().asked("session/load")).toHaveLength(1);
   });
 
-  it("boards wait for it ten minutes", async () => {
+  it("boards wait for it ten minutes, and are opened anew after that", async () => {
     const clock = new ManualClock();
     const front = await startFront({ capabilities: RESUMES, clock });
     const sessionId = await front.newSession();
@@ -389,11 +403,11 @@ describe("after the agent has ended", () => {
     await expect.poll(() => statusOf(url)).toBe(401);
     await clock.advance(2 * 60_000);
     await expect.poll(() => statusOf(url)).toBe(404);
-    const { error } = await front.request("session/prompt", prompt(sessionId));
-    expect(error.message).toContain("nobody used this session for 10 minutes");
-    const opened = { sessionId, cwd: "/", mcpServers: [] };
-    expect(await front.request("session/resume", opened)).toHaveProperty("result");
     expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
+    const [again] = front.agent().asked("session/resume") as [Json];
+    expect(again.params).toMatchObject({ sessionId, cwd: "/" });
+    expect(again.params.mcpServers[0].url).not.toBe(url);
+    await expect.poll(() => statusOf(again.params.mcpServers[0].url)).toBe(401);
   });
 
   it("an answer to the process before does not reach the next one, which uses the same ids", async () => {
