@@ -63,6 +63,7 @@ export async function connect(
   refuseBoardInBoard(source, agent, file, application);
   const start = await boardStart(source, agent, context);
   const value = valueOf(application, file);
+  application.refuse?.(file, value);
   const present = ourEntries(application, value);
   const kept = application.kept?.(value) ?? [];
   const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
