@@ -44,13 +44,13 @@ export interface SlotHandOverOptions {
 /** How long the end of a session waits for the gateway. The record is there for the rest. */
 const RELEASE_MS = 5000;
 
-/** OpenClaw connects to the servers of a session in its first turn, after up to 13 s of its own. */
-const CONNECT_MS = 30_000;
+/** OpenClaw connects to the servers of a session in its first turn, which takes long on a busy machine. */
+const CONNECT_MS = 60_000;
 
 const SETUP = "plugboard openclaw setup";
 const NOT_CONNECTED =
   "because OpenClaw does not know the slot of this session, or could not reach it. See the log of its gateway; " +
-  `'${SETUP}' shows what is missing.`;
+  `'${SETUP}' shows what is missing. If you have only sent commands so far, such as /status, all is well.`;
 
 export function slotHandOver(options: SlotHandOverOptions): HandOver {
   return {
