@@ -160,7 +160,7 @@ class BoardParts {
 
   /** What the gateway's part of a session gets. `brought` is how many servers the session brings. */
   sharedOptions(
-    { cwd, id, approval, tools, rateLimit, ...given }: SessionOptions,
+    { cwd, id, approval, framing, tools, rateLimit, ...given }: SessionOptions,
     brought: number,
   ): SharedSessionOptions {
     const { toolNames, toolNameLength, servers } = this.agent;
@@ -175,6 +175,7 @@ class BoardParts {
       cwd,
       ...(id !== undefined && { id }),
       ...(approval !== undefined && { approval }),
+      ...(framing !== undefined && { framing }),
       ...(tools !== undefined && { tools }),
       ...(rateLimit !== undefined && { rateLimit }),
       ...(owner !== undefined && { owner }),

@@ -63,13 +63,14 @@ export class ServedSession {
   static async open(options: ServedSessionOptions): Promise<ServedSession> {
     const { request, board, link } = options;
     const handlers = new CommandHandlers(link, request.session);
-    const { cwd, id, approval, tools, rateLimit, owner } = request.options;
+    const { cwd, id, approval, framing, tools, rateLimit, owner } = request.options;
     const { toolNames, defaultToolTimeout, toolTimeout, resourceTools, startShared } =
       request.options;
     const session = await board.openSession({
       cwd,
       id,
       approval,
+      framing,
       tools,
       rateLimit,
       // On this channel the command says so: whoever can open it is the owner.

@@ -18,6 +18,7 @@ export type SharedSessionOptions = Pick<
   | "cwd"
   | "id"
   | "approval"
+  | "framing"
   | "tools"
   | "rateLimit"
   | "owner"

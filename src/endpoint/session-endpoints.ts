@@ -27,8 +27,8 @@ import { serveOnStdio } from "./stdio.ts";
 import { openSpans, type Spans } from "./trace.ts";
 
 /** The variables with which the small program is started. */
-export const ATTACH_TOKEN = "PLUGBOARD_ATTACH_TOKEN";
-export const ATTACH_SOCKET = "PLUGBOARD_ATTACH_SOCKET";
+const ATTACH_TOKEN = "PLUGBOARD_ATTACH_TOKEN";
+const ATTACH_SOCKET = "PLUGBOARD_ATTACH_SOCKET";
 
 /** The name under which an agent knows its board. Agents put it before the names of tools. */
 export const ENDPOINT_NAME = "plugboard";
@@ -348,6 +348,7 @@ class OpenEndpoint implements SessionEndpoint {
       clock,
       logger,
       questions: "board",
+      onlyPresent: true,
       ...(about && { about }),
       ...(spans && { spans }),
     });

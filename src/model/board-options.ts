@@ -3,7 +3,7 @@
 import type { Clock } from "../util/clock.ts";
 import type { AskApproval } from "./approval.ts";
 import type { OnAuthorization } from "./authorization.ts";
-import type { ApprovalMode } from "./guard-settings.ts";
+import type { ApprovalMode, FramingMode } from "./guard-settings.ts";
 import type { Logger, LogLevel } from "./logger.ts";
 import type { SendMcpMessage } from "./mcp-message.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
@@ -143,6 +143,11 @@ export interface SessionOptions extends RequestHandlers {
   onApproval?: AskApproval;
   /** Whether calls need approval, if the configuration does not say. Default "never". */
   approval?: ApprovalMode;
+  /**
+   * How results are marked in calls with `framed`, if the configuration does not say: for a program that gives them to a
+   * model as they are. Default: not at all.
+   */
+  framing?: FramingMode;
   /** Rules on top of the configuration's. They can only take something away. */
   tools?: SessionRules;
   /**

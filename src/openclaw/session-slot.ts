@@ -42,13 +42,21 @@ export async function findLabel(gateway: Gateway, label: string): Promise<string
 /**
  * The session's tools are those of the slot from its next turn on, beside OpenClaw's own. Makes the session if it is not
  * there yet. Returns its full key.
+ *
+ * `mark` is different each time. OpenClaw keeps the tools and the connection of a session as long as its servers are
+ * configured the same, so a session that gets the same slot for another board would still see the tools of the first
+ * one. A tool of that name is denied, which there is none of: for OpenClaw that is another configuration.
  */
-export async function switchOn(gateway: Gateway, key: string, slot: string): Promise<string> {
-  const full = await change(gateway, key, "make", (servers) => ({
-    ...servers,
-    [slot]: true,
-    // Its servers are on the session's own board already.
-    [SHARED_ENTRY]: false,
+export async function switchOn(
+  gateway: Gateway,
+  key: string,
+  slot: string,
+  mark: string,
+): Promise<string> {
+  const full = await change(gateway, key, "make", ({ servers, denied }) => ({
+    // The servers of the shared entry are on the session's own board already.
+    servers: { ...servers, [slot]: true, [SHARED_ENTRY]: false },
+    denied: { ...denied, [slot]: [mark] },
   }));
   return full ?? key;
 }
@@ -63,12 +71,19 @@ export async function switchOff(
   slot: string,
   slots: readonly string[],
 ): Promise<void> {
-  await change(gateway, key, "leave", ({ [slot]: ours, ...servers }) => {
-    if (ours === undefined) return undefined;
-    if (slots.some((each) => servers[each] === true)) return servers;
-    const { [SHARED_ENTRY]: _, ...others } = servers;
-    return others;
+  await change(gateway, key, "leave", ({ servers: before, denied: all }) => {
+    const { [slot]: server, ...servers } = before;
+    const { [slot]: mark, ...denied } = all;
+    if (server === undefined && mark === undefined) return undefined;
+    if (!slots.some((each) => servers[each] === true)) delete servers[SHARED_ENTRY];
+    return { servers, denied };
   });
+}
+
+/** What is switched for a session: servers, and single tools of a server that it does not get. */
+interface Switches {
+  servers: JsonObject;
+  denied: JsonObject;
 }
 
 /** Compares and sets. `edit` returns undefined if there is nothing to change. */
@@ -76,19 +91,20 @@ async function change(
   gateway: Gateway,
   key: string,
   missing: "make" | "leave",
-  edit: (servers: JsonObject) => JsonObject | undefined,
+  edit: (now: Switches) => Switches | undefined,
 ): Promise<string | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each attempt starts from what is there now
     const session = await findSession(gateway, key);
     // A patch would make the session.
     if (session === undefined && missing === "leave") return undefined;
-    const { mcpServers, ...others } = session?.overrides ?? {};
-    const servers = edit(isJsonObject(mcpServers) ? mcpServers : {});
-    if (servers === undefined) return session?.key;
+    const { mcpServers, mcpToolsDeny, ...others } = session?.overrides ?? {};
+    const next = edit({ servers: objectOr(mcpServers), denied: objectOr(mcpToolsDeny) });
+    if (next === undefined) return session?.key;
     const overrides = {
       ...others,
-      ...(Object.keys(servers).length > 0 && { mcpServers: servers }),
+      ...(Object.keys(next.servers).length > 0 && { mcpServers: next.servers }),
+      ...(Object.keys(next.denied).length > 0 && { mcpToolsDeny: next.denied }),
     };
     // oxlint-disable-next-line no-await-in-loop -- as above
     const answer = await gateway.call("sessions.patch", {
@@ -102,6 +118,10 @@ async function change(
     const full = valueIn(resultOf(answer), ["key"]);
     return typeof full === "string" ? full : key;
   }
+}
+
+function objectOr(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 function resultOf(answer: GatewayAnswer): JsonObject {

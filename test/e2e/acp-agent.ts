@@ -27,6 +27,10 @@ interface Options {
   env?: Record<string, string>;
   /** Further options of the command. */
   flags?: readonly string[];
+  /** Words after `acp`. */
+  words?: readonly string[];
+  /** Whether a call may be made. */
+  permits?: boolean;
   /** Leaves `initialize` to the test. */
   raw?: boolean;
 }
@@ -60,11 +64,12 @@ class Agent extends AcpClient {
   stdout = "";
   stderr = "";
 
-  constructor(directory: string, { config, env = {}, flags = [] }: Options) {
+  constructor(directory: string, options: Options) {
+    const { config, env = {}, flags = [], words = [], permits = true } = options;
     super();
     const file = join(directory, "agent.json");
     if (config !== undefined) writeFileSync(file, JSON.stringify(config));
-    const args = [...flags, ...(config === undefined ? [] : ["--config", file]), "acp"];
+    const args = [...flags, ...(config === undefined ? [] : ["--config", file]), "acp", ...words];
     this.process = plugboard(directory, args, env);
     const { stdin, stdout, stderr } = this.process;
     this.exited = once(this.process, "exit") as Agent["exited"];
@@ -88,7 +93,7 @@ class Agent extends AcpClient {
       })
       .onRequest(methods.client.session.requestPermission, ({ params }) => {
         this.questions.push(params);
-        return { outcome: { outcome: "selected", optionId: "allow" } };
+        return { outcome: { outcome: "selected", optionId: permits ? "allow" : "reject" } };
       })
       .connect(
         ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(read) as ReadableStream<Uint8Array>),

@@ -108,18 +108,19 @@ function checkMode(mode: unknown): void {
 }
 
 function agentFor(
-  { approval, tools, toolNames }: SessionOptions,
+  { approval, framing, tools, toolNames }: SessionOptions,
   configured: AgentConfig,
 ): AgentConfig {
   const agent = toolNames === undefined ? configured : named(configured, toolNames);
   const { guard } = agent;
-  if (approval === undefined && tools === undefined) return agent;
+  if (approval === undefined && framing === undefined && tools === undefined) return agent;
   const rules = tools === undefined ? [] : [placedRules(tools)];
   return {
     ...agent,
     guard: {
       ...guard,
       approval: guard?.approval ?? approval,
+      framing: guard?.framing ?? framing,
       // One more layer, and a tool must pass each.
       rules: [...(guard?.rules ?? []), ...rules],
     },

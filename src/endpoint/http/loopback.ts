@@ -21,7 +21,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 512;
 
 /** Answers a request whose source is good. `path` is without what follows a question mark. */
-export type Answer = (
+type Answer = (
   path: string,
   request: IncomingMessage,
   reply: ServerResponse,

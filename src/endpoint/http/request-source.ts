@@ -8,7 +8,7 @@ import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
 import { type Refusal, refusal } from "./refusal.ts";
 
-export type SourceSettings = Pick<
+type SourceSettings = Pick<
   GatewaySettings,
   "host" | "publicUrl" | "allowedHosts" | "allowedOrigins"
 >;

@@ -14,9 +14,6 @@ import {
 import { inputRequired, McpServer as SdkServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
-/** What `session/new` takes for such a server. The types of the stable protocol do not know it. */
-export type Declared = McpServerRegistration["declaration"];
-
 /** The servers of one editor. */
 export class EditorServers {
   readonly #provider = new McpOverAcpProvider();

@@ -104,6 +104,18 @@ describe("a command line asks for", () => {
     [["trust", "--list"], { kind: "trust", action: "list" }],
     [["trust", "--revoke"], { kind: "trust", action: "revoke" }],
     [["trust", "--revoke", "f"], { kind: "trust", action: "revoke", file: "f" }],
+    [["acp"], { kind: "acp" }],
+    [["acp", "--mcp-over-acp"], { kind: "acp", mcpOverAcp: true }],
+    [
+      ["acp", "--", "npx", "-y", "a", "--json"],
+      { kind: "acp", agent: ["npx", "-y", "a", "--json"] },
+    ],
+    [["acp", "a"], { kind: "acp", agent: ["a"] }],
+    [
+      ["acp", "--agent-config", "tsagent", "--model", "p/m", "--", "a", "--", "b"],
+      { kind: "acp", agentConfig: "tsagent", model: "p/m", agent: ["a", "--", "b"] },
+    ],
+    [["acp", "--openclaw"], { kind: "acp", openclaw: true, agent: ["openclaw", "acp"] }],
     [["demo"], { kind: "demo" }],
     [["list"], { kind: "overview" }],
     [["ls"], { kind: "overview" }],
@@ -401,6 +413,31 @@ describe("a command line is refused", () => {
     [["call", "a", "--bogus", "--", "--json"], undefined, undefined],
   ])("with the error and the hint for a program that asks for JSON: %j", (argv, error, hint) => {
     expect(read(...argv).invocation).toEqual({ kind: "answered", exitCode: 2, error, hint });
+  });
+
+  it.each([
+    [["acp", "--"], "the command of the agent after -- is empty"],
+    [["acp", "--", ""], "the command of the agent after -- is empty"],
+    [["acp", "npx", "-y", "a"], "unknown option '-y'"],
+    [
+      ["acp", "--agent-config", "tsagent"],
+      "--agent-config needs the command of the agent after --",
+    ],
+    [
+      ["acp", "--agent-config", "t", "--openclaw", "--", "a"],
+      "--agent-config and --openclaw do not go together: OpenClaw gets the servers through its gateway",
+    ],
+    [
+      ["acp", "--sign-in", "--", "a"],
+      "--sign-in is for the servers and models of Plugboard; sign in to another agent with its own command",
+    ],
+  ])("of an agent behind the front: %j", (argv, message) => {
+    const { invocation, err } = read(...argv);
+    expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
+    expect(err).toBe(
+      `plugboard: ${message}\n` +
+        "hint: what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent\n",
+    );
   });
 
   it.each([

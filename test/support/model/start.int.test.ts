@@ -87,6 +87,37 @@ const fn = (name: string, parameters: unknown = SCHEMA) => ({
   function: { name, parameters },
 });
 
+describe("a conversation as agents hold it", () => {
+  it("has tools in a namespace, and calls them there", async () => {
+    const add = { type: "function", name: "add", parameters: SCHEMA };
+    const tools = [{ type: "namespace", name: "mcp__sums", tools: [add] }];
+    const called = { name: "mcp__sums__add", arguments: {} };
+    const { url, requests } = await start({ turns: () => ({ toolCalls: [called] }) });
+    const { output } = (await (await post(url, "responses", { tools })).json()) as {
+      output: Record<string, unknown>[];
+    };
+    expect(output).toMatchObject([{ namespace: "mcp__sums", name: "add" }]);
+    const said = { type: "function_call_output", call_id: output[0]?.["call_id"], output: "3" };
+    await post(url, "responses", { tools, input: [...output, said] });
+    expect(requests.at(-1)?.tools.map(({ name }) => name)).toEqual(["mcp__sums__add"]);
+    expect(requests.at(-1)?.toolResults).toMatchObject([{ name: "mcp__sums__add", text: "3" }]);
+  });
+
+  it("has instructions in its course", async () => {
+    const { url, requests } = await start({ turns: () => ({ text: "ok" }) });
+    const system = { role: "system", content: "Be brief." };
+    expect((await post(url, "messages", { messages: [user, system] })).status).toBe(200);
+    expect(requests[0]?.messages.map(({ role }) => role)).toEqual(["user", "system"]);
+  });
+
+  it("is with a preview of the API", async () => {
+    const { url } = await start({ turns: () => ({ text: "ok" }) });
+    const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+    const path = `${url}/v1beta/models/m:generateContent`;
+    expect((await fetch(path, { method: "POST", body })).status).toBe(200);
+  });
+});
+
 describe("a conversation that a provider refuses", () => {
   it.each<[ApiName, Record<string, unknown>, string]>([
     ["chat", { model: "" }, "model: there is none"],

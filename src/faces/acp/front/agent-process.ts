@@ -49,7 +49,12 @@ export interface AgentProcess {
 }
 
 /** Agents write down their sessions when stdin ends, so they get more time for it than a server. */
-const STOP_TIMING = { eof: 2000 };
+const STOP_TIMING = { eof: 1000 };
+/**
+ * An agent may leave so much unread before the client has to wait. While it waits nobody notices that the client leaves, so
+ * it is more than any client sends to an agent that hangs.
+ */
+const UNREAD_BYTES = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 /** A process that the agent started may hold its pipes open for ever. */
 const DRAIN_MS = 250;
 
@@ -66,8 +71,10 @@ export async function startAgentProcess(
     onStderr(chunk);
   });
   const stderrEnded = new Promise<void>((resolve) => child.stderr.once("close", () => resolve()));
-  const writer = new LineWriter(child.stdin.write.bind(child.stdin), () =>
-    logger.debug("the agent has closed its stdin", { pid: child.pid }),
+  const writer = new LineWriter(
+    child.stdin.write.bind(child.stdin),
+    () => logger.debug("the agent has closed its stdin", { pid: child.pid }),
+    UNREAD_BYTES,
   );
   let reading: Promise<void> = Promise.resolve();
   const ended = child.exited.then(async ({ code, signal }): Promise<AgentEnd> => {

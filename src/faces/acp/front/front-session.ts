@@ -16,6 +16,7 @@ import { PlugboardError } from "../../../model/errors.ts";
 import type { CallEvent } from "../../../model/events.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
+import type { SendMcpMessage } from "../../../model/mcp-message.ts";
 import type { SampledMessage, SamplingOptions, SamplingRequest } from "../../../model/sampling.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
@@ -52,6 +53,8 @@ export interface FrontSessionOptions {
   agentName: () => string;
   /** Absent: the agent connects when its session opens. */
   connects?: LateConnection | undefined;
+  /** Reaches servers that run in the client itself. Absent: a session that brings one is refused. */
+  sendMcpMessage?: SendMcpMessage;
 }
 
 /** How long the agent may take to connect before its user is told that it has none of the tools. */
@@ -97,18 +100,22 @@ export class FrontSession {
    */
   static async open(setup: FrontSessionSetup, options: FrontSessionOptions): Promise<FrontSession> {
     const { cwd, additionalDirectories, mcpServers } = setup;
-    const { servers, skipped } = readMcpServers(mcpServers);
+    const { sampling, endpoint, agentName, openSession, sendMcpMessage } = options;
+    const overAcp = sendMcpMessage !== undefined;
+    const { servers, skipped } = readMcpServers(mcpServers, { overAcp });
     const opened = deferred<FrontSession>();
-    const { sampling, endpoint, agentName, openSession } = options;
     const board = await openSession({
       cwd,
       additionalDirectories,
       servers,
       owner: true,
       approval: "ask",
+      // Whatever the agent does with results, its model reads them.
+      framing: "full",
       // The agent's first list of tools waits for the servers; its session does not.
       startupWait: 0,
       defaultToolTimeout: TOOL_TIMEOUT,
+      ...(sendMcpMessage && { sendMcpMessage }),
       onApproval: async (request, signal) => (await opened.promise).#approve(request, signal),
       onElicitation: async (request) => (await opened.promise).#elicit(request),
       onSampling: {

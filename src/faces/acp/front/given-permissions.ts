@@ -2,6 +2,7 @@
 // tool with the same arguments, so that a person is not asked twice about the same thing.
 
 import { createHash } from "node:crypto";
+import { ENDPOINT_NAME } from "../../../endpoint/session-endpoints.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -22,6 +23,8 @@ const LONGEST_NAME = 300;
 const PREFIX = /^(?:mcp(?:__|[_./:-]))?plugboard(?:-\d{1,4})?(?:__|[_./:-])(.+)$/;
 /** `x (plugboard MCP Server)`, as Gemini CLI shows it. */
 const SUFFIX = /^(\S+) \(plugboard(?:-\d{1,4})?(?: MCP Server)?\)$/;
+
+const SERVER = /^plugboard(?:-\d{1,4})?$/;
 
 type NamedTool = Pick<Tool, "name" | "source">;
 
@@ -81,10 +84,16 @@ export class GivenPermissions {
     const { toolCallId, status } = toolCall;
     if (typeof toolCallId !== "string") return;
     const known = this.#shown.get(toolCallId);
-    const tool = this.#toolIn(toolCall) ?? known?.tool;
+    const named = this.#namedIn(toolCall) ?? known?.tool;
+    const wrapped = wrappedIn(toolCall["rawInput"]);
+    // A tool may have arguments of these names itself.
+    const isWrapped =
+      wrapped !== undefined &&
+      wrapped.tool === (named ?? this.#publicName(`${ENDPOINT_NAME}/${wrapped.tool}`));
+    const tool = isWrapped ? wrapped.tool : named;
     // Calls of the agent's own tools are none of our business.
     if (tool === undefined) return;
-    const args = argumentsIn(toolCall, known?.args);
+    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args);
     const title = toolCall["title"] ?? known?.title;
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
     if (known === undefined) {
@@ -151,11 +160,9 @@ export class GivenPermissions {
     if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
   }
 
-  /** The public name of the tool that a call is about, if it is one of the board's. */
-  #toolIn({ name, title, rawInput, _meta }: JsonObject): string | undefined {
-    const given = isJsonObject(rawInput) ? wrappedIn(rawInput) : undefined;
-    const candidates = [given?.name, name, ...namesInMeta(_meta), title];
-    for (const each of candidates) {
+  /** The public name of the tool that a call names, if it is one of the board's. */
+  #namedIn({ name, title, _meta }: JsonObject): string | undefined {
+    for (const each of [name, ...namesInMeta(_meta), title]) {
       const found = typeof each === "string" ? this.#publicName(each) : undefined;
       if (found !== undefined) return found;
     }
@@ -181,12 +188,14 @@ function namesInMeta(meta: unknown): unknown[] {
 }
 
 /** codex-acp shows `{ server, tool, arguments }` as the input of a call. */
-function wrappedIn(input: JsonObject): { name: string; args: JsonObject } | undefined {
+function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefined {
+  if (!isJsonObject(input)) return undefined;
   const { server, tool, arguments: args, ...rest } = input;
-  if (typeof server !== "string" || typeof tool !== "string") return undefined;
-  if (Object.keys(rest).length > 0) return undefined;
-  if (args !== undefined && args !== null && !isJsonObject(args)) return undefined;
-  return { name: `${server}/${tool}`, args: args ?? {} };
+  if (typeof server !== "string" || !SERVER.test(server) || typeof tool !== "string") {
+    return undefined;
+  }
+  const isWhole = Object.keys(rest).length === 0 && (args === null || isJsonObject(args));
+  return isWhole ? { tool, args: args ?? {} } : undefined;
 }
 
 /** The hash of the arguments that a call shows, or of those that it has shown before. */
@@ -197,7 +206,7 @@ function argumentsIn(
   if (isJsonObject(rawInput)) {
     // OpenCode asks about a call without repeating what it has shown of it.
     if (Object.keys(rawInput).length === 0) return before ?? hashOf({});
-    return hashOf(wrappedIn(rawInput)?.args ?? rawInput);
+    return hashOf(rawInput);
   }
   if (before !== undefined) return before;
   const written = argumentsInContent(content);

@@ -86,14 +86,16 @@ const LINE_END = Buffer.from("\n");
 export class LineWriter {
   readonly #write: Writable["write"];
   readonly #onGone: () => void;
+  readonly #enough: number;
   #unread = 0;
   #isGone = false;
   #waiting: (() => void)[] = [];
 
   /** `onGone` is called once, when nobody reads any more. */
-  constructor(write: Writable["write"], onGone: () => void) {
+  constructor(write: Writable["write"], onGone: () => void, enough = ENOUGH_BYTES) {
     this.#write = write;
     this.#onGone = onGone;
+    this.#enough = enough;
   }
 
   send(line: Buffer): void {
@@ -104,13 +106,13 @@ export class LineWriter {
     this.#write(bytes, (error) => {
       this.#unread -= bytes.length;
       if (error) this.#gone();
-      if (this.#unread <= ENOUGH_BYTES) this.#release();
+      if (this.#unread <= this.#enough) this.#release();
     });
   }
 
   /** Undefined while there is room for more; otherwise resolves when there is, or when nobody reads any more. */
   room(): Promise<void> | undefined {
-    if (this.#isGone || this.#unread <= ENOUGH_BYTES) return undefined;
+    if (this.#isGone || this.#unread <= this.#enough) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 

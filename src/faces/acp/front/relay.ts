@@ -3,11 +3,11 @@
 
 import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
-import { type JsonObject, valueIn } from "../../../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { Clock } from "../../../util/clock.ts";
-import { isJsonObject } from "../../../model/json.ts";
 import { oneLine } from "../../../util/text.ts";
+import { MCP_MESSAGE, McpMessages } from "../wire/mcp-messages.ts";
 import { readHead, tooLarge } from "../wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
 import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
@@ -43,9 +43,16 @@ const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
   ["session/fork", "fork"],
 ]);
 
+/**
+ * Agents that give the servers of a session to the other sessions of the same process too. Each of their sessions that are
+ * open at the same time gets a process of its own.
+ */
+const MIXES_SESSIONS: ReadonlySet<unknown> = new Set(["OpenCode"]);
 /** So many lines that are no messages are shown. */
 const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
+/** As the protocol has it for a request that was cancelled. */
+const CANCELLED = -32800;
 /** Bytes of the client's messages that may wait for an agent, before the client has to wait too. */
 const MAX_WAITING = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -81,16 +88,22 @@ interface Asked {
   process: AgentProcess;
   /** The agent's own id. The client may know another. */
   id: RpcId;
+  /** With `mcp/message`: the notifications about it carry this id. */
+  mcpRequestId?: unknown;
   onAnswer?: (answer: Answer) => void;
 }
 
 export class Relay {
   readonly #options: RelayOptions;
   readonly #client: RelayedClient;
+  /** Our own requests to servers in the client. */
+  readonly #messages = new McpMessages((...request) => this.#client.ask(...request));
   readonly #handOver: HandOver;
   readonly #sessions: RelayedSessions;
   /** Answers what belongs to no session, and all sessions where they share a process. */
   readonly #desk: FrontAgent;
+  /** By a session that must be the only one of its process. */
+  #isDeskTaken = false;
   readonly #agents = new Set<FrontAgent>();
   readonly #pending = new Map<string, Pending>();
   /** By the id that the client knows. */
@@ -110,7 +123,7 @@ export class Relay {
   #isClosed = false;
 
   constructor(options: RelayOptions) {
-    const { openSession, isPerSession, clock, logger } = options;
+    const { openSession, clock, logger } = options;
     this.#options = options;
     this.#client = new RelayedClient(options.writer, options.ids.client);
     this.#handOver = options.handOver({ takesHttp: () => this.#takesHttp() });
@@ -119,9 +132,10 @@ export class Relay {
       openSession,
       handOver: this.#handOver,
       client: this.#client,
+      ...(options.takesAcpServers && { sendMcpMessage: this.#messages.send }),
       agentName: () => this.#agentName(),
       capabilities: () => this.#about,
-      agentFor: (endpoint) => (isPerSession ? this.#newAgent(endpoint) : this.#desk),
+      agentFor: (endpoint) => this.#agentFor(endpoint),
       dismiss: (agent) => this.#dismiss(agent),
       ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
       hold: (sessionId, work) => this.#change(sessionId, () => work),
@@ -143,6 +157,7 @@ export class Relay {
     const ended = Promise.all([...this.#agents].map((agent) => agent.stop()));
     await this.#sessions.closeAll();
     await ended;
+    for (const agent of this.#agents) this.#giveUp(agent, toRpcError(stopped()));
     await Promise.all(this.#work);
     await this.#sessions.closeAll();
     await this.#handOver.close();
@@ -191,7 +206,7 @@ export class Relay {
         return this.#requestOfClient(message, bytes);
       case "other":
         // The agent says what is wrong with it, as it would without us.
-        return this.#whenReady(this.#desk, bytes, () => this.#desk.process?.send(bytes));
+        return this.#desk.process?.send(bytes);
     }
   }
 
@@ -219,12 +234,23 @@ export class Relay {
       const pending = this.#pending.get(idKey(params["requestId"]));
       return (pending?.agent ?? this.#desk).process?.send(bytes);
     }
+    if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
     if (session === undefined) return this.#desk.process?.send(bytes);
     if (method === AGENT.session.cancel) session.board.session.cancel();
     this.#inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
+  }
+
+  /** Goes to whoever has made the request that it is about, which may be an agent. */
+  #mcpNotification(params: JsonObject, bytes: Buffer): void {
+    if (this.#messages.receive({ method: MCP_MESSAGE, params })) return;
+    const { requestId } = params;
+    const asked = Array.from(this.#asked.values()).find(
+      (each) => requestId !== undefined && each.mcpRequestId === requestId,
+    );
+    (asked?.process ?? this.#desk.process)?.send(bytes);
   }
 
   #requestOfClient(request: Request, bytes: Buffer): void {
@@ -268,11 +294,20 @@ export class Relay {
     });
   }
 
-  /** To the client we take every server, whatever the agent can do. */
+  /** Whatever the agent can do, we take the servers: all of them, or all but those in the client. */
   #withOurCapabilities(bytes: Buffer): Buffer {
     const path = ["result", "agentCapabilities", "mcpCapabilities"];
-    const ours = ["http", "sse", ...(this.#options.takesAcpServers ? ["acp"] : [])];
-    return ours.reduce((changed, name) => withValue(changed, [...path, name], true), bytes);
+    const { takesAcpServers } = this.#options;
+    const isSaid = valueIn(this.#about, [...path.slice(1), "acp"]) !== undefined;
+    const ours = {
+      http: true,
+      sse: true,
+      ...((takesAcpServers || isSaid) && { acp: takesAcpServers }),
+    };
+    return Object.entries(ours).reduce(
+      (changed, [name, value]) => withValue(changed, [...path, name], value),
+      bytes,
+    );
   }
 
   /** Remembered, since an agent that is started again may want to hear it again. */
@@ -401,6 +436,14 @@ export class Relay {
 
   // From the agent
 
+  #agentFor(endpoint: SessionEndpoint): FrontAgent {
+    if (this.#options.isPerSession) return this.#newAgent(endpoint);
+    if (!MIXES_SESSIONS.has(valueIn(this.#about, ["agentInfo", "name"]))) return this.#desk;
+    if (this.#isDeskTaken) return this.#newAgent(endpoint);
+    this.#isDeskTaken = true;
+    return this.#desk;
+  }
+
   #newAgent(endpoint: SessionEndpoint | undefined): FrontAgent {
     const agent = new FrontAgent({
       start: () => this.#options.start(endpoint),
@@ -415,9 +458,13 @@ export class Relay {
   }
 
   async #dismiss(agent: FrontAgent): Promise<void> {
-    if (agent === this.#desk) return;
+    if (agent === this.#desk) {
+      this.#isDeskTaken = false;
+      return;
+    }
     await agent.stop();
     this.#agents.delete(agent);
+    this.#giveUp(agent, { code: CANCELLED, message: "The session was closed." });
   }
 
   #fromAgent(agent: FrontAgent, process: AgentProcess, line: Line): Promise<void> | undefined {
@@ -432,7 +479,7 @@ export class Relay {
     const message = readMessage(parsed);
     switch (message.kind) {
       case "answer":
-        return this.#answerOfAgent(agent, message, bytes);
+        return this.#answerOfAgent(agent, process, message, bytes);
       case "request":
         return this.#requestOfAgent(agent, process, message, bytes);
       case "notification":
@@ -457,12 +504,19 @@ export class Relay {
     const { id, isAnswer, error } = refusal(head);
     if (id === null) return;
     const short = encode({ id, error });
-    if (isAnswer) this.#answerOfAgent(agent, { kind: "answer", id, answer: { error } }, short);
+    const answer: AnswerMessage = { kind: "answer", id, answer: { error } };
+    if (isAnswer) this.#answerOfAgent(agent, process, answer, short);
     else process.send(short);
   }
 
-  #answerOfAgent(agent: FrontAgent, { id, answer }: AnswerMessage, bytes: Buffer): void {
-    if (agent.takeAnswer(id, answer)) return;
+  #answerOfAgent(
+    agent: FrontAgent,
+    process: AgentProcess,
+    { id, answer }: AnswerMessage,
+    bytes: Buffer,
+  ): void {
+    // What a process that has ended was asked is answered already.
+    if (agent.takeAnswer(id, answer) || agent.process !== process) return;
     const key = idKey(id);
     const pending = this.#pending.get(key);
     if (pending === undefined) {
@@ -491,6 +545,7 @@ export class Relay {
       agent,
       process,
       id,
+      ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
       ...(isPermission && {
         onAnswer: ({ result }) => {
           if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);
@@ -529,16 +584,21 @@ export class Relay {
     this.#options.writer.send(bytes);
   }
 
+  /** The agent will not answer what the client has asked. */
+  #giveUp(agent: FrontAgent, error: JsonObject): void {
+    for (const [key, pending] of this.#pending) {
+      if (pending.agent !== agent) continue;
+      this.#pending.delete(key);
+      this.#client.answer(pending.id, { error });
+      pending.onFailure?.();
+    }
+  }
+
   /** Nobody answers any more what the client has asked, and nobody waits any more for what the agent has asked. */
   #agentEnded(agent: FrontAgent, end: AgentEnd): void {
     if (this.#isClosed) return;
     this.#sessions.agentEnded(agent, end);
-    for (const [key, pending] of this.#pending) {
-      if (pending.agent !== agent) continue;
-      this.#pending.delete(key);
-      this.#client.answer(pending.id, { error: endedAnswer(end) });
-      pending.onFailure?.();
-    }
+    this.#giveUp(agent, endedAnswer(end));
     for (const [key, asked] of this.#asked) {
       if (asked.agent !== agent || asked.process === agent.process) continue;
       this.#client.notify(CANCEL_REQUEST, { requestId: JSON.parse(key) as unknown });

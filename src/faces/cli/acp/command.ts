@@ -61,7 +61,8 @@ agent has a model of its own; --model is then for servers that ask for one. See
 docs/front.md.
 
 --openclaw is for OpenClaw, which refuses the servers of a session: each session
-gets a slot of OpenClaw's configuration, which 'plugboard openclaw setup' writes.
+gets a slot of OpenClaw's configuration, which 'plugboard openclaw setup'
+writes.
 The agent is then 'openclaw acp', unless you give another command after --. The
 gateway and its token are found as OpenClaw finds them. See docs/openclaw.md.
 
@@ -102,7 +103,9 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
     .action((words: string[], given: Omit<AcpCommand, "kind" | "agent">) => {
       const { model, signIn, mcpOverAcp, agentConfig, openclaw } = given;
       const agent = words.length > 0 ? words : openclaw === undefined ? undefined : OPENCLAW;
-      const problem = problemWith({ ...given, ...(agent && { agent }) });
+      const problem = isEmptyBehind(program, words)
+        ? EMPTY
+        : problemWith({ ...given, ...(agent && { agent }) });
       if (problem !== undefined) return parser.error(`error: ${problem}`);
       choose({
         kind: "acp",
@@ -118,6 +121,14 @@ export function describeAcp(program: Parser, choose: (command: AcpCommand) => vo
 
 /** The agent that comes with OpenClaw. */
 const OPENCLAW = ["openclaw", "acp"];
+
+const EMPTY = "the command of the agent after -- is empty";
+
+/** `--` with nothing behind it, which the parser does not tell from none. */
+function isEmptyBehind(program: Parser, words: readonly string[]): boolean {
+  const { rawArgs } = program as Parser & { rawArgs?: readonly string[] };
+  return words.length === 0 && rawArgs?.at(-1) === "--";
+}
 
 /** What does not go together. */
 function problemWith({
@@ -135,5 +146,5 @@ function problemWith({
   if (agentConfig !== undefined && agent === undefined) {
     return "--agent-config needs the command of the agent after --";
   }
-  return agent?.[0] === "" ? "the command of the agent after -- is empty" : undefined;
+  return agent?.[0] === "" ? EMPTY : undefined;
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { openBoard } from "../../../board.ts";
 import { declineUnattributed } from "../../../board/decline-unattributed.ts";
 import { plugboardHome } from "../../../config/home.ts";
+import { forClients } from "../../../endpoint/client-board.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { BoardOptions } from "../../../model/board-options.ts";
@@ -28,6 +29,8 @@ export interface EditorBoardOptions {
   programPath: Promise<string | undefined>;
   /** Settings that are read once: an edit of them holds when the editor starts the command again. */
   startsAgain: readonly (keyof AgentConfig)[];
+  /** Whether the tools are for another agent, which reaches them as an MCP client, and not for our own. */
+  isForClients?: boolean;
 }
 
 /** Follows the configuration until it is closed. */
@@ -35,9 +38,10 @@ export async function openEditorBoard(
   agent: AgentConfig,
   config: LiveConfig,
   context: CliContext,
-  { programPath, startsAgain }: EditorBoardOptions,
+  { programPath, startsAgain, isForClients = false }: EditorBoardOptions,
 ): Promise<Board> {
   const { io, logger, clock, options } = context;
+  const prepared = isForClients ? forClients : forEditors;
   const attachment = await attachAgent(agent, config.source, context, { programPath });
   const boardOptions: BoardOptions = {
     start: "eager",
@@ -46,22 +50,23 @@ export async function openEditorBoard(
     clock,
     logger,
     stateDir: plugboardHome(io.env, io.homedir),
-    resourceTools: "auto",
+    // An MCP client reads resources by itself.
+    ...(!isForClients && { resourceTools: "auto" }),
     // Questions caused by a session's calls go to that session's handlers instead.
     ...declineUnattributed(logger),
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
   };
   // Only its sessions list tools.
   const board = await (attachment === undefined
-    ? openBoard(forEditors(agent, io.cwd), boardOptions)
-    : attachment.open(forEditors(agent, io.cwd), { ...boardOptions, lists: false }));
+    ? openBoard(prepared(agent, io.cwd), boardOptions)
+    : attachment.open(prepared(agent, io.cwd), { ...boardOptions, lists: false }));
   const tellLater = onceEach((names) =>
     logger.warn(`${names} will be used when the editor starts the agent again`),
   );
   config.follow({
     apply: async () => {
       const next = await config.readAgent();
-      const report = await board.reload(forEditors(next, io.cwd));
+      const report = await board.reload(prepared(next, io.cwd));
       tellLater(startsAgain.filter((key) => !isDeepStrictEqual(agent[key], next[key])));
       return report;
     },

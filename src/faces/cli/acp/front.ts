@@ -1,12 +1,13 @@
 // `plugboard acp -- <command …>`: stands between the editor and another ACP agent, until the editor disconnects.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { sampleModel } from "../../../agent/sample.ts";
 import { plugboardHome } from "../../../config/home.ts";
 import { SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
+import { reapOrphansOnce } from "../../../process/reap-orphans.ts";
 import type { SamplingOptions } from "../../../model/sampling.ts";
 import { GatewayClient } from "../../../openclaw/gateway-client.ts";
 import { packageVersion } from "../../../util/version.ts";
@@ -65,7 +66,10 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
     await using board = await openEditorBoard(agent, config, context, {
       programPath,
       startsAgain: MODEL_SETTINGS,
+      isForClients: true,
     });
+    // A board here has done so already, but one in a gateway has not.
+    void reapOrphansOnce(clock, logger);
     const { sampling } = models;
     const endpoints = new SessionEndpoints({
       clock,
@@ -73,7 +77,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       newId: randomUUID,
       random: randomBytes,
       shim: { command: process.execPath, args: [commandFile()], env: {} },
-      directory: plugboardHome(io.env, io.homedir),
+      directory: join(plugboardHome(io.env, io.homedir), "attach"),
     });
     await runFront({
       input: stdin,
@@ -155,7 +159,15 @@ async function openOpenclaw(
     check: () => gateway.hello(),
     env,
     handOver: (endpoints) =>
-      slotHandOver({ endpoints, gateway, home, args: agent.slice(1), clock, logger }),
+      slotHandOver({
+        endpoints,
+        gateway,
+        home,
+        args: agent.slice(1),
+        newId: randomUUID,
+        clock,
+        logger,
+      }),
   };
 }
 

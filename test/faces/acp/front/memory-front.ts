@@ -25,7 +25,8 @@ import { systemClock, type Clock } from "../../../../src/util/clock.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 
-export type Json = Record<string, any>;
+/** What a test looks into as it likes. */
+export type Json = ReturnType<typeof JSON.parse>;
 type Answer = (params: Json, agent: MemoryAgent, request: Json) => unknown;
 
 /** What the agent answers to a method: a result, an Error, or SILENT for nothing. */

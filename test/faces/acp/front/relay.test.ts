@@ -8,6 +8,8 @@ const prompt = (sessionId: string) => ({ sessionId, prompt: [{ type: "text", tex
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 
+const boardUrl = ([request]: Json[]): string => request?.["params"].mcpServers[0].url as string;
+
 describe("what does not concern MCP passes as the very same bytes", () => {
   const ODD = [
     '{"jsonrpc":"2.0","method":"_x/y","params":{"b":1.0,"a":1e400,"n":-0,"big":12345678901234567890}}',
@@ -86,6 +88,11 @@ describe("initialize", () => {
     [
       '{"agentCapabilities":{"mcpCapabilities":null}}',
       '{"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":true}}}',
+    ],
+    // The front takes all servers from the client, and none that is in the client.
+    [
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}',
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true,"sse":true}}}',
     ],
   ])("the client hears of http and sse, and of %s otherwise", async (said, told) => {
     const front = await startFront(answer(said));
@@ -211,7 +218,7 @@ describe("opening a session", () => {
     async (method) => {
       const front = await startFront({ script: { "session/delete": () => ({}) } });
       const sessionId = await front.newSession();
-      const { url } = front.agent().asked("session/new")[0]?.["params"].mcpServers[0];
+      const url = boardUrl(front.agent().asked("session/new"));
       expect(await front.request(method, { sessionId })).toMatchObject({ result: {} });
       await settled();
       await expect.poll(() => statusOf(url)).toBe(404);
@@ -372,21 +379,21 @@ describe("after the agent has ended", () => {
     expect(front.agent().asked("session/load")).toHaveLength(1);
   });
 
-  it("boards wait for it ten minutes", async () => {
+  it("boards wait for it ten minutes, and are opened anew after that", async () => {
     const clock = new ManualClock();
     const front = await startFront({ capabilities: RESUMES, clock });
     const sessionId = await front.newSession();
-    const { url } = front.agent().asked("session/new")[0]?.["params"].mcpServers[0];
+    const url = boardUrl(front.agent().asked("session/new"));
     front.agent().end({ code: 1 });
     await clock.advance(9 * 60_000);
     await expect.poll(() => statusOf(url)).toBe(401);
     await clock.advance(2 * 60_000);
     await expect.poll(() => statusOf(url)).toBe(404);
-    const { error } = await front.request("session/prompt", prompt(sessionId));
-    expect(error.message).toContain("nobody used this session for 10 minutes");
-    const opened = { sessionId, cwd: "/", mcpServers: [] };
-    expect(await front.request("session/resume", opened)).toHaveProperty("result");
     expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
+    const [again] = front.agent().asked("session/resume") as [Json];
+    expect(again.params).toMatchObject({ sessionId, cwd: "/" });
+    expect(again.params.mcpServers[0].url).not.toBe(url);
+    await expect.poll(() => statusOf(again.params.mcpServers[0].url)).toBe(401);
   });
 
   it("an answer to the process before does not reach the next one, which uses the same ids", async () => {
@@ -406,6 +413,18 @@ describe("after the agent has ended", () => {
     expect(front.agent().received.filter(({ result }) => result)).toEqual([
       { jsonrpc: "2.0", id: 0, result: { outcome: "for the second" } },
     ]);
+  });
+
+  it("what its process still writes answers nothing twice", async () => {
+    const front = await startFront({ script: { "session/prompt": () => SILENT } });
+    front.send({ id: 1, method: "_slow" });
+    await settled();
+    const first = front.agent();
+    first.end({ code: 1 });
+    await front.next(({ id }) => id === 1);
+    first.say({ id: 1, result: "late" });
+    await settled();
+    expect(front.lines.filter((line) => line.includes('"id":1,'))).toHaveLength(1);
   });
 
   it("one that cannot be started again says so with each request, and is tried each time", async () => {
@@ -554,6 +573,18 @@ describe("with a process for each session", () => {
     ]);
   });
 
+  it("a prompt that the process leaves unanswered when its session is closed is cancelled", async () => {
+    const front = await startFront({
+      ...same,
+      script: { ...same.script, "session/prompt": () => SILENT },
+    });
+    const sessionId = await front.newSession();
+    front.send({ id: 1, method: "session/prompt", params: prompt(sessionId) });
+    await front.request("session/close", { sessionId });
+    const { error } = await front.next(({ id }) => id === 1);
+    expect(error).toEqual({ code: -32800, message: "The session was closed." });
+  });
+
   it("a session that does not open leaves no process", async () => {
     const front = await startFront({ ...same, script: { "session/new": () => new Error("no") } });
     await front.request("session/new", { cwd: "/", mcpServers: [] });
@@ -579,6 +610,16 @@ describe("the end", () => {
     await front.done;
     expect(front.agents.map(({ isStopped }) => isStopped)).not.toContain(false);
     await expect(fetch(front.agent(2).endpoint?.http.url ?? "")).rejects.toThrow("fetch failed");
+  });
+
+  it("comes although the agent has answered nothing, not even initialize", async () => {
+    const front = await startFront({ raw: true, script: { initialize: () => SILENT } });
+    front.send({ id: 1, method: "initialize", params: {} });
+    front.send({ id: 2, method: "session/new", params: { cwd: "/", mcpServers: [] } });
+    await settled();
+    front.input.end();
+    await front.done;
+    expect(front.agent().isStopped).toBe(true);
   });
 
   it("an agent that cannot be started at all ends the front before it reads anything", async () => {

@@ -25,6 +25,6 @@ export function googleApi() {
  */
 export function readPath(path) {
   const [, model, verb] =
-    /^\/v1\/models\/([^/:]+):(generateContent|streamGenerateContent)$/.exec(path) ?? [];
+    /^\/v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/.exec(path) ?? [];
   return model === undefined ? undefined : { model, stream: verb === "streamGenerateContent" };
 }

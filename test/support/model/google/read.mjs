@@ -39,7 +39,7 @@ function readContent({ role, parts }, index) {
   const text = textOf(objects(parts).filter(({ thought }) => thought !== true));
   const results = inside(parts, "functionResponse").map(({ id, response }) => ({
     role: /** @type {const} */ ("tool"),
-    text: isObject(response) ? string(response.content) : "",
+    text: isObject(response) ? string(response.content ?? response.output) : "",
     toolCalls: [],
     toolCallId: string(id),
   }));

@@ -36,7 +36,9 @@ export function read(body) {
  * @returns {Message[]}
  */
 function readMessage({ role, content }, index) {
-  must(role === "user" || role === "assistant", `messages.${index}.role: 'user' or 'assistant'`);
+  // The provider takes instructions in the course of a conversation too, but not as its beginning.
+  const isKnown = role === "user" || role === "assistant" || (role === "system" && index > 0);
+  must(isKnown, `messages.${index}.role: 'user' or 'assistant'`);
   const text = typeof content === "string" ? content : textOf(ofType(content, "text"));
   const results = ofType(content, "tool_result").map((result) => ({
     role: /** @type {const} */ ("tool"),

@@ -2,6 +2,7 @@
 
 /** @import { Answer, Json } from "../api.d.mts" */
 
+import { objects, string } from "../json.mjs";
 import { pieces } from "../pieces.mjs";
 
 /**
@@ -18,7 +19,9 @@ export function toItems({ serial, thinking, text, toolCalls, finish, body }) {
   return [
     ...(thinking === "" ? [] : [reasoning(`rs_${serial}`, thinking, wantsEncrypted(body))]),
     ...(text === "" ? [] : [message(`msg_${serial}`, text, status)]),
-    ...toolCalls.map((call, index) => functionCall(`fc_${serial}_${index}`, call, status)),
+    ...toolCalls.map((call, index) =>
+      functionCall(`fc_${serial}_${index}`, inNamespace(call, body), status),
+    ),
   ];
 }
 
@@ -86,14 +89,28 @@ function message(id, text, status) {
 }
 
 /**
- * @param {string} id
+ * The reverse of how the request was read.
  * @param {Answer["toolCalls"][number]} call
+ * @param {Json} body
+ */
+function inNamespace(call, { tools }) {
+  const names = objects(tools).flatMap(({ type, name }) =>
+    type === "namespace" ? [string(name)] : [],
+  );
+  const namespace = names.find((each) => call.name.startsWith(`${each}__`));
+  if (namespace === undefined) return call;
+  return { ...call, namespace, name: call.name.slice(namespace.length + 2) };
+}
+
+/**
+ * @param {string} id
+ * @param {Answer["toolCalls"][number] & { namespace?: string }} call
  * @param {string} status
  * @returns {Item}
  */
-function functionCall(id, call, status) {
-  const { id: callId, name, arguments: text } = call;
-  const item = { id, type: "function_call", status, arguments: text, call_id: callId, name };
+function functionCall(id, { id: callId, arguments: text, ...named }, status) {
+  const { name } = named;
+  const item = { id, type: "function_call", status, arguments: text, call_id: callId, ...named };
   return {
     item,
     begun: { ...item, status: "in_progress", arguments: "" },

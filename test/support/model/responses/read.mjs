@@ -46,7 +46,7 @@ function readItem(item, index) {
     case "function_call": {
       const call = {
         id: string(item.call_id),
-        name: string(item.name),
+        name: fullName(item),
         arguments: string(item.arguments),
       };
       return [{ role: "assistant", text: "", toolCalls: [call] }];
@@ -67,10 +67,24 @@ function readItem(item, index) {
 }
 
 /**
+ * Names in a namespace are unique there alone.
+ * @param {Json} named
+ */
+function fullName({ namespace, name }) {
+  return namespace === undefined ? string(name) : `${string(namespace)}__${string(name)}`;
+}
+
+/**
  * @param {Json} tool
  * @returns {OfferedTool[]}
  */
-function readTool({ type, name, description, parameters }) {
+function readTool(tool) {
+  const { type, name, description, parameters } = tool;
+  if (type === "namespace") {
+    return objects(tool.tools)
+      .map((each) => ({ ...each, name: fullName({ namespace: name, name: each.name }) }))
+      .flatMap(readTool);
+  }
   if (type !== "function") return [];
   const schema = isObject(parameters) ? parameters : { type: "object", properties: {} };
   return [{ name: string(name), description: string(description), schema }];

@@ -36,6 +36,7 @@ export interface SlotHandOverOptions {
   home: string;
   /** The words behind `openclaw acp`: a session may be named there for all. */
   args: readonly string[];
+  newId: () => string;
   clock: Clock;
   logger: Logger;
 }
@@ -133,13 +134,13 @@ class SlotSession implements Prepared {
     if (this.#released !== undefined) {
       throw new PlugboardError("CONNECTION_CLOSED", "the session was closed before it was open");
     }
-    const { gateway, home, clock } = this.#options;
+    const { gateway, home, clock, newId } = this.#options;
     const { slot } = this.#claim;
     this.#key = key;
     this.#recorded = key;
     // Before it is on, so that a crash in between leaves nothing that nobody knows of.
     await writeRecord(home, slot, { version: 1, sessionKey: key, since: clock.now() });
-    this.#key = await switchOn(gateway, key, slot.name);
+    this.#key = await switchOn(gateway, key, slot.name, `session-${newId()}`);
   }
 
   async #release(): Promise<void> {

@@ -1,10 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openBoard } from "../../../../../src/board.ts";
 import { SessionEndpoints } from "../../../../../src/endpoint/session-endpoints.ts";
@@ -31,6 +28,7 @@ import {
   type GatewayOptions,
   startGateway,
 } from "../../../../fixtures/openclaw/gateway.ts";
+import { freePorts } from "../../../../support/free-ports.ts";
 
 let home: string;
 let slots: Slot[];
@@ -87,6 +85,17 @@ test("closing switches the slot off, removes its record and frees its port", asy
   await next.prepared.release();
 });
 
+test("a session that gets the same slot again for other servers has the tools of those", async () => {
+  const front = openFront();
+  const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "id-1");
+  expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-1__alpha"]);
+  await prepared.release();
+  const request = { kind: "load", params: {}, sessionId: "acp-bridge:id-1" } as const;
+  const again = await open(front, "beta", request);
+  expect(again.prepared.endpoint.http.url).toBe(prepared.endpoint.http.url);
+  expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-1__beta"]);
+});
+
 test("what a person has switched for the session stays", async () => {
   const own = { mcpServers: { files: false }, webSearch: false };
   gateway.sessions.set("agent:main:work", { toolOverrides: own });
@@ -94,7 +103,7 @@ test("what a person has switched for the session stays", async () => {
   const request = { kind: "load", params: { _meta: { sessionKey: "agent:main:work" } } } as const;
   const one = await open(front, "alpha", request);
   const two = await open(front, "beta", request);
-  expect(gateway.sessions.get("agent:main:work")?.toolOverrides).toEqual({
+  expect(gateway.sessions.get("agent:main:work")?.toolOverrides).toMatchObject({
     mcpServers: { files: false, "plugboard-1": true, "plugboard-2": true, plugboard: false },
     webSearch: false,
   });
@@ -291,6 +300,7 @@ function openFront({ args = [] }: { args?: readonly string[] } = {}): HandOver {
     gateway: client,
     home,
     args,
+    newId: randomUUID,
     clock: systemClock,
     logger: silentLogger,
   });
@@ -349,12 +359,4 @@ function start(options: GatewayOptions = {}): Promise<FixtureGateway> {
     servers: { ...Object.fromEntries(servers), plugboard: { tools: ["old"] } },
     ...options,
   });
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

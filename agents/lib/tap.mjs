@@ -1,0 +1,13 @@
+// Stands between the front and an agent, and writes down what the front sends: `node tap.mjs <file> <command …>`.
+
+import { spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+
+const [file, command, ...args] = process.argv.slice(2);
+const child = spawn(command, args, { stdio: ["pipe", "inherit", "inherit"] });
+process.stdin.pipe(createWriteStream(file));
+process.stdin.pipe(child.stdin);
+// It has ended, which says enough.
+child.stdin.on("error", () => {});
+child.once("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => child.kill(signal));
