@@ -92,7 +92,7 @@ it("kill -9 of the front: the next plugboard ends an agent that does not notice"
   const env = { ACP_E2E: desk.directory };
   const front = await desk.start({ words, env });
   const sessionId = await front.newSession(desk.directory, [echo()]);
-  expect(await front.ask(sessionId, "tools")).toContain("mcp__echo__echo");
+  expect(await front.ask(sessionId, "tools")).toContain("echo__echo");
   const pid = Number(await front.ask(sessionId, "pid"));
   front.process.kill("SIGKILL");
   await front.exited;
