@@ -133,12 +133,15 @@ export type {
   VaultSettings,
 } from "./model/secret-provider.ts";
 export type {
+  AcpServerConfig,
   ServerAuth,
   ServerConfig,
   ServerTransport,
   SessionDefaults,
+  SessionServerConfig,
 } from "./model/server-config.ts";
 export type {
+  AcpTarget,
   ServerTarget,
   ProtocolChoice,
   RemoteTarget,
@@ -148,6 +151,7 @@ export type {
   ServerScope,
   StdioTarget,
 } from "./model/server-definition.ts";
+export type { McpMessage, McpMessageHooks, SendMcpMessage } from "./model/mcp-message.ts";
 export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./model/search.ts";
 export type { Provenance } from "./model/server-offer.ts";
 export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";

@@ -21,6 +21,8 @@ it("exports exactly these types", async () => {
   const lists = source.matchAll(/^export type \{([^}]*)\} from /gm);
   const names = [...lists].flatMap(([, list = ""]) => list.split(",").map((name) => name.trim()));
   expect(names.filter((name) => name !== "").toSorted()).toEqual([
+    "AcpServerConfig",
+    "AcpTarget",
     "AgentConfig",
     "AgentGuard",
     "ApprovalAnswer",
@@ -73,6 +75,8 @@ it("exports exactly these types", async () => {
     "LogFields",
     "LogLevel",
     "Logger",
+    "McpMessage",
+    "McpMessageHooks",
     "ModelDetails",
     "ModelPreferences",
     "ModelProvider",
@@ -135,6 +139,7 @@ it("exports exactly these types", async () => {
     "SecretProvider",
     "SecretReference",
     "SecretSettings",
+    "SendMcpMessage",
     "ServeMcpOptions",
     "ServerAuth",
     "ServerConfig",
@@ -156,6 +161,7 @@ it("exports exactly these types", async () => {
     "SessionDefaults",
     "SessionOptions",
     "SessionRules",
+    "SessionServerConfig",
     "SignInRequest",
     "SignOutOutcome",
     "StdioTarget",

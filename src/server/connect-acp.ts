@@ -13,6 +13,7 @@ import {
 } from "./connection/live-connection.ts";
 import { AcpTransport } from "./transport/acp.ts";
 import type { Carrier } from "./transport/carrier.ts";
+import { isMethodNotFound } from "./transport/errors.ts";
 
 export interface AcpConnectOptions extends ConnectionOptions {
   /** The way to the client. Only sessions have one. */
@@ -40,8 +41,26 @@ export function acpConnector(options: AcpConnectOptions): ConnectTo<AcpTarget> {
       broken.resolve,
     );
     // Nothing is left of it: the client goes on, and `wire.end` cancels what runs there.
-    const carrier: Carrier = { wire, broken: broken.promise, stop: async () => {} };
-    const expected = { era: "modern" as const };
-    return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
+    const carrier: Carrier = {
+      wire,
+      broken: broken.promise,
+      lateHint: "it runs in the editor: see there why it does not answer",
+      stop: async () => {},
+    };
+    const opening = { carrier, deadline, expected: { era: "modern" as const }, signal, onRemains };
+    return openConnection({ ...options, ...opening }).catch((error: unknown) => {
+      throw isMethodNotFound(error) ? tooOld(error) : error;
+    });
   };
+}
+
+function tooOld(cause: unknown): PlugboardError {
+  const message = "the server does not know server/discover, with which MCP over ACP begins";
+  const hint = "update the editor, or whatever in it brings the server";
+  return new PlugboardError("UNSUPPORTED_VERSION", message, {
+    cause,
+    quote: "",
+    hint,
+    permanent: true,
+  });
 }

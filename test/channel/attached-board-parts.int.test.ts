@@ -121,6 +121,36 @@ it("a single server's tools keep their own names, unless the session brings anot
   expect(names(session)).toEqual(expect.arrayContaining(["echo__add", "more__echo"]));
 });
 
+it("a server in the session's ACP client is reached from this process, beside the gateway's", async () => {
+  const { board, gateway } = await attach({ servers: { echo: fixture("echo") } });
+  const results: Record<string, object> = {
+    "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
+    "tools/list": { tools: [{ name: "saw", inputSchema: { type: "object" } }] },
+    "tools/call": { content: [{ type: "text", text: "sawn" }] },
+  };
+  const asked: string[] = [];
+  const session = await board.openSession({
+    cwd: "/",
+    servers: { shop: { transport: "acp", serverId: "shop:1" } },
+    sendMcpMessage: async ({ serverId, method }) => {
+      asked.push(`${serverId} ${method}`);
+      return { result: { resultType: "complete", ...results[method] } };
+    },
+  });
+  expect(textOf(await session.call("shop/saw"))).toBe("sawn");
+  expect(asked).toEqual(["shop:1 server/discover", "shop:1 tools/list", "shop:1 tools/call"]);
+  expect(session.status()).toEqual([
+    expect.objectContaining({ name: "echo", transport: "stdio" }),
+    expect.objectContaining({
+      name: "shop",
+      transport: "acp",
+      target: "in the editor",
+      origin: "session",
+    }),
+  ]);
+  expect(gateway.status().map(({ name }) => name)).toEqual(["echo"]);
+});
+
 it("rules that match nothing are those of the part that has the server", async () => {
   const { board } = await attach({
     servers: { echo: fixture("echo"), mine: { ...fixture("echo"), scope: "session" } },

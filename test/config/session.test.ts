@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
 import { parseAgentConfig } from "../../src/config/parse.ts";
 import { parseSessionServers } from "../../src/config/session.ts";
+import type { SessionServerConfig } from "../../src/model/server-config.ts";
 import { failure, writeConfig } from "./files.ts";
 
 const HERE = "/srv/project";
@@ -86,6 +87,52 @@ describe("the servers of a session", () => {
       "servers.native",
       "servers.y.url",
     ]);
+  });
+
+  it("can be in the ACP client, if there is a way to it, and keep their place among the others", () => {
+    const { session } = parseAgentConfig({
+      servers: {},
+      session: { timeout: 1000, protocol: "legacy", tools: { deny: ["delete_*"] } },
+    });
+    const { definitions, warnings } = parseSessionServers(
+      {
+        a: { command: "x" },
+        shop: { transport: "acp", serverId: "shop:${HOME}", toolTimeout: 500 },
+        b: { command: "y" },
+      },
+      session,
+      HERE,
+      true,
+    );
+    expect(warnings).toEqual([]);
+    expect(definitions.map(({ name }) => name)).toEqual(["a", "shop", "b"]);
+    expect(definitions[1]).toMatchObject({
+      origin: "session",
+      target: { kind: "acp", serverId: "shop:${HOME}" },
+      timeout: 1000,
+      toolTimeout: 500,
+      protocol: "2026-07-28",
+      guard: { rules: [{ deny: ["delete_*"] }] },
+    });
+  });
+
+  it.each<[server: object, reachesClient: boolean, path: string, message: string]>([
+    [
+      { transport: "acp", serverId: "1" },
+      false,
+      "servers.shop",
+      'has the transport acp, and the session has no way to the client; expected "sendMcpMessage" in its options',
+    ],
+    [{ transport: "acp" }, true, "servers.shop.serverId", "is missing"],
+    [{ transport: "acp", serverId: "" }, true, "servers.shop.serverId", "is an empty string"],
+    [{ transport: "acp", serverId: "1", url: "https://x.io" }, true, "servers.shop.url", ""],
+    [{ type: "acp", serverId: "1" }, true, "servers.shop.type", "only the editor itself can bring"],
+  ])("in the ACP client are refused: %j", async (server, reachesClient, path, message) => {
+    const servers = { shop: server as SessionServerConfig };
+    const { problems } = await failure(() =>
+      parseSessionServers(servers, undefined, HERE, reachesClient),
+    );
+    expect(problems[0]).toMatchObject({ path, message: expect.stringContaining(message) });
   });
 
   it("warn about keys without effect", () => {

@@ -35,6 +35,10 @@ describe("how a server is started, without credentials", () => {
     const common = { headers: {}, allowInsecure: false, allowPrivate: false };
     expect(describeTarget({ kind: "http", url, ...common })).toBe(shown);
   });
+
+  it("is no id that only the editor knows", () => {
+    expect(describeTarget({ kind: "acp", serverId: "shop:6d3b" })).toBe("in the editor");
+  });
 });
 
 const ORIGIN = {

@@ -105,6 +105,9 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
   }
 }
 
+const DOWNLOADS =
+  "if it downloads itself on its first start, run its command once by hand or raise its timeout";
+
 /** `late` is what a timeout means here. */
 function explain(error: unknown, late: string, carrier: Carrier): PlugboardError {
   const reason = toPlugboardError(error, "HANDSHAKE_FAILED");
@@ -112,7 +115,7 @@ function explain(error: unknown, late: string, carrier: Carrier): PlugboardError
   return withCause("TIMEOUT", late, carrier.cause?.(), {
     cause: reason,
     quote: "",
-    hint: "if it downloads itself on its first start, run its command once by hand or raise its timeout",
+    hint: carrier.lateHint ?? DOWNLOADS,
   });
 }
 

@@ -1,5 +1,5 @@
-// What carries a connection: a process and its pipes, or requests to a URL. The port between a connection
-// and the transports.
+// What carries a connection: a process and its pipes, requests to a URL, or requests to an ACP client. The port
+// between a connection and the transports.
 
 import type { Transport } from "@modelcontextprotocol/client";
 import type { ProtocolEra, RemoteTransportKind } from "../../model/connection.ts";
@@ -32,10 +32,12 @@ export interface Carrier {
   readonly wire: Wire;
   /** Only a process has one. */
   readonly pid?: number;
-  /** Absent for a process. */
+  /** Only for a URL. */
   readonly transport?: RemoteTransportKind;
   /** Settles with the reason when the conversation ends without our having ended it. */
   readonly broken: Promise<PlugboardError>;
+  /** What to do about a server that does not answer in time. Absent: as for a program. */
+  readonly lateHint?: string;
   stderrTail?(): string[];
   /** What the server itself says about why it does not work, if it has said anything. */
   cause?(): FailureCause | undefined;

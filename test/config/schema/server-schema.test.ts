@@ -43,6 +43,10 @@ describe("a wrong server", () => {
       `7:40  ${DOCS}.transport  is "htp"; expected one of stdio, http, sse, streamable-http; did you mean "http"?`,
     ],
     [
+      `${RUN}transport: "acp"`,
+      `7:40  ${DOCS}.transport  is for servers in an editor, which only the editor itself can bring into a session; expected one of stdio, http, sse, streamable-http`,
+    ],
+    [
       `${RUN}transport: "stdio", type: "sse"`,
       `7:55  ${DOCS}.type  contradicts "transport"; expected only one of them`,
     ],

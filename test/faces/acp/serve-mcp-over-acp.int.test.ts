@@ -5,6 +5,8 @@ import { PassThrough, Readable, Writable } from "node:stream";
 import {
   client,
   McpOverAcpProvider,
+  McpProtocolError,
+  type McpRequestHandler,
   methods,
   ndJsonStream,
   RequestError,
@@ -54,7 +56,7 @@ async function until(condition: () => boolean): Promise<void> {
 describe("a server in the editor", () => {
   it("is used like any other: tools, a resource, a prompt and a failure", async () => {
     const { editor, session } = await openWorkshop();
-    expect(await editor.ask(session, "/mcp")).toBe("- shop: ready, 5 tools");
+    expect(await editor.ask(session, "/mcp")).toBe("- shop (in the editor): ready, 5 tools");
     expect(await editor.call(session, "shop/shout", { text: "hey" })).toBe("HEY");
     expect(await editor.call(session, "shop/break")).toContain("the saw is blunt");
     expect(editor.ended(session).at(-1)?.status).toBe("failed");
@@ -95,7 +97,7 @@ describe("a server in the editor", () => {
   it("can change its tools", async () => {
     const { editor, session, shop } = await openWorkshop();
     shop.addTool("glue");
-    await editor.untilStatus(session, "- shop: ready, 6 tools");
+    await editor.untilStatus(session, "- shop (in the editor): ready, 6 tools");
     expect(await editor.call(session, "shop/glue")).toBe("this is glue");
   });
 
@@ -109,11 +111,11 @@ describe("a server in the editor", () => {
       mcpServer("echo", "echo"),
     );
     expect((await editor.ask(both, "/mcp")).split("\n")).toEqual([
-      "- shop: ready, 5 tools",
-      "- other: ready, 5 tools",
+      "- shop (in the editor): ready, 5 tools",
+      "- other (in the editor): ready, 5 tools",
       expect.stringContaining("- echo: ready"),
     ]);
-    expect(await editor.ask(session, "/mcp")).toBe("- shop: ready, 5 tools");
+    expect(await editor.ask(session, "/mcp")).toBe("- shop (in the editor): ready, 5 tools");
     expect(
       await Promise.all([
         editor.call(session, "shop/shout", { text: "mine" }),
@@ -206,6 +208,102 @@ describe("an agent that takes servers in the editor", () => {
       await editor.agent.request("session/load", params);
       expect(await editor.call(session, "shop/shout", { text: "back" })).toBe("BACK");
     }
+  });
+});
+
+describe("an editor that misbehaves", () => {
+  const DISCOVERED = {
+    resultType: "complete",
+    supportedVersions: ["2026-07-28"],
+    capabilities: { tools: {} },
+    ttlMs: 0,
+    cacheScope: "private",
+  };
+  const LISTED = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+
+  /** A server that answers each method with what `results` has for it. */
+  function scripted(results: Record<string, unknown>): McpRequestHandler {
+    return ({ method }) => {
+      const all: Record<string, unknown> = { "server/discover": DISCOVERED, ...results };
+      const given = all[method];
+      if (given === undefined) throw new McpProtocolError(-32601, "Method not found");
+      return given === "never" ? new Promise<never>(() => {}) : { result: given };
+    };
+  }
+
+  it.each<[what: string, results: Record<string, unknown>, line: string]>([
+    [
+      "has a server of another era",
+      { "server/discover": undefined },
+      "the server does not know server/discover, with which MCP over ACP begins. Update the editor, or whatever in it brings the server [failed]",
+    ],
+    [
+      "has a server of another version",
+      { "server/discover": { ...DISCOVERED, supportedVersions: ["2027-01-01"] } },
+      "the server speaks protocol version 2027-01-01; Plugboard speaks",
+    ],
+    [
+      "answers with something else",
+      { "server/discover": "hello" },
+      "the server's answer to discover is malformed [backoff]",
+    ],
+    [
+      "never answers",
+      { "server/discover": "never" },
+      "the server did not answer within 150 ms. It runs in the editor: see there why it does not answer [backoff]",
+    ],
+    [
+      "lists no tools",
+      { "tools/list": "never" },
+      "the server did not list its tools within 150 ms",
+    ],
+  ])("%s", async (_, results, line) => {
+    const { editor, servers } = await openEditor();
+    const { declaration } = servers.register(editor.connection, "bad", scripted(results));
+    const meta = { _meta: { plugboard: { timeout: 150 } } };
+    const session = await newSession(editor, { ...declaration, ...meta });
+    await expect.poll(() => editor.ask(session, "/mcp")).toContain(line);
+  });
+
+  it("loses only the parts of an answer that are wrong, and only the calls that fail", async () => {
+    let deep: unknown = "end";
+    for (let level = 0; level < 3000; level += 1) deep = [deep];
+    const tools = [
+      { name: "deep", inputSchema: { type: "object" } },
+      { name: "bare", inputSchema: "none" },
+      7,
+    ];
+    const { editor, servers } = await openEditor();
+    const { declaration } = servers.register(
+      editor.connection,
+      "bad",
+      scripted({
+        "tools/list": { ...LISTED, tools },
+        "tools/call": { content: [], structuredContent: { deep } },
+      }),
+    );
+    const session = await newSession(editor, declaration);
+    expect(await editor.ask(session, "/mcp")).toContain("- bad (in the editor): ready, 1 tool");
+    await editor.call(session, "bad/deep");
+    expect(editor.ended(session).at(-1)).toMatchObject({
+      status: "failed",
+      rawOutput: { failure: { code: "INVALID_RESULT" } },
+    });
+  });
+
+  it("can notify what it likes about requests that nobody made", async () => {
+    const { editor, session } = await openWorkshop();
+    for (const params of [
+      undefined,
+      null,
+      "words",
+      {},
+      { serverId: "shop", requestId: "none", method: "notifications/progress", params: {} },
+      { serverId: 1, requestId: {}, method: [], params: 7 },
+    ]) {
+      await editor.agent.notify("mcp/message", params);
+    }
+    expect(await editor.call(session, "shop/shout", { text: "fine" })).toBe("FINE");
   });
 });
 

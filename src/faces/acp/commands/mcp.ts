@@ -90,5 +90,6 @@ function statusLine(status: ServerStatus): string {
   const { kind } = status.state;
   if (problem !== undefined) return `- ${problem} [${kind}]`;
   const tools = kind === "ready" || status.tools > 0 ? `, ${plural(status.tools, "tool")}` : "";
-  return `- ${oneLine(status.name, 80)}: ${kind}${tools}`;
+  const where = status.transport === "acp" ? " (in the editor)" : "";
+  return `- ${oneLine(status.name, 80)}${where}: ${kind}${tools}`;
 }

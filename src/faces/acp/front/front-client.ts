@@ -17,6 +17,8 @@ import { type Answer, encode, errorText, idKey, type OwnIds, type RpcId } from "
 
 export const CANCEL_REQUEST = "$/cancel_request";
 
+const GONE: Answer = {};
+
 export class RelayedClient implements FrontClient {
   readonly #writer: LineWriter;
   readonly #ids: OwnIds;
@@ -54,9 +56,15 @@ export class RelayedClient implements FrontClient {
     params: ClientRequestParamsByMethod[Method],
     signal: AbortSignal | undefined,
   ): Promise<ClientRequestResponsesByMethod[Method]> {
+    const result = await this.ask(method, params as object, signal);
+    return result as ClientRequestResponsesByMethod[Method];
+  }
+
+  /** Like `request`, for methods that are not in the stable protocol. */
+  async ask(method: string, params: object, signal: AbortSignal | undefined): Promise<unknown> {
     if (signal?.aborted) throw RequestError.requestCancelled();
     const id = this.#ids.next();
-    const { result, error } = await new Promise<Answer>((resolve, reject) => {
+    const answer = await new Promise<Answer>((resolve, reject) => {
       const withdraw = (): void => {
         this.#asked.delete(idKey(id));
         this.notify(CANCEL_REQUEST, { requestId: id });
@@ -67,9 +75,11 @@ export class RelayedClient implements FrontClient {
         resolve(answer);
       });
       signal?.addEventListener("abort", withdraw, { once: true });
-      this.#writer.send(encode({ id, method, params: params as JsonObject }));
+      this.#writer.send(encode({ id, method, params }));
     });
-    if (error === undefined) return result as ClientRequestResponsesByMethod[Method];
+    if (answer === GONE) throw new Error("the client is gone");
+    const { result, error } = answer;
+    if (error === undefined) return result;
     const code = isJsonObject(error) && typeof error["code"] === "number" ? error["code"] : -32603;
     throw new RequestError(code, errorText(error));
   }
@@ -91,8 +101,7 @@ export class RelayedClient implements FrontClient {
 
   /** Nobody will answer any more. */
   close(): void {
-    const gone = { error: { message: "the client is gone" } };
-    for (const resolve of this.#asked.values()) resolve(gone);
+    for (const resolve of this.#asked.values()) resolve(GONE);
     this.#asked.clear();
   }
 }

@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
+import { MCP_MESSAGE, McpMessages } from "../wire/mcp-messages.ts";
 import { readHead, tooLarge } from "../wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
 import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
@@ -87,12 +88,16 @@ interface Asked {
   process: AgentProcess;
   /** The agent's own id. The client may know another. */
   id: RpcId;
+  /** With `mcp/message`: the notifications about it carry this id. */
+  mcpRequestId?: unknown;
   onAnswer?: (answer: Answer) => void;
 }
 
 export class Relay {
   readonly #options: RelayOptions;
   readonly #client: RelayedClient;
+  /** Our own requests to servers in the client. */
+  readonly #messages = new McpMessages((...request) => this.#client.ask(...request));
   readonly #handOver: HandOver;
   readonly #sessions: RelayedSessions;
   /** Answers what belongs to no session, and all sessions where they share a process. */
@@ -127,6 +132,7 @@ export class Relay {
       openSession,
       handOver: this.#handOver,
       client: this.#client,
+      ...(options.takesAcpServers && { sendMcpMessage: this.#messages.send }),
       agentName: () => this.#agentName(),
       capabilities: () => this.#about,
       agentFor: (endpoint) => this.#agentFor(endpoint),
@@ -228,12 +234,23 @@ export class Relay {
       const pending = this.#pending.get(idKey(params["requestId"]));
       return (pending?.agent ?? this.#desk).process?.send(bytes);
     }
+    if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
     if (session === undefined) return this.#desk.process?.send(bytes);
     if (method === AGENT.session.cancel) session.board.session.cancel();
     this.#inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
+  }
+
+  /** Goes to whoever has made the request that it is about, which may be an agent. */
+  #mcpNotification(params: JsonObject, bytes: Buffer): void {
+    if (this.#messages.receive({ method: MCP_MESSAGE, params })) return;
+    const { requestId } = params;
+    const asked = Array.from(this.#asked.values()).find(
+      (each) => requestId !== undefined && each.mcpRequestId === requestId,
+    );
+    (asked?.process ?? this.#desk.process)?.send(bytes);
   }
 
   #requestOfClient(request: Request, bytes: Buffer): void {
@@ -277,11 +294,20 @@ export class Relay {
     });
   }
 
-  /** To the client we take every server, whatever the agent can do. */
+  /** Whatever the agent can do, we take the servers: all of them, or all but those in the client. */
   #withOurCapabilities(bytes: Buffer): Buffer {
     const path = ["result", "agentCapabilities", "mcpCapabilities"];
-    const ours = ["http", "sse", ...(this.#options.takesAcpServers ? ["acp"] : [])];
-    return ours.reduce((changed, name) => withValue(changed, [...path, name], true), bytes);
+    const { takesAcpServers } = this.#options;
+    const isSaid = valueIn(this.#about, [...path.slice(1), "acp"]) !== undefined;
+    const ours = {
+      http: true,
+      sse: true,
+      ...((takesAcpServers || isSaid) && { acp: takesAcpServers }),
+    };
+    return Object.entries(ours).reduce(
+      (changed, [name, value]) => withValue(changed, [...path, name], value),
+      bytes,
+    );
   }
 
   /** Remembered, since an agent that is started again may want to hear it again. */
@@ -519,6 +545,7 @@ export class Relay {
       agent,
       process,
       id,
+      ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
       ...(isPermission && {
         onAnswer: ({ result }) => {
           if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);

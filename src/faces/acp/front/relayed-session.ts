@@ -28,9 +28,11 @@ export class RelayedSession {
   readonly id: string;
   /** As the agent knows it: another one if two processes gave the same. */
   readonly agentId: string;
-  readonly agent: FrontAgent;
   readonly setup: SessionSetup;
-  readonly board: OpenBoard;
+  agent: FrontAgent;
+  board: OpenBoard;
+  /** The agent has ended and nobody came back for long: the board is closed, and opened anew with the next request. */
+  isAsleep = false;
   /** The process that has it open. After a restart the agent has another one. */
   process: AgentProcess;
   /** Why it cannot go on, if it cannot. */

@@ -5,6 +5,7 @@ import { methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
+import type { SendMcpMessage } from "../../../model/mcp-message.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
@@ -48,9 +49,14 @@ export interface RelayedSessionsOptions {
   handOver: HandOver;
   openSession: (
     setup: Pick<SessionSetup, "cwd" | "additionalDirectories" | "mcpServers">,
-    options: Pick<FrontSessionOptions, "client" | "endpoint" | "agentName" | "connects">,
+    options: Pick<
+      FrontSessionOptions,
+      "client" | "endpoint" | "agentName" | "connects" | "sendMcpMessage"
+    >,
   ) => Promise<FrontSession>;
   client: RelayedClient;
+  /** The way to servers in the client. Without it none are taken. */
+  sendMcpMessage?: SendMcpMessage;
   agentName: () => string;
   /** What the agent said of itself. */
   capabilities: () => unknown;
@@ -103,9 +109,10 @@ export class RelayedSessions {
     const { client, logger } = this.#options;
     let opening: Opening | undefined;
     try {
-      const setup = readSetup(kind, request.params);
+      const overAcp = this.#options.sendMcpMessage !== undefined;
+      const setup = readSetup(kind, request.params, overAcp);
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
-      const isSame = kind !== "fork" && known?.lost === undefined && isSameSetup(known, setup);
+      const isSame = kind !== "fork" && isSameSetup(known, setup);
       opening = isSame && known ? reopened(known) : await this.#begin(kind, setup, known);
       await this.#finish(kind, request, bytes, { ...opening, setup, known });
     } catch (error) {
@@ -120,7 +127,7 @@ export class RelayedSessions {
     setup: SessionSetup,
     known: RelayedSession | undefined,
   ): Promise<Opening> {
-    const { handOver, agentFor, agentName, client } = this.#options;
+    const { handOver, agentFor, agentName, client, sendMcpMessage } = this.#options;
     const { params, ...about } = setup;
     const sessionId = known?.agentId ?? textIn(params["sessionId"]);
     const prepared = await handOver.prepare({ kind, params, ...(sessionId && { sessionId }) });
@@ -131,6 +138,7 @@ export class RelayedSessions {
         endpoint,
         agentName,
         connects: handOver.connects,
+        ...(sendMcpMessage && { sendMcpMessage }),
       });
       return { board: { session, prepared, params }, agent: agentFor(endpoint), isNew: true };
     } catch (error) {
@@ -245,8 +253,10 @@ export class RelayedSessions {
 
   /** Has an agent that was started again open the session again. Rejects with a RequestError if it cannot. */
   async goOn(session: RelayedSession): Promise<void> {
-    const { agent, lost } = session;
-    if (lost !== undefined) throw cannotGoOn(lost);
+    if (session.lost !== undefined) throw cannotGoOn(session.lost);
+    const wasAsleep = session.isAsleep;
+    if (wasAsleep) await this.#wake(session);
+    const { agent } = session;
     await agent.ready();
     const { process } = agent;
     if (process === undefined) throw stopped();
@@ -275,7 +285,18 @@ export class RelayedSessions {
     } finally {
       this.#replayed.delete(session);
     }
+    if (wasAsleep) session.board.session.begin(session.id);
     await session.board.prepared.opened?.(session.agentId);
+  }
+
+  async #wake(session: RelayedSession): Promise<void> {
+    const { agent: before, setup, agentId } = session;
+    const params = { ...setup.params, sessionId: agentId };
+    const { agent, board } = await this.#begin("resume", { ...setup, params }, session);
+    session.isAsleep = false;
+    session.agent = agent;
+    session.board = board;
+    if (before !== agent) await this.#options.dismiss(before);
   }
 
   /** The method that opens a session again, if the agent has one. */
@@ -297,19 +318,22 @@ export class RelayedSessions {
   agentEnded(agent: FrontAgent, end: AgentEnd): void {
     const sessions = [...this.#opened.values()].filter((each) => each.agent === agent);
     for (const session of sessions) session.interrupted();
-    const lose = (why: string): void => {
+    if (this.#reopening() === undefined) {
+      for (const session of sessions) {
+        session.lost ??= `The agent ${howItEnded(end)}, and it cannot open its sessions again. Open a new session.`;
+        void session.close();
+      }
+      return;
+    }
+    this.#timers.get(agent)?.cancel();
+    const timer = this.#options.clock.later(KEPT_MS, () => {
       for (const session of sessions) {
         const isOver = this.get(session.id) !== session || session.lost !== undefined;
         if (isOver || session.process === agent.process) continue;
-        session.lost = `The agent ${howItEnded(end)}, ${why}. Open a new session.`;
+        session.isAsleep = true;
         void session.close();
       }
-    };
-    if (this.#reopening() === undefined) return lose("and it cannot open its sessions again");
-    this.#timers.get(agent)?.cancel();
-    const timer = this.#options.clock.later(KEPT_MS, () =>
-      lose(`and nobody used this session for ${KEPT_MS / 60_000} minutes`),
-    );
+    });
     this.#timers.set(agent, timer);
   }
 
@@ -341,16 +365,18 @@ function reopened({ board, agent }: RelayedSession): Opening {
 }
 
 /** Throws −32602 for what an agent could not open either. */
-function readSetup(kind: OpeningKind, given: JsonObject): SessionSetup {
+function readSetup(kind: OpeningKind, given: JsonObject, overAcp: boolean): SessionSetup {
   const parse = kind === "new" ? parseNew : kind === "load" ? parseLoad : parseResume;
   const { cwd, additionalDirectories, mcpServers } = parse(given);
-  readMcpServers(mcpServers);
+  readMcpServers(mcpServers, { overAcp });
   const { mcpServers: _, ...params } = given;
   return { cwd, additionalDirectories, mcpServers, params };
 }
 
+/** Whether the session has a board that will do. */
 function isSameSetup(session: RelayedSession | undefined, setup: SessionSetup): boolean {
-  return session !== undefined && setupKey(session.setup) === setupKey(setup);
+  if (session === undefined || session.lost !== undefined || session.isAsleep) return false;
+  return setupKey(session.setup) === setupKey(setup);
 }
 
 function setupKey({ cwd, additionalDirectories, mcpServers }: SessionSetup): string {

@@ -8,7 +8,10 @@ it.each([
 ])("an agent that %s: the client is told why its tools are missing", async (_, isPerSession) => {
   const clock = new ManualClock();
   const front = await startFront({ isPerSession, clock });
-  const sessionId = await front.newSession();
+  // A board without servers has nothing to miss.
+  const sessionId = await front.newSession([
+    { type: "http", name: "docs", url: "http://127.0.0.1:9/mcp", headers: [] },
+  ]);
   const before = front.lines.length;
   await clock.advance(10_000);
   await settled();

@@ -89,6 +89,11 @@ describe("initialize", () => {
       '{"agentCapabilities":{"mcpCapabilities":null}}',
       '{"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":true}}}',
     ],
+    // The front takes all servers from the client, and none that is in the client.
+    [
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}',
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true,"sse":true}}}',
+    ],
   ])("the client hears of http and sse, and of %s otherwise", async (said, told) => {
     const front = await startFront(answer(said));
     front.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}');
@@ -374,7 +379,7 @@ describe("after the agent has ended", () => {
     expect(front.agent().asked("session/load")).toHaveLength(1);
   });
 
-  it("boards wait for it ten minutes", async () => {
+  it("boards wait for it ten minutes, and are opened anew after that", async () => {
     const clock = new ManualClock();
     const front = await startFront({ capabilities: RESUMES, clock });
     const sessionId = await front.newSession();
@@ -384,11 +389,11 @@ describe("after the agent has ended", () => {
     await expect.poll(() => statusOf(url)).toBe(401);
     await clock.advance(2 * 60_000);
     await expect.poll(() => statusOf(url)).toBe(404);
-    const { error } = await front.request("session/prompt", prompt(sessionId));
-    expect(error.message).toContain("nobody used this session for 10 minutes");
-    const opened = { sessionId, cwd: "/", mcpServers: [] };
-    expect(await front.request("session/resume", opened)).toHaveProperty("result");
     expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
+    const [again] = front.agent().asked("session/resume") as [Json];
+    expect(again.params).toMatchObject({ sessionId, cwd: "/" });
+    expect(again.params.mcpServers[0].url).not.toBe(url);
+    await expect.poll(() => statusOf(again.params.mcpServers[0].url)).toBe(401);
   });
 
   it("an answer to the process before does not reach the next one, which uses the same ids", async () => {

@@ -76,6 +76,38 @@ describe("plugboard acp", () => {
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
   });
 
+  it("takes servers that run in the editor with --mcp-over-acp", async () => {
+    const agent = start([], {}, ["--mcp-over-acp"]);
+    const results: Record<string, object> = {
+      "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } },
+      "tools/list": { tools: [{ name: "saw", inputSchema: { type: "object" } }] },
+    };
+    const answered = new Set<unknown>();
+    const answering = setInterval(() => {
+      for (const { id, method, params } of agent.lines()) {
+        if (method !== "mcp/message" || answered.has(id)) continue;
+        answered.add(id);
+        const result = { result: { resultType: "complete", ...results[params?.["method"] ?? ""] } };
+        agent.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, result })}\n`);
+      }
+    }, 5);
+    try {
+      expect(await agent.request("initialize", { protocolVersion: 1 })).toMatchObject({
+        result: { agentCapabilities: { mcpCapabilities: { acp: true } } },
+      });
+      const mcpServers = [{ type: "acp", name: "shop", serverId: "shop:1" }];
+      const { result } = await agent.request("session/new", { cwd: "/", mcpServers });
+      const { sessionId } = result as unknown as { sessionId: string };
+      const prompt = [{ type: "text", text: "/mcp" }];
+      await agent.request("session/prompt", { sessionId, prompt });
+      expect(agent.stdout.text).toContain("- shop (in the editor): ready, 1 tool");
+    } finally {
+      clearInterval(answering);
+    }
+    agent.stdin.end();
+    expect((await agent.done).code).toBe(0);
+  });
+
   it.each(["SIGTERM", "SIGINT"])("ends by %s with a call under way", async (signal) => {
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
