@@ -14,6 +14,7 @@ const cores = availableParallelism();
 const ALONE = [
   "test/e2e/killed-host.test.ts",
   "test/e2e/acp-killed.test.ts",
+  "test/e2e/acp-openclaw.test.ts",
   "test/e2e/attached.test.ts",
 ];
 

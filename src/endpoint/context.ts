@@ -53,6 +53,11 @@ export interface EndpointOptions {
   about?: () => string | undefined;
   /** Leaves the URIs of apps as they are, because there is only one server. */
   keepsApps?: () => boolean;
+  /**
+   * Clients are told of resources and prompts only if the board has some when they begin: some agents give their model
+   * tools to look for them. Default false: a server may get some later.
+   */
+  onlyPresent?: boolean;
   /** Clients get a search for tools in place of the tools. */
   search?: boolean;
   /** Makes a span of each call. */

@@ -348,6 +348,7 @@ class OpenEndpoint implements SessionEndpoint {
       clock,
       logger,
       questions: "board",
+      onlyPresent: true,
       ...(about && { about }),
       ...(spans && { spans }),
     });

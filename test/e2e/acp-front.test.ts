@@ -22,6 +22,9 @@ const operator = () => ({
   agents: { defaults: { mcp: { servers: { ours: desk.configured("echo") } } } },
 });
 
+/** The one number between the markers of a framed result. */
+const pidIn = (result: string): string => /^\d+$/m.exec(result)?.[0] ?? result;
+
 describe("a turn", () => {
   it("the agent has the editor's and the operator's tools as one server, and is otherwise as it was started", async () => {
     const agent = await desk.start({
@@ -33,8 +36,8 @@ describe("a turn", () => {
     const ask = (text: string): Promise<string> => agent.ask(sessionId, text);
     expect(await ask("servers")).toBe("plugboard:http");
     const tools = await ask("tools");
-    for (const name of ["mcp__theirs__echo", "mcp__ours__echo"]) expect(tools).toContain(name);
-    expect(await ask('call mcp__theirs__echo {"text":"hello"}')).toContain("hello");
+    for (const name of ["theirs__echo", "ours__echo"]) expect(tools).toContain(name);
+    expect(await ask('call theirs__echo {"text":"hello"}')).toContain("hello");
     expect(await ask("env AGENT_KEY")).toBe("kept");
     expect(await ask("cwd")).toBe(realpathSync(desk.directory));
     expect(await ask("junk 3\nsay fine")).toBe("fine");
@@ -42,7 +45,7 @@ describe("a turn", () => {
     await agent.until(() => agent.stderr.includes("a word from the agent\n"));
     // The server was asked for by the agent, and the editor shows the call as the agent tells it.
     expect(agent.of(sessionId, "tool_call")).toMatchObject([
-      { title: "mcp__plugboard__mcp__theirs__echo", rawInput: { text: "hello" } },
+      { title: "mcp__plugboard__theirs__echo", rawInput: { text: "hello" } },
     ]);
     await agent.agent.request(session.close, { sessionId });
     expect(await agent.leave()).toBe(0);
@@ -52,10 +55,10 @@ describe("a turn", () => {
     const agent = await desk.start({ env: marked(), words: behind("--no-http") });
     const sessionId = await agent.newSession(desk.directory, [desk.server("e", "echo")]);
     expect(await agent.ask(sessionId, "servers")).toBe("plugboard:stdio");
-    expect(await agent.ask(sessionId, 'call mcp__e__echo {"text":"one"}')).toContain("one");
+    expect(await agent.ask(sessionId, 'call e__echo {"text":"one"}')).toContain("one");
     expect(agent.questions).toHaveLength(1);
     // The agent asks by itself, and its question counts.
-    expect(await agent.ask(sessionId, 'ask-call mcp__e__echo {"text":"two"}')).toContain("two");
+    expect(await agent.ask(sessionId, 'ask-call e__echo {"text":"two"}')).toContain("two");
     expect(agent.questions).toHaveLength(2);
     expect(await agent.leave()).toBe(0);
   });
@@ -72,7 +75,7 @@ describe("an agent that dies", () => {
     const sessionId = await agent.newSession(desk.directory, [desk.server("e", "echo")]);
     const [agentPid, serverPid] = [
       await agent.ask(sessionId, "pid"),
-      await agent.ask(sessionId, "call mcp__e__pid"),
+      pidIn(await agent.ask(sessionId, "call e__pid")),
     ];
     const died = await agent.failure(sessionId, "stderr last words\ndie 7");
     expect(died.message).toContain("The agent exited with code 7 before it answered");
@@ -81,7 +84,7 @@ describe("an agent that dies", () => {
     const next = await agent.ask(sessionId, "pid");
     expect(next).not.toBe(agentPid);
     expect(agent.updates).toHaveLength(before + 1);
-    expect(await agent.ask(sessionId, "call mcp__e__pid")).toBe(serverPid);
+    expect(pidIn(await agent.ask(sessionId, "call e__pid"))).toBe(serverPid);
     const killed = await agent.failure(sessionId, "kill");
     expect(killed.message).toContain("was ended by SIGKILL");
     expect(isAlive(Number(next))).toBe(false);
@@ -122,9 +125,9 @@ describe("an agent that never reads the servers of a session", () => {
     const two = await agent.newSession(desk.directory, [desk.server("two", "echo")]);
     expect([one, two]).toEqual(["session-1", "session-1-2"]);
     const [first, second] = await Promise.all([agent.ask(one, "tools"), agent.ask(two, "tools")]);
-    expect(first).toContain("mcp__one__echo");
-    expect(first).not.toContain("mcp__two__");
-    expect(second).toContain("mcp__two__echo");
+    expect(first).toContain("one__echo");
+    expect(first).not.toContain("two__");
+    expect(second).toContain("two__echo");
     const pid = Number(await agent.ask(one, "pid"));
     await agent.agent.request(session.close, { sessionId: one });
     await eventually(() => !isAlive(pid));

@@ -19,7 +19,7 @@ import { silentLogger } from "../../src/model/logger.ts";
 import type { NativeTool } from "../../src/model/tool.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { deferred } from "../../src/util/deferred.ts";
-import { closeBoards, open } from "../support/boards.ts";
+import { closeBoards, fixture, open } from "../support/boards.ts";
 import { eventually } from "../support/processes.ts";
 import { INITIALIZE, legacy, modern, post, type RawAnswer } from "./harness.ts";
 
@@ -126,6 +126,28 @@ describe("an endpoint at a URL", () => {
     }
     expect(urlOf(one).pathname).not.toBe(urlOf(two).pathname);
     expect(urlOf(one).host).toBe(urlOf(two).host);
+  });
+
+  it("has resources and prompts only if a server of the board has some", async () => {
+    const all = endpoints();
+    const capabilitiesOf = async (board: Board): Promise<string[]> => {
+      const endpoint = await all.reserve();
+      endpoint.serve(board);
+      const headers = withToken(endpoint);
+      const begun = await post(urlOf(endpoint), legacy("initialize", INITIALIZE), headers);
+      const asked = modern("server/discover");
+      const found = await post(urlOf(endpoint), asked.body, { ...asked.headers, ...headers });
+      const { capabilities } = begun.message?.["result"];
+      expect(found.message?.["result"].capabilities).toEqual(capabilities);
+      return Object.keys(capabilities).toSorted();
+    };
+    const ALL = ["completions", "logging", "prompts", "resources", "tools"];
+    expect(await capabilitiesOf(await boardOf("none"))).toEqual(["logging", "tools"]);
+    expect(await capabilitiesOf(await open({ library: fixture("library") }))).toEqual(ALL);
+    // What a server has that was not started yet is not known.
+    expect(await capabilitiesOf(await open({ echo: fixture("echo") }, { start: "none" }))).toEqual(
+      ALL,
+    );
   });
 
   it("listens on loopback alone, at a path and with a token that nobody can guess", async () => {

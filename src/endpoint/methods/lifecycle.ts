@@ -2,6 +2,7 @@
 // what it wants to hear of.
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
+import { within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { forSubscription } from "../changes.ts";
 import type { ClientProfile, Exchange } from "../client.ts";
@@ -26,12 +27,16 @@ const CAPABILITIES = {
   logging: {},
 } as const;
 
+/** The states of servers that may still be asked for what they have. */
+const MAY_COME: ReadonlySet<string> = new Set(["starting", "idle", "backoff", "stopped"]);
+/** How long a client that begins waits for the lists of resources and prompts. */
+const LOOK_MS = 2000;
 /** As many URIs as one client may listen to. */
 const MOST_URIS = 1000;
 /** Of the profile that a legacy session carries. */
 const LONGEST_NAME = 100;
 
-export function initialize(exchange: Exchange, context: EndpointContext): Answer {
+export async function initialize(exchange: Exchange, context: EndpointContext): Promise<Answer> {
   const { client, request } = exchange;
   const profile = readProfile(request.params);
   if (profile === undefined) return invalidParams("protocolVersion is not a text");
@@ -39,7 +44,7 @@ export function initialize(exchange: Exchange, context: EndpointContext): Answer
   return {
     result: {
       protocolVersion: profile.protocolVersion,
-      capabilities: CAPABILITIES,
+      capabilities: await capabilitiesOf(context),
       serverInfo: SERVER_INFO,
       ...instructionsOf(context),
     },
@@ -86,13 +91,48 @@ function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObj
   return Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined));
 }
 
-export function discover(context: EndpointContext): Answer {
+export async function discover(context: EndpointContext): Promise<Answer> {
   return {
     result: {
       supportedVersions: [...MODERN_VERSIONS],
-      capabilities: CAPABILITIES,
+      capabilities: await capabilitiesOf(context),
       ...instructionsOf(context),
     },
+  };
+}
+
+/** With `onlyPresent`, what is not known counts as present: a server that has not been started, or is slow. */
+async function capabilitiesOf({
+  board,
+  clock,
+  onlyPresent = false,
+}: EndpointContext): Promise<JsonObject> {
+  const servers = onlyPresent ? board.status() : [];
+  if (!onlyPresent || servers.some(({ state }) => MAY_COME.has(state.kind))) return CAPABILITIES;
+  const ready = servers.filter(({ state }) => state.kind === "ready");
+  const isEmpty = async (
+    list: (server: string) => Promise<readonly unknown[]>,
+  ): Promise<boolean> => {
+    const lists = await Promise.all(ready.map(({ name }) => list(name).catch(() => [])));
+    return lists.every(({ length }) => length === 0);
+  };
+  const found = await within(
+    clock,
+    LOOK_MS,
+    Promise.all([
+      isEmpty((server) => board.resources.list(server)),
+      isEmpty((server) => board.resources.templates(server)),
+      isEmpty((server) => board.prompts.list(server)),
+    ]),
+  );
+  const [noResources, noTemplates, noPrompts] = found ?? [];
+  const { resources, prompts, completions, ...always } = CAPABILITIES;
+  const hasResources = !(noResources && noTemplates);
+  return {
+    ...always,
+    ...(hasResources && { resources }),
+    ...(!noPrompts && { prompts }),
+    ...((hasResources || !noPrompts) && { completions }),
   };
 }
 

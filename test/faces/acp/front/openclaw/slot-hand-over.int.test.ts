@@ -1,10 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openBoard } from "../../../../../src/board.ts";
 import { SessionEndpoints } from "../../../../../src/endpoint/session-endpoints.ts";
@@ -31,6 +28,7 @@ import {
   type GatewayOptions,
   startGateway,
 } from "../../../../fixtures/openclaw/gateway.ts";
+import { freePorts } from "../../../../support/free-ports.ts";
 
 let home: string;
 let slots: Slot[];
@@ -361,12 +359,4 @@ function start(options: GatewayOptions = {}): Promise<FixtureGateway> {
     servers: { ...Object.fromEntries(servers), plugboard: { tools: ["old"] } },
     ...options,
   });
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
