@@ -499,7 +499,7 @@ describe("plugboard openclaw setup finds", () => {
     ],
   )("%s", async (_, options, more, exit, message) => {
     const gateway = options === undefined ? undefined : await startGateway(options);
-    if (gateway !== undefined) left.push(gateway.stop);
+    if (gateway !== undefined) left.push(() => gateway.stop());
     const port = gateway?.port ?? BASE + 9;
     put(FILE, JSON.stringify({ gateway: { port, auth: { token: "secret" }, ...more } }));
     const { code, stderr } = await setupSlots(1);
