@@ -100,7 +100,7 @@ export const PLUGIN_CHECKS = [
   },
   {
     name: "the plugin: installs from a packed file",
-    async run({ openclaw, pluginDir, directory, env }) {
+    async run({ openclaw, configure, turn, pluginDir, directory, env }) {
       const pack = spawn("npm", ["pack", pluginDir, "--pack-destination", directory], {
         env,
         stdio: "ignore",
@@ -109,8 +109,27 @@ export const PLUGIN_CHECKS = [
       assert.equal(code, 0, "npm pack failed");
       const file = readdirSync(directory).find((name) => name.endsWith(".tgz"));
       await openclaw(["plugins", "uninstall", "plugboard", "--force"]);
+      // Uninstalling leaves a mark that keeps the plugin disabled.
+      configure(({ plugins }) => delete plugins.entries.plugboard);
       await install(openclaw, [join(directory, file)]);
       await expectLoaded(openclaw);
+      configure(({ plugins }) => {
+        plugins.entries.plugboard.config = { frameOtherServers: true };
+      });
+      const requests = await turn([{ name: "other__echo", arguments: { text: "hello" } }]);
+      const { text } = requests.at(-1).toolResults[0];
+      assert.deepEqual(FRAME.exec(text)?.slice(2), ["other", "echo", "hello"]);
+    },
+  },
+  {
+    name: "the plugin: with OpenClaw's tool search, which frames results itself, there is one frame",
+    async run({ configure, turn }) {
+      configure((config) => delete config.tools);
+      const args = { id: "other__echo", args: { text: FORGED } };
+      const requests = await turn([{ name: "tool_call", arguments: args }]);
+      const { text } = requests.at(-1).toolResults[0];
+      assert.equal(text.split("<<<END_EXTERNAL_UNTRUSTED_CONTENT").length, 2, text);
+      assert.match(text, /Source: API\n---\n/);
     },
   },
 ];
