@@ -248,6 +248,25 @@ describe("slots", () => {
     expect(undo.stderr).not.toContain(tokens()[0]);
   });
 
+  it("are shown as one change, with brackets that fit", async () => {
+    put(FILE, "{\n  gateway: {},\n}\n");
+    const shown = ({ stderr }: { stderr: string }, sign: string): string =>
+      stderr
+        .split("\n")
+        .filter((line) => line.startsWith(sign))
+        .map((line) => line.slice(2))
+        .join("\n");
+    const argv = ["openclaw", "setup", "--slots", "3", "--base-port", String(BASE)];
+    const added = shown(await scratch.run(argv, env()), "+ ");
+    await setupSlots(3);
+    expect(parseText(`{${added}}`)).toMatchObject({ kind: "document" });
+    expect(Object.keys(servers())).toHaveLength(3);
+    const names = (text: string): string[] => text.match(/plugboard-\d(?=":)/g) ?? [];
+    expect(names(added)).toEqual(["plugboard-1", "plugboard-2", "plugboard-3"]);
+    const undo = await scratch.run(["openclaw", "setup", "--undo"], env());
+    expect(shown(undo, "- ")).toBe(added);
+  });
+
   it("come with the entry for an editor, which finds the same OpenClaw", async () => {
     put("claw.json5", "{}");
     const { stdout } = await scratch.run(
@@ -411,7 +430,7 @@ describe("plugboard openclaw setup finds", () => {
       "neither program nor file",
       undefined,
       3,
-      /OpenClaw is not here[^]*npm install -g openclaw[^]*--file/,
+      /^plugboard: OpenClaw is not here[^]*npm install -g openclaw[^]*--file/,
     ],
     ["a file and no program", "{}", 0, /^warning: the command openclaw is not on your PATH$/m],
     [
