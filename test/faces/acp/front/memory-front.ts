@@ -44,6 +44,7 @@ export class MemoryAgent {
   isStopped = false;
   readonly #script: Script;
   readonly #ended = deferred<AgentEnd>();
+  readonly #words: string[] = [];
   #take: (line: Line) => Promise<void> | undefined = () => undefined;
   readonly #cutter = new LineCutter(32 * 1024 * 1024);
 
@@ -57,6 +58,7 @@ export class MemoryAgent {
         return new Promise(() => {});
       },
       send: (line) => this.#receive(line),
+      keepWords: (line) => void this.#words.push(line.toString()),
       room: () => undefined,
       ended: this.#ended.promise,
       stop: async () => {
@@ -82,7 +84,7 @@ export class MemoryAgent {
   }
 
   end(how: Partial<AgentEnd>): void {
-    this.#ended.resolve({ code: null, signal: null, stderr: [], ...how });
+    this.#ended.resolve({ code: null, signal: null, stderr: this.#words, ...how });
   }
 
   #receive(line: Buffer): void {
