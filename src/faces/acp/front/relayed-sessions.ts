@@ -192,8 +192,8 @@ export class RelayedSessions {
     const { hold, logger } = this.#options;
     const settled = work.catch((error: unknown) => {
       logger.warn("a session cannot have its servers", { session: session.id, error });
-      const { message } = toRpcError(error);
-      session.lost = `This session cannot have its servers: ${message}. Open a new session.`;
+      const reason = errorText(toRpcError(error));
+      session.lost = `This session cannot have its servers: ${reason}. Open a new session.`;
       void session.close();
     });
     hold(session.id, settled);
