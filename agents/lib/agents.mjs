@@ -132,8 +132,11 @@ export const NODE_DIRECTORY = `${MODULES}node24/bin`;
 
 export function versions() {
   return {
-    agents: AGENTS.map((agent) => `${agent.name} ${versionOf(agent.package, agent.modules)}`),
+    agents: AGENTS.filter(({ modules }) => modules === undefined).map(
+      (agent) => `${agent.name} ${versionOf(agent.package)}`,
+    ),
     agentNode: versionOf("node24"),
+    tsagent: versionOf("@tsagent/core", `${TSAGENT}node_modules/`),
   };
 }
 

@@ -21,7 +21,8 @@ export async function openRig() {
   const marker = `PLUGBOARD_AGENTS=${root}`;
   const model = await startModel({ turns: scriptedTurn });
   const config = join(root, "plugboard.json");
-  const demo = { command: process.execPath, args: [DEMO] };
+  // Servers get little of an environment, and what is left running is looked for by this.
+  const demo = { command: process.execPath, args: [DEMO], env: { PLUGBOARD_AGENTS: root } };
   writeFileSync(config, JSON.stringify({ agents: { defaults: { mcp: { servers: { demo } } } } }));
   let count = 0;
 

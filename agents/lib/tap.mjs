@@ -9,5 +9,8 @@ process.stdin.pipe(createWriteStream(file, { flags: "a" }));
 process.stdin.pipe(child.stdin);
 // It has ended, which says enough.
 child.stdin.on("error", () => {});
-child.once("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)));
-for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => child.kill(signal));
+child.once("exit", (code) => {
+  process.exitCode = code ?? 1;
+  process.stdin.destroy();
+});
+for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => child.kill(signal));

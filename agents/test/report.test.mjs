@@ -15,8 +15,12 @@ test("the page has the versions and each outcome", () => {
       cores: 2,
       agents: ["Codex 2.6.0", "OpenCode 1.2.3"],
       agentNode: "24.1.0",
+      tsagent: "1.3.6",
     },
   });
-  assert.match(text, /2026-01-02, Codex 2\.6\.0, OpenCode 1\.2\.3 on Node 24\.1\.0/);
+  assert.match(
+    text,
+    /2026-01-02, Codex 2\.6\.0, OpenCode 1\.2\.3 on Node 24\.1\.0, tsagent 1\.3\.6/,
+  );
   assert.match(text, /\| one +\| passed +\|\n\| two +\| failed +\|/);
 });
