@@ -23,7 +23,6 @@ const operator = () => ({
   agents: { defaults: { mcp: { servers: { ours: desk.configured("echo") } } } },
 });
 
-
 describe("a turn", () => {
   it("the agent has the editor's and the operator's tools as one server, and is otherwise as it was started", async () => {
     const agent = await desk.start({
