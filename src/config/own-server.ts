@@ -19,9 +19,9 @@ const MOST_WORDS = 100;
 /** Whether a server is a board on this machine. Its keys may be anything that somebody wrote into a file. */
 export function isBoard(
   { command, args, url }: { command?: unknown; args?: unknown; url?: unknown },
-  ports?: readonly number[],
+  { ports, name }: { ports?: readonly number[]; name?: string } = {},
 ): boolean {
-  return isOwnServer(command, args) || isOwnGateway(url, ports);
+  return isOwnServer(command, args) || isOwnGateway(url, ports, name);
 }
 
 /** Whether a command line starts a board. */
@@ -42,15 +42,21 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
   return !after.includes("--attach") && after.some((word) => word === "serve" || word === "acp");
 }
 
-/** Whether a URL is that of a gateway on this machine: at the port that it has by default, or at one of these. */
-function isOwnGateway(url: unknown, ports: readonly number[] = []): boolean {
+/**
+ * Whether a URL is that of a gateway on this machine: at the port that it has by default, or at one of these, or under our
+ * own name. A slot of OpenClaw is the board of a session.
+ */
+function isOwnGateway(url: unknown, ports: readonly number[] = [], name?: string): boolean {
   if (typeof url !== "string" || !URL.canParse(url)) return false;
   const { hostname, pathname } = new URL(url);
   if (!/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return false;
   const port = portOf(url);
   // Something else may listen at the port that a gateway has by default.
-  const isDefault = port === DEFAULT_PORT && /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
-  return isDefault || ports.includes(port);
+  const isPath = /^\/(?:agents\/[^/]+\/)?mcp\/?$/.test(pathname);
+  const isSlot = /^\/mcp\/plugboard-\d+$/.test(pathname);
+  return (
+    isSlot || (isPath && (port === DEFAULT_PORT || name === "plugboard")) || ports.includes(port)
+  );
 }
 
 /** Also where it is not written. */

@@ -17,10 +17,8 @@ const SHARED_TOOLS = `${SHARED_ENTRY}__*`;
 
 /** OpenClaw waits 30 seconds by itself; a server that `npx` still has to install may take longer. */
 const CONNECTION_TIMEOUT_MS = 60_000;
-/** Without it, OpenClaw waits 1.5 seconds for the list of tools. */
-const REQUEST_TIMEOUT_MS = 120_000;
-/** Somebody at an editor may have to approve the call first. */
-const SLOT_REQUEST_TIMEOUT_MS = 600_000;
+/** Without it, OpenClaw waits 1.5 seconds for the list of tools. It is this long because somebody may have to approve a call. */
+const REQUEST_TIMEOUT_MS = 600_000;
 
 export function slotName(number: number): string {
   return `plugboard-${number}`;
@@ -34,7 +32,7 @@ export function slotEntry(slot: Slot): ConfigEntry {
       transport: "streamable-http",
       headers: { Authorization: `Bearer ${slot.token}` },
       connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
-      requestTimeoutMs: SLOT_REQUEST_TIMEOUT_MS,
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
       enabled: false,
     },
   };
@@ -42,12 +40,13 @@ export function slotEntry(slot: Slot): ConfigEntry {
 
 /** `target` is a program and its arguments, or the URL of a gateway. */
 export function sharedEntry(target: JsonObject): ConfigEntry {
-  const transport = target["url"] === undefined ? {} : { transport: "streamable-http" };
+  const { url, ...rest } = target;
   return {
     path: [...SERVERS, SHARED_ENTRY],
     value: {
-      ...target,
-      ...transport,
+      // Without the transport, OpenClaw would speak the older one.
+      ...(url !== undefined && { url, transport: "streamable-http" }),
+      ...rest,
       connectionTimeoutMs: CONNECTION_TIMEOUT_MS,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     },

@@ -29,7 +29,8 @@ export function gatewayAddress(
       ...(given.url === undefined && secrets(read, env, { isRemote, named })),
       ...given,
     },
-    isRemote: !isLoopback(url),
+    // A tunnel ends on this machine, and the gateway is on the other one.
+    isRemote: !isLoopback(url) || url === remote,
   };
 }
 

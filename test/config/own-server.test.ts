@@ -37,6 +37,9 @@ describe("a URL of the gateway itself", () => {
     ["http://[::1]:7584/mcp/", true],
     ["http://127.0.0.1:7585/mcp", false],
     ["http://127.0.0.1:7584/other", false],
+    ["http://127.0.0.1:7601/mcp/plugboard-1", true],
+    ["http://127.0.0.1:7601/mcp/notes-1", false],
+    ["http://example.com:7601/mcp/plugboard-1", false],
     ["https://example.com:7584/mcp", false],
     ["${URL}", false],
     [undefined, false],
@@ -52,6 +55,16 @@ describe("a URL of the gateway itself", () => {
     ["http://127.0.0.1:7586/mcp", false],
     ["http://example.com:7585/mcp", false],
   ])("%s, while gateways listen at 7585 and 80", (url, expected) => {
-    expect(isBoard({ url }, [7585, 80])).toBe(expected);
+    expect(isBoard({ url }, { ports: [7585, 80] })).toBe(expected);
+  });
+
+  it.each<[string, string, boolean]>([
+    ["http://127.0.0.1:7585/mcp", "plugboard", true],
+    ["http://127.0.0.1:7585/agents/a/mcp", "plugboard", true],
+    ["http://127.0.0.1:7585/mcp", "notes", false],
+    ["http://127.0.0.1:7585/notes", "plugboard", false],
+    ["https://example.com/mcp", "plugboard", false],
+  ])("%s, for a server called %s", (url, name, expected) => {
+    expect(isBoard({ url }, { name })).toBe(expected);
   });
 });

@@ -168,7 +168,7 @@ export class ServerDraft {
     this.#convert = convert;
     const others = this.#apply(this.given, this.origin, rules);
     finish(this);
-    if (!this.isLeftOut && isBoard(this.#result)) {
+    if (!this.isLeftOut && isBoard(this.#result, { name: this.name })) {
       this.draft.notes.push(atKey(this.origin, "is Plugboard itself; it is left out"));
       this.isLeftOut = true;
     }

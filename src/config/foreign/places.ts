@@ -82,25 +82,24 @@ export function places({ platform, env, homedir, cwd }: PlacesOptions): FilePlac
 /** As OpenClaw 2026.9.6 looks for it. Its variables may begin with `~`, and the names that it had before still count. */
 function openclawFiles(
   { env, homedir, cwd }: Pick<PlacesOptions, "env" | "homedir" | "cwd">,
-  { join, resolve }: typeof posix,
+  system: typeof posix,
 ): string[] {
   const given = (name: string, home: string): string | undefined => {
     const path = env[name]?.trim();
-    return path
-      ? resolve(
-          cwd,
-          path.replace(/^~(?=$|[\\/])/, () => home),
-        )
-      : undefined;
+    if (!path) return undefined;
+    const expanded = path.replace(/^~(?=$|[\\/])/, () => home);
+    return system.resolve(cwd, expanded);
   };
   const home = given("OPENCLAW_HOME", homedir) ?? homedir;
   const named = given("OPENCLAW_CONFIG_PATH", home);
   if (named !== undefined) return [named];
   const state = given("OPENCLAW_STATE_DIR", home);
   const directories =
-    state === undefined ? [join(home, ".openclaw"), join(home, ".clawdbot")] : [state];
+    state === undefined
+      ? [system.join(home, ".openclaw"), system.join(home, ".clawdbot")]
+      : [state];
   return directories.flatMap((directory) =>
-    ["openclaw.json", "clawdbot.json"].map((name) => join(directory, name)),
+    ["openclaw.json", "clawdbot.json"].map((name) => system.join(directory, name)),
   );
 }
 

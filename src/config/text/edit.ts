@@ -359,7 +359,7 @@ function insertion(
   const items = itemsOf(container);
   if (typeof step === "number" && step !== items.length) throw noElement(items.length, step);
   const last = items.at(-1);
-  const style = styleBeside(page, last);
+  const style = styleBeside(page, items);
   const item = (indent: string | undefined): string => {
     const key = typeof step === "string" ? `${writtenKey(step, style)}${style.colon}` : "";
     return `${key}${written(value, indent, style)}`;
@@ -369,11 +369,16 @@ function insertion(
     : nextInsertion(page, last, item, style);
 }
 
-/** The item before the new one shows how keys are written. */
-function styleBeside({ text, style }: Page, last: Item | undefined): Style {
+/** The items before the new one show how keys are written. A key that cannot go without quotes says nothing about others. */
+function styleBeside({ text, style }: Page, items: readonly Item[]): Style {
+  const last = items.at(-1);
   if (last?.name === undefined) return style;
-  const hasBareKeys = last.name.type === "Identifier";
-  return { ...style, hasBareKeys, keyQuote: keyQuote(text, last) ?? style.keyQuote };
+  const telling = items.findLast(({ key }) => canBeBare(String(key)));
+  return {
+    ...style,
+    hasBareKeys: telling === undefined ? style.hasBareKeys : telling.name?.type === "Identifier",
+    keyQuote: keyQuote(text, last) ?? style.keyQuote,
+  };
 }
 
 function firstInsertion(
@@ -512,7 +517,11 @@ function isTight({ colon }: Style): boolean {
 }
 
 function writtenKey(key: string, { hasBareKeys, keyQuote: quote }: Style): string {
-  return hasBareKeys && /^[A-Za-z_$][\w$]*$/.test(key) ? key : writtenString(key, quote);
+  return hasBareKeys && canBeBare(key) ? key : writtenString(key, quote);
+}
+
+function canBeBare(key: string): boolean {
+  return /^[A-Za-z_$][\w$]*$/.test(key);
 }
 
 function writtenString(value: string, quote: Quote): string {

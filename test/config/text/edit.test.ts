@@ -28,6 +28,13 @@ describe("setting a value", () => {
       { d: [] },
       '{\n\t"a": {\n\t\t"b": 1,\n\t\t"c": {\n\t\t\t"d": []\n\t\t}\n\t}\n}',
     ],
+    [
+      "without quotes around keys, behind a key that needs them",
+      '{\n  a: {\n    "b-1": 1\n  }\n}',
+      ["a", "b-2"],
+      { c: 2 },
+      '{\n  a: {\n    "b-1": 1,\n    "b-2": {\n      c: 2\n    }\n  }\n}',
+    ],
     ["with a trailing comma", "{\n  a: 1,\n}", ["b"], 2, "{\n  a: 1,\n  b: 2,\n}"],
     [
       "with trailing commas inside, where the file has them",

@@ -12,8 +12,10 @@ import {
   sharedEntry,
   slotsIn,
 } from "../../../openclaw/config-entries.ts";
+import type { TextFile } from "../../../config/text/text-file.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
+import { refuseIncluded } from "./included.ts";
 
 /** How a board is started: a program, its first arguments, and the words that follow. */
 export interface BoardStart {
@@ -43,6 +45,8 @@ export interface ConnectedApplication {
   marks?: (around: PlacesOptions) => string[];
   /** Its own commands. */
   programs: readonly string[];
+  /** Throws CONFIG_INVALID where the file cannot be changed. */
+  refuse?: (file: TextFile, value: unknown) => void;
   /** `value` is what the file has now. */
   entries: (start: BoardStart, value: unknown) => Entry[];
   /** What `value` has of ours; without it, what starts a board under the names of `entries`. */
@@ -194,6 +198,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     files: userFiles("openclaw"),
     programs: ["openclaw"],
     entries: (start) => [openclawEntry(sharedEntry(withEnv(plain(start), start)))],
+    refuse: (file, value) => refuseIncluded(file, value, ["mcp", "servers"]),
     own: ownInOpenclaw,
     kept: (value) => [...slotsIn(value), ...denialsIn(value)].map(openclawEntry),
     next: "OpenClaw has the board in its next session; openclaw mcp status shows it",

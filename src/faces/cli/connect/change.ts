@@ -4,6 +4,7 @@
 import { rm, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { KeyPath } from "../../../config/issue.ts";
 import { type TextFile, writeTextFile } from "../../../config/text/text-file.ts";
 import { valueIn } from "../../../model/json.ts";
 import { pathExists } from "../../../util/path-exists.ts";
@@ -55,7 +56,7 @@ export async function planChange(wish: Wish): Promise<Change> {
   const isExact = before.directories !== undefined;
   const base = before.text ?? "";
   const value = valueOf(application, { ...file, text: before.text });
-  const wanted = inOrder(wish.wanted(value), valueOf(application, file));
+  const wanted = inOrder(wish.wanted(value), before.paths);
   const change = { file, home, wanted, isExact };
   if (wanted.length === 0 && isExact && before.text === undefined) {
     return { ...change, outcome: { kind: "removal", directories: before.directories ?? [] } };
@@ -74,6 +75,7 @@ export async function planChange(wish: Wish): Promise<Change> {
         before: before.text === undefined ? undefined : hashOf(before.text),
         after: hashOf(text),
         splices,
+        paths: wanted.map(({ path }) => path),
         directories: before.directories ?? (await missingDirectories(file.target)),
       }
     : undefined;
@@ -81,25 +83,13 @@ export async function planChange(wish: Wish): Promise<Change> {
   return { ...change, outcome: { kind: "text", text, steps, record } };
 }
 
-/** What the file has already comes first, in its order: then nothing moves where nothing changes. */
-function inOrder(entries: readonly Entry[], value: unknown): Entry[] {
-  const placed = entries.map((entry) => ({ entry, place: placeIn(value, entry.path) }));
-  return placed.toSorted((a, b) => comparePlaces(a.place, b.place)).map(({ entry }) => entry);
-}
-
-/** The positions of the keys on the way. Empty where there is nothing. */
-function placeIn(value: unknown, path: Entry["path"]): number[] {
-  if (valueIn(value, path) === undefined) return [];
-  return path.map((key, depth) => {
-    if (typeof key === "number") return key;
-    return Object.keys(valueIn(value, path.slice(0, depth)) as object).indexOf(key);
-  });
-}
-
-function comparePlaces(a: readonly number[], b: readonly number[]): number {
-  if (a.length === 0 || b.length === 0) return b.length - a.length;
-  const at = a.findIndex((position, depth) => position !== b[depth]);
-  return at === -1 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+/** What an earlier change has put there comes first, in its order: then nothing moves where nothing changes. */
+function inOrder(entries: readonly Entry[], earlier: readonly KeyPath[]): Entry[] {
+  const rank = ({ path }: Entry): number => {
+    const at = earlier.findIndex((each) => isDeepStrictEqual(each, path));
+    return at === -1 ? earlier.length : at;
+  };
+  return entries.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function isIn(value: unknown, entry: Entry): boolean {
@@ -140,14 +130,12 @@ export interface AskOptions {
   yes: boolean;
   /** What else there is to know before the answer. */
   notes?: readonly string[];
-  /** Not shown: tokens among the lines that come. */
-  hidden?: readonly string[];
 }
 
 /** Shows the change, asks, and writes. Rejects with NOT_APPROVED, and with SYSTEM_ERROR where it cannot be written. */
 export async function makeChange(
   { file, home, outcome }: Change,
-  { yes, notes = [], hidden = [] }: AskOptions,
+  { yes, notes = [] }: AskOptions,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
@@ -165,7 +153,7 @@ export async function makeChange(
   const { text, steps, record } = outcome;
   screen.note(`${visible(file.file)} would change:`);
   for (const line of steps.flatMap((step) => changeLines(step.text, step.splices))) {
-    screen.note(hidden.reduce((shown, secret) => shown.replaceAll(secret, "…"), line));
+    screen.note(line);
   }
   for (const line of notes) screen.note(line);
   await requireYes("Write it?", { yes, what: "write it" }, context);

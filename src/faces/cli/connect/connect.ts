@@ -63,6 +63,7 @@ export async function connect(
   refuseBoardInBoard(source, agent, file, application);
   const start = await boardStart(source, agent, context);
   const value = valueOf(application, file);
+  application.refuse?.(file, value);
   const present = ourEntries(application, value);
   const kept = application.kept?.(value) ?? [];
   const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
@@ -175,9 +176,9 @@ function refuseBoardInBoard(
 }
 
 /** An entry of the same name that somebody else made is left alone. */
-function refuseForeign(
+export function refuseForeign(
   entries: readonly Entry[],
-  present: readonly Entry[],
+  present: readonly Pick<Entry, "path">[],
   value: unknown,
   file: TextFile,
   { name }: ConnectedApplication,

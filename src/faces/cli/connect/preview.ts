@@ -1,5 +1,5 @@
-// Shows a change to an application's file: the lines that come and go, and one line around them. What else is in the file
-// may be secret, so the values in those lines are left out.
+// Shows a change to an application's file: the lines that come and go, without tokens, and one line around them. What else is
+// in the file may be secret, so the values in those lines are left out.
 
 import { truncate } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
@@ -33,7 +33,8 @@ function linesOf(text: string): string[] {
 }
 
 function shown(line: string): string {
-  return visible(truncate(line, LONGEST_LINE));
+  // A reference to a variable is no secret.
+  return visible(truncate(line.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…"), LONGEST_LINE));
 }
 
 /** Texts that are no keys are left out. */

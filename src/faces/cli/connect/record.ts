@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { KeyPath } from "../../../config/issue.ts";
 import { isJsonObject } from "../../../model/json.ts";
 import type { TextFile } from "../../../config/text/text-file.ts";
 import { readJsonFile, writeJsonFile } from "../../../state/json-file.ts";
@@ -16,6 +17,8 @@ export interface ConnectRecord {
   /** Of the text after it. */
   after: string;
   splices: Splice[];
+  /** Of the entries, in the order of the splices. */
+  paths: KeyPath[];
   /** Directories that were made for it, the outermost first. */
   directories: string[];
 }
@@ -34,16 +37,21 @@ export function hashOf(text: string): string {
 async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
   const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
   if (!isJsonObject(value)) return undefined;
-  const { before, after, splices, directories } = value;
+  // Earlier versions kept no paths.
+  const { before, after, splices, directories, paths = [] } = value;
   const isWhole =
     value["file"] === file &&
     (before === undefined || typeof before === "string") &&
     typeof after === "string" &&
     Array.isArray(splices) &&
     splices.every(isSplice) &&
+    Array.isArray(paths) &&
+    paths.every((path) => Array.isArray(path)) &&
     Array.isArray(directories) &&
     directories.every((each) => typeof each === "string");
-  return isWhole ? { file, before, after, splices, directories } : undefined;
+  return isWhole
+    ? { file, before, after, splices, directories, paths: paths as KeyPath[] }
+    : undefined;
 }
 
 export async function writeRecord(home: string, record: ConnectRecord): Promise<void> {
@@ -68,6 +76,8 @@ export interface Before {
   text: string | undefined;
   /** How the file has become what it is; empty where nobody knows. */
   splices: readonly Splice[];
+  /** Of what is there of ours, in the order of the splices. */
+  paths: readonly KeyPath[];
   /** Those that were made for the file. Undefined where nobody knows what the file was. */
   directories?: string[];
 }
@@ -75,11 +85,11 @@ export interface Before {
 /** What the file was before it was connected, where that is known; else what it is. */
 export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
   const record = await readRecord(home, target);
-  const unknown: Before = { text, splices: [] };
+  const unknown: Before = { text, splices: [], paths: [] };
   if (record === undefined || text === undefined || hashOf(text) !== record.after) return unknown;
-  const { splices, directories } = record;
+  const { splices, paths, directories } = record;
   const before = takeBack(text, splices);
   if (before === undefined) return unknown;
-  if (record.before === undefined) return { text: undefined, splices, directories };
-  return hashOf(before) === record.before ? { text: before, splices, directories } : unknown;
+  if (record.before === undefined) return { text: undefined, splices, paths, directories };
+  return hashOf(before) === record.before ? { text: before, splices, paths, directories } : unknown;
 }

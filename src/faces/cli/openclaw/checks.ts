@@ -43,7 +43,7 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
     wants === "slots" ? checkGateway(config, context) : [],
     checkMode(file),
   ]);
-  return [...program, ...gateway, ...checkTools(config), ...mode];
+  return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 
 async function checkProgram(
@@ -67,7 +67,10 @@ async function checkProgram(
     typeof touched === "string" && /^\d{4}\.\d+\.\d+/.test(touched) ? touched : undefined;
   switch (program.kind) {
     case "found":
-      return [checkVersion(program.version, wants)];
+      return [
+        checkVersion(program.version, wants),
+        ...(file.text === undefined && !isNamed ? [noFile(file)] : []),
+      ];
     case "absent":
       return [
         {
@@ -92,6 +95,15 @@ async function checkProgram(
         ...(written === undefined ? [] : [checkVersion(written, wants)]),
       ];
   }
+}
+
+function noFile({ file }: TextFile): Finding {
+  return {
+    about: "file",
+    state: "warning",
+    message: `there is no ${file} yet, so it would be made`,
+    remedy: "if OpenClaw is new here, set it up first: openclaw onboard",
+  };
 }
 
 function checkVersion(version: string, wants: "slots" | "shared"): Finding {
@@ -162,6 +174,18 @@ async function checkGateway(config: unknown, { io, clock }: CliContext): Promise
   } finally {
     await client.close();
   }
+}
+
+function checkReload(config: unknown): Finding[] {
+  if (valueIn(config, ["gateway", "reload", "mode"]) !== "off") return [];
+  return [
+    {
+      about: "gateway",
+      state: "warning",
+      message: 'gateway.reload.mode is "off", so that a running gateway does not notice the change',
+      remedy: "restart it afterwards: openclaw gateway restart",
+    },
+  ];
 }
 
 /** Rules of OpenClaw under which no tool of any MCP server is seen. */

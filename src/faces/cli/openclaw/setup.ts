@@ -2,17 +2,15 @@
 
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { type JsonObject, valueIn } from "../../../model/json.ts";
+import type { JsonObject } from "../../../model/json.ts";
 import {
   agentsIn,
   denialsExcept,
-  includeOn,
   sharedEntry,
   slotEntry,
   slotsIn,
@@ -39,9 +37,10 @@ import {
 } from "../connect/applications.ts";
 import { boardStart } from "../connect/board-start.ts";
 import { type Change, makeChange, planChange } from "../connect/change.ts";
-import { connect } from "../connect/connect.ts";
+import { connect, refuseForeign } from "../connect/connect.ts";
 import { disconnect } from "../connect/disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../connect/found.ts";
+import { refuseIncluded } from "../connect/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
@@ -80,21 +79,8 @@ async function findConfig(
   const application = applicationOf("openclaw");
   const file = await readTextFile(await fileOf(application, named, io));
   const value = valueOf(application, file);
-  if (action === "setup") refuseIncluded(file, value, ["mcp", "servers"]);
+  if (action === "setup") application.refuse?.(file, value);
   return { application, file, value, home: plugboardHome(io.env, io.homedir) };
-}
-
-/** OpenClaw itself writes to such a file no more once something stands beside the `$include`. */
-function refuseIncluded({ file }: TextFile, value: unknown, path: readonly string[]): void {
-  const include = includeOn(value, path);
-  if (include === undefined) return;
-  const place = include.path.length === 0 ? "everything" : include.path.join(".");
-  const files = include.files.map((each) => visible(resolve(dirname(file), each))).join(", ");
-  throw new PlugboardError(
-    "CONFIG_INVALID",
-    `in ${visible(file)}, ${place} comes from ${files} by $include, where Plugboard writes nothing`,
-    { hint: `put ${path.join(".")} into ${visible(file)} itself, and try again` },
-  );
 }
 
 // Slots
@@ -116,7 +102,7 @@ async function setUpSlots(
   );
   await refuseInUse([...(listed?.slots ?? []), ...present.map(({ slot }) => slot)], slots.slots);
   const entries = slots.slots.map((slot) => openclawEntry(slotEntry(slot)));
-  refuseForeign(entries, present, value, file);
+  refuseForeign(entries, present, value, file, application);
   const change = await planChange({
     application,
     file,
@@ -124,8 +110,7 @@ async function setUpSlots(
     present: present.map(openclawEntry),
     wanted: () => [...ourEntries(application, value), ...entries],
   });
-  const hidden = [...present.map(({ slot }) => slot), ...slots.slots].map(({ token }) => token);
-  await makeChange(change, { yes: command.yes, hidden }, context);
+  await makeChange(change, { yes: command.yes }, context);
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);
@@ -145,32 +130,12 @@ async function refuseInUse(before: readonly Slot[], after: readonly Slot[]): Pro
   const going = before.filter(
     ({ name, port }) => !after.some((slot) => slot.name === name && slot.port === port),
   );
-  const [used] = await slotsInUse(going);
+  const [used] = await slotsInUse([...new Map(going.map((slot) => [slot.port, slot])).values()]);
   if (used === undefined) return;
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `the slot ${used.name}, at port ${used.port}, is in use`,
     { hint: "close the sessions of your editor with OpenClaw first" },
-  );
-}
-
-/** A server that somebody has called like a slot is left alone. */
-function refuseForeign(
-  entries: readonly Entry[],
-  present: readonly Pick<Entry, "path">[],
-  value: unknown,
-  { file }: TextFile,
-): void {
-  const taken = entries.find(
-    ({ path }) =>
-      valueIn(value, path) !== undefined &&
-      !present.some((own) => isDeepStrictEqual(own.path, path)),
-  );
-  if (taken === undefined) return;
-  throw new PlugboardError(
-    "INVALID_ARGUMENTS",
-    `${visible(file)} has something else under ${taken.path.join(".")}, which is not changed`,
-    { hint: "rename it in OpenClaw" },
   );
 }
 
@@ -199,7 +164,11 @@ async function reportSlots(
     });
     return EXIT.ok;
   }
-  const what = `${plural(slots.length, "slot")} at the ports from ${basePort + 1} to ${basePort + slots.length}`;
+  const ports =
+    slots.length === 1
+      ? `port ${basePort + 1}`
+      : `the ports from ${basePort + 1} to ${basePort + slots.length}`;
+  const what = `${plural(slots.length, "slot")} at ${ports}`;
   screen.lines([
     isNew
       ? `OpenClaw has ${what}: ${visible(file)}`
@@ -250,13 +219,8 @@ async function setUpShared(
   showFindings(findings, context);
   const application = withAgents(found.application, shared.agents);
   if (shared.url === undefined) return connect(command, application, context, { findings });
-  const { target, hidden, notes } = await gatewayTarget(shared, context);
-  return writeGateway(
-    { ...found, application },
-    { target, hidden, notes, findings },
-    command,
-    context,
-  );
+  const { target, notes } = await gatewayTarget(shared, context);
+  return writeGateway({ ...found, application }, { target, notes, findings }, command, context);
 }
 
 /** With rules for the other agents, in place of those that the file has; without agents, those stay. */
@@ -297,8 +261,6 @@ function checkAgents(agents: readonly string[], value: unknown, { file }: TextFi
 
 interface GatewayTarget {
   target: JsonObject;
-  /** Not shown. */
-  hidden: string[];
   notes: string[];
 }
 
@@ -321,7 +283,6 @@ async function gatewayTarget(
   if (tokenEnv !== undefined) {
     return {
       target: { url, headers: { Authorization: `Bearer \${${tokenEnv}}` } },
-      hidden: [],
       notes: [
         `OpenClaw reads the token from ${tokenEnv}: set it where its gateway starts, such as in ~/.openclaw/.env`,
       ],
@@ -330,7 +291,6 @@ async function gatewayTarget(
   if (running?.url === undefined || new URL(running.url).origin !== new URL(url).origin) {
     return {
       target: { url },
-      hidden: [],
       notes: [
         `The entry has no token. If ${url} needs one, give the variable that has it: --token-env <name>`,
       ],
@@ -340,7 +300,6 @@ async function gatewayTarget(
   const token = await tokens.ensureDefault();
   return {
     target: { url, headers: { Authorization: `Bearer ${token}` } },
-    hidden: [token],
     notes: [
       "The entry has the gateway's token. A token of its own, which you can revoke alone, is better where others read the",
       "file: plugboard tokens add openclaw, and give it with --token-env <name>",
@@ -363,14 +322,14 @@ function checkedUrl(text: string | undefined): string | undefined {
 
 async function writeGateway(
   { application, file, value, home }: FoundConfig,
-  { target, hidden, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
+  { target, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
   { yes }: OpenclawCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
   const present = ourEntries(application, value);
   const shared = openclawEntry(sharedEntry(target));
-  refuseForeign([shared], present, value, file);
+  refuseForeign([shared], present, value, file, application);
   const start = { command: "", args: [], env: {}, variables: [] };
   const rules = (without: unknown): Entry[] =>
     application.entries(start, without).filter(({ value: entry }) => typeof entry === "string");
@@ -381,7 +340,7 @@ async function writeGateway(
     present,
     wanted: (without) => [...(application.kept?.(value) ?? []), shared, ...rules(without)],
   });
-  await makeChange(change, { yes, notes, hidden }, context);
+  await makeChange(change, { yes, notes }, context);
   if (options.json) {
     const denied = change.wanted.filter(({ value: entry }) => typeof entry === "string");
     screen.json({
@@ -430,7 +389,7 @@ async function takeOut(
   }
   const used = await slotsInUse(slots.map(({ slot }) => slot));
   for (const { name } of used) screen.note(`${name} is in use: its session loses its servers`);
-  await makeChange(change, { yes, hidden: slots.map(({ slot }) => slot.token) }, context);
+  await makeChange(change, { yes }, context);
   await rm(list, { force: true });
   if (options.json) {
     screen.json({
@@ -451,14 +410,12 @@ async function takeOut(
 
 // Findings
 
-const SIGN = { ok: "ok", warning: "warning", problem: "problem" } as const;
-
 /** Rejects with UNSUPPORTED if one of them is a problem. */
 function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
   const problem = findings.find(({ state }) => state === "problem");
   for (const finding of findings) {
     if (finding === problem) continue;
-    screen.note(`${SIGN[finding.state]}: ${finding.message}`);
+    screen.note(`${finding.state}: ${finding.message}`);
     if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
   }
   if (problem === undefined) return;

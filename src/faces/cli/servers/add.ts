@@ -148,7 +148,7 @@ async function refuseBoard(
   const running = gatewayUrls(plugboardHome(env, homedir)).map(portOf);
   const configured =
     original.text === undefined ? [] : [(await loadGateway(path, { cwd, homedir })).settings.port];
-  if (!isBoard(server, [...running, ...configured])) return;
+  if (!isBoard(server, { ports: [...running, ...configured] })) return;
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,

@@ -154,7 +154,7 @@ const CASES: Case[] = [
     entries: [
       [
         ["mcp", "servers", "plugboard"],
-        () => ({ ...plain(), connectionTimeoutMs: 60_000, requestTimeoutMs: 120_000 }),
+        () => ({ ...plain(), connectionTimeoutMs: 60_000, requestTimeoutMs: 600_000 }),
       ],
     ],
   },
@@ -395,6 +395,7 @@ describe("plugboard connect refuses", () => {
     [".cursor/mcp.json", "cursor", "{ broken", /mcp\.json:1:9 {2}the file ends here/],
     [".codex/config.toml", "codex", "[", /config\.toml:1:\d+ {2}is not TOML/],
     [".cursor/mcp.json", "cursor", '{ "mcpServers": [] }', /mcpServers {2}is not an object/],
+    [".openclaw/openclaw.json", "openclaw", '{ mcp: { $include: "./x.json5" } }', /by \$include/],
   ])("%s, which cannot be changed", async (file, application, text, expected) => {
     put(file, text);
     const { code, stderr } = await scratch.run(["connect", application, "--yes"]);
