@@ -59,7 +59,7 @@ export interface SessionEndpoint {
   close(): Promise<void>;
 }
 
-export interface ServeSessionOptions {
+interface ServeSessionOptions {
   /** What the client is told about the board as a whole, before what its servers say. */
   about?: () => string | undefined;
   /** For people and the audit: who makes the calls. */
