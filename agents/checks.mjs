@@ -1,8 +1,14 @@
 // What is checked with each agent: that the front changes nothing but the servers, and that these work.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { AGENTS } from "./lib/agents.mjs";
 import { USE_BOTH } from "./lib/script.mjs";
+
+const run = promisify(execFile);
+const EXAMPLE = fileURLToPath(new URL("../examples/tsagent/agent.mjs", import.meta.url));
 
 /** How long what was started may take to end. */
 const GONE_MS = 10_000;
@@ -36,6 +42,10 @@ export const CHECKS = [
       run: (rig) => checkSessions(rig, agent),
     },
   ]),
+  {
+    name: "tsagent: the example with its core runs to its end",
+    run: checkExample,
+  },
   {
     name: "after all checks no process is left",
     async run(rig) {
@@ -77,9 +87,9 @@ async function checkTurn(rig, agent) {
     const { request, work, permissions } = opened;
     const { agentCapabilities } = await request("initialize", INITIALIZE);
     const { sessionId } = await request("session/new", { cwd: work, mcpServers: [rig.echo] });
-    assertOneServer(opened);
     const { stopReason } = await request("session/prompt", prompt(sessionId));
     assert.equal(stopReason, "end_turn");
+    assertOneServer(opened, agent);
     assert.match(opened.said(), /They said: .*hello.*16:00|They said: .*hello.*17:00/s);
     // Either the agent has asked, and the board counts that, or the board has.
     assert.equal(permissions.length, 2, JSON.stringify(permissions));
@@ -117,9 +127,19 @@ async function checkSessions(rig, agent) {
   });
 }
 
-/** What the agent was given is the board, by a URL that only it knows. */
-function assertOneServer({ received }) {
+async function checkExample() {
+  const { stdout } = await run(process.execPath, [EXAMPLE]);
+  assert.match(stdout, /09:00:00 in Europe\/Berlin/);
+  assert.match(stdout, /Unknown time zone "Atlantis"/);
+}
+
+/** What the agent was given is the board, by a URL that only it knows. One that has it from a file gets nothing else. */
+function assertOneServer({ received }, { words }) {
   const { params } = received().find(({ method }) => method === "session/new");
+  if (words !== undefined) {
+    assert.deepEqual(params.mcpServers, []);
+    return;
+  }
   assert.equal(params.mcpServers.length, 1);
   const [{ type, name, url, headers }] = params.mcpServers;
   assert.deepEqual([type, name], ["http", "plugboard"]);

@@ -1,7 +1,7 @@
 // MCP servers in a clawtools registry. Run it after `npm ci`:
 //   node examples/clawtools.mjs
-// This is the smallest possible registry; `createClawtools().tools` can replace it. The model is a local script,
-// which the example asks itself.
+// The registry here has what is used of clawtools' ToolRegistry; `createClawtools().tools` can replace it. The model is a
+// local script, which the example asks itself.
 import { fileURLToPath } from "node:url";
 import { loadMCPServers } from "plugboard/clawtools";
 import { startModel } from "../test/support/model/start.mjs";
@@ -19,8 +19,23 @@ const script = await startModel({
   ],
 });
 
-const tools = new Map();
-const registry = { register: (tool) => tools.set(tool.name, tool) };
+class ToolRegistry {
+  #tools = new Map();
+  register(tool) {
+    this.#tools.set(tool.name, tool);
+  }
+  unregister(name) {
+    return this.#tools.delete(name);
+  }
+  resolve(name) {
+    return this.#tools.get(name);
+  }
+  resolveAll() {
+    return [...this.#tools.values()];
+  }
+}
+
+const registry = new ToolRegistry();
 
 registry.register({
   name: "greet",
@@ -44,19 +59,25 @@ try {
     messages.push(message);
     if (message.tool_calls === undefined) break;
     for (const { id, function: call } of message.tool_calls) {
-      const { content } = await tools.get(call.name).execute(id, JSON.parse(call.arguments));
+      const { content } = await registry.resolve(call.name).execute(id, JSON.parse(call.arguments));
       const text = content.map((block) => block.text ?? `[${block.type}]`).join("\n");
       messages.push({ role: "tool", tool_call_id: id, content: text });
     }
   }
   for (const { role, content } of messages) console.log(`${role}: ${content}`);
+
+  // The registry follows the board: the tools of a server that goes are unregistered.
+  const names = () => registry.resolveAll().map(({ name }) => name);
+  console.log(`registered: ${names().join(", ")}`);
+  await provider.board.reload({ servers: {} });
+  console.log(`registered: ${names().join(", ")}`);
 } finally {
   await provider.close();
   await script.close();
 }
 
 async function ask(messages) {
-  const offered = [...tools.values()].map(({ name, description, parameters }) => ({
+  const offered = registry.resolveAll().map(({ name, description, parameters }) => ({
     type: "function",
     function: { name, description, parameters },
   }));

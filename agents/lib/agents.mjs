@@ -4,12 +4,14 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+const TSAGENT = fileURLToPath(new URL("../../examples/tsagent/", import.meta.url));
 const MODULES = fileURLToPath(new URL("../node_modules/", import.meta.url));
 const NODE = `${MODULES}node24/bin/node`;
 
 /**
- * `command` speaks ACP. `env({ home, url })` are the variables for a model at `url`, and writes the files that are needed beside
- * them. `refuses` is the request that fails without an account; OpenCode has models that need none, so it has no such request.
+ * `command` speaks ACP; `words` are options of the front. `files({ work })` are what the agent needs to start at all. `env({ home, work,
+ * url })` are the variables for a model at `url`, and writes the files that are needed beside them. `refuses` is the request that fails
+ * without an account; OpenCode has models that need none, so it has no such request.
  */
 export const AGENTS = [
   {
@@ -85,6 +87,31 @@ enabled = false
       return { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
     },
   },
+  {
+    // Its own ACP server is not on npm, so this is its core in the one of the example.
+    name: "tsagent",
+    package: "@tsagent/core",
+    modules: `${TSAGENT}node_modules/`,
+    command: [process.execPath, `${TSAGENT}acp-server.mjs`, "my-agent.yaml"],
+    words: ["--agent-config", "tsagent"],
+    files: ({ work }) => ({
+      [join(work, "my-agent.yaml")]: `# Mine
+metadata:
+  name: My agent
+  created: 2026-01-01T00:00:00.000Z
+  lastAccessed: 2026-01-01T00:00:00.000Z
+settings:
+  model: openai:scripted
+systemPrompt: |
+  You are kind.
+providers:
+  openai:
+    OPENAI_API_KEY: k
+`,
+    }),
+    refuses: undefined,
+    env: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1` }),
+  },
 ];
 
 /** Nothing may leave the machine, whatever an agent would like to fetch or report. */
@@ -105,16 +132,16 @@ export const NODE_DIRECTORY = `${MODULES}node24/bin`;
 
 export function versions() {
   return {
-    agents: AGENTS.map((agent) => `${agent.name} ${versionOf(agent.package)}`),
+    agents: AGENTS.map((agent) => `${agent.name} ${versionOf(agent.package, agent.modules)}`),
     agentNode: versionOf("node24"),
   };
 }
 
-function versionOf(name) {
-  return JSON.parse(readFileSync(`${MODULES}${name}/package.json`, "utf8")).version;
+function versionOf(name, modules = MODULES) {
+  return JSON.parse(readFileSync(`${modules}${name}/package.json`, "utf8")).version;
 }
 
-function write(path, text) {
+export function write(path, text) {
   mkdirSync(join(path, ".."), { recursive: true });
   writeFileSync(path, text);
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { isInstalled, npm } from "../../scripts/own-packages.mjs";
 
 const HERE = fileURLToPath(new URL("..", import.meta.url));
+const TSAGENT = fileURLToPath(new URL("../../examples/tsagent/", import.meta.url));
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
@@ -17,5 +18,10 @@ export function prepare({ build }) {
   const who = "agents";
   if (!isInstalled(HERE))
     npm({ who, what: "installing the agents, about 1.5 GB", cwd: HERE }, INSTALL);
+  if (!isInstalled(TSAGENT)) {
+    // Its scripts would fetch and build models that no check needs.
+    const install = [...INSTALL, "--ignore-scripts"];
+    npm({ who, what: "installing tsagent, about 1 GB", cwd: TSAGENT }, install);
+  }
   if (build) npm({ who, what: "building the project", cwd: ROOT }, ["run", "build"]);
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { endAll, leftAfter } from "../../scripts/processes.mjs";
 import { BIN } from "../../scripts/run-gateway.mjs";
 import { startModel } from "../../test/support/model/start.mjs";
-import { ISOLATED, NODE_DIRECTORY } from "./agents.mjs";
+import { ISOLATED, NODE_DIRECTORY, write } from "./agents.mjs";
 import { connect } from "./connect.mjs";
 import { scriptedTurn } from "./script.mjs";
 
@@ -31,6 +31,7 @@ export async function openRig() {
     const home = join(root, String(count));
     const work = join(home, "work");
     mkdirSync(work, { recursive: true });
+    for (const [path, text] of Object.entries(agent.files?.({ work }) ?? {})) write(path, text);
     const env = {
       PATH: `${NODE_DIRECTORY}:${process.env.PATH}`,
       HOME: home,
@@ -42,7 +43,16 @@ export async function openRig() {
     };
     const record = join(home, "received.jsonl");
     const tapped = [process.execPath, TAP, record, ...agent.command];
-    const front = [process.execPath, BIN, "--config", config, "acp", "--", ...tapped];
+    const front = [
+      process.execPath,
+      BIN,
+      "--config",
+      config,
+      "acp",
+      ...(agent.words ?? []),
+      "--",
+      ...tapped,
+    ];
     const opened = connect(how === "front" ? front : agent.command, { cwd: work, env });
     return {
       ...opened,

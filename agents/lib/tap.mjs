@@ -5,7 +5,7 @@ import { createWriteStream } from "node:fs";
 
 const [file, command, ...args] = process.argv.slice(2);
 const child = spawn(command, args, { stdio: ["pipe", "inherit", "inherit"] });
-process.stdin.pipe(createWriteStream(file));
+process.stdin.pipe(createWriteStream(file, { flags: "a" }));
 process.stdin.pipe(child.stdin);
 // It has ended, which says enough.
 child.stdin.on("error", () => {});

@@ -20,6 +20,8 @@ export interface GatewayAddress {
 
 /** What a gateway says of itself when it lets us in. */
 export interface GatewayHello {
+  /** The same for one OpenClaw, whatever its address: the directory of its state. Its address, if it does not say. */
+  id: string;
   /** Of OpenClaw: `2026.9.6`. */
   version: string;
   /** What we may do. */
@@ -193,7 +195,7 @@ class Connection {
   }
 
   get hello(): GatewayHello {
-    return this.#hello ?? { version: "", scopes: [], methods: [] };
+    return this.#hello ?? readHello(undefined, this.#address.url);
   }
 
   /** A gateway that is still starting is worth another attempt. Rejects for all others that do not let us in. */
@@ -209,7 +211,7 @@ class Connection {
         await this.close();
         return { kind: "starting", retryAfterMs, error };
       }
-      this.#hello = readHello(answer["payload"]);
+      this.#hello = readHello(answer["payload"], this.#address.url);
       this.#checkHello(this.#hello);
       return { kind: "open" };
     } catch (error) {
@@ -404,9 +406,11 @@ class Connection {
   }
 }
 
-function readHello(payload: unknown): GatewayHello {
+function readHello(payload: unknown, url: string): GatewayHello {
   const version = valueIn(payload, ["server", "version"]);
+  const directory = valueIn(payload, ["snapshot", "stateDir"]);
   return {
+    id: typeof directory === "string" && directory !== "" ? directory : url,
     version: typeof version === "string" ? oneLine(version, 40) : "unknown",
     scopes: texts(valueIn(payload, ["auth", "scopes"])),
     methods: texts(valueIn(payload, ["features", "methods"])),

@@ -29,6 +29,8 @@ export interface SlotRecord {
   version: 1;
   /** OpenClaw's key of the session. */
   sessionKey: string;
+  /** Whose session it is, if there are several OpenClaws with the same slots: `GatewayHello.id`. */
+  gateway: string;
   /** Milliseconds since the epoch. */
   since: number;
 }
@@ -72,9 +74,10 @@ export async function writeSlots(home: string, file: SlotFile): Promise<void> {
 export async function readRecord(home: string, slot: Slot): Promise<SlotRecord | undefined> {
   const value = await readJsonFile(recordFile(home, slot), MOST_BYTES);
   if (!isJsonObject(value) || value["version"] !== 1) return undefined;
-  const { sessionKey, since } = value;
+  const { sessionKey, gateway, since } = value;
   if (typeof sessionKey !== "string" || sessionKey === "") return undefined;
-  return { version: 1, sessionKey, since: typeof since === "number" ? since : 0 };
+  if (typeof gateway !== "string") return undefined;
+  return { version: 1, sessionKey, gateway, since: typeof since === "number" ? since : 0 };
 }
 
 export async function writeRecord(home: string, slot: Slot, record: SlotRecord): Promise<void> {

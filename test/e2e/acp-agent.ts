@@ -31,6 +31,8 @@ interface Options {
   words?: readonly string[];
   /** Whether a call may be made. */
   permits?: boolean;
+  /** What a person writes into every form. Without it, the client shows no forms. */
+  fillsIn?: Record<string, string>;
   /** Leaves `initialize` to the test. */
   raw?: boolean;
 }
@@ -60,13 +62,16 @@ class Agent extends AcpClient {
   /** Code and signal. */
   readonly exited: Promise<[number | null, NodeJS.Signals | null]>;
   readonly connection: ClientConnection;
+  readonly forms: string[] = [];
+  readonly #showsForms: boolean;
   /** Everything it has written, whole lines or not. */
   stdout = "";
   stderr = "";
 
   constructor(directory: string, options: Options) {
-    const { config, env = {}, flags = [], words = [], permits = true } = options;
+    const { config, env = {}, flags = [], words = [], permits = true, fillsIn } = options;
     super();
+    this.#showsForms = fillsIn !== undefined;
     const file = join(directory, "agent.json");
     if (config !== undefined) writeFileSync(file, JSON.stringify(config));
     const args = [...flags, ...(config === undefined ? [] : ["--config", file]), "acp", ...words];
@@ -95,13 +100,18 @@ class Agent extends AcpClient {
         this.questions.push(params);
         return { outcome: { outcome: "selected", optionId: permits ? "allow" : "reject" } };
       })
+      .onRequest(methods.client.elicitation.create, ({ params }) => {
+        this.forms.push(params.message);
+        return { action: "accept", content: fillsIn ?? {} };
+      })
       .connect(
         ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(read) as ReadableStream<Uint8Array>),
       );
   }
 
   initialize(protocolVersion = 1) {
-    return this.agent.request(methods.agent.initialize, { protocolVersion });
+    const clientCapabilities = this.#showsForms ? { elicitation: { form: {} } } : {};
+    return this.agent.request(methods.agent.initialize, { protocolVersion, clientCapabilities });
   }
 
   async newSession(cwd: string, mcpServers: McpServer[] = []): Promise<string> {

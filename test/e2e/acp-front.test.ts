@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
+import { startModel } from "../support/model/start.mjs";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
 import { plugboard, useAgents } from "./acp-agent.ts";
 
@@ -59,6 +60,82 @@ describe("a turn", () => {
     expect(agent.questions).toHaveLength(1);
     // The agent asks by itself, and its question counts.
     expect(await agent.ask(sessionId, 'ask-call e__echo {"text":"two"}')).toContain("two");
+    expect(agent.questions).toHaveLength(2);
+    expect(await agent.leave()).toBe(0);
+  });
+});
+
+describe("what comes up in a call", () => {
+  const form = { type: "object", properties: { name: { type: "string" } } };
+  const asked = (method: string, params: object): string =>
+    `call asks__ask ${JSON.stringify({ method, params })}`;
+  const ELICIT = asked("elicitation/create", { message: "Who?", requestedSchema: form });
+  const SAMPLE = asked("sampling/createMessage", {
+    messages: [{ role: "user", content: { type: "text", text: "A rhyme for cat?" } }],
+    maxTokens: 50,
+  });
+
+  it("is answered by the person and with the operator's model, and the agent sees no secret", async () => {
+    await using model = await startModel({ turns: [{ text: "A hat." }] });
+    const { env } = desk.configured("echo") as { env: Record<string, string> };
+    const agent = await desk.start({
+      config: {
+        agents: {
+          defaults: {
+            model: "scripted/m",
+            mcp: {
+              servers: {
+                asks: { ...desk.configured("asks"), sampling: "ask" },
+                echo: {
+                  ...desk.configured("echo"),
+                  env: { ...env, API_TOKEN: "secret://env/THE_TOKEN" },
+                },
+              },
+            },
+          },
+        },
+        models: {
+          providers: { scripted: { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "key" } },
+        },
+      },
+      env: { ...marked(), THE_TOKEN: "s3cr3t-of-the-operator" },
+      words: behind("--close"),
+      fillsIn: { name: "Ada" },
+    });
+    const sessionId = await agent.newSession(desk.directory, []);
+    const ask = (text: string): Promise<string> => agent.ask(sessionId, text);
+    const environment = await ask("call echo__env");
+    expect(environment).toContain("EXTERNAL_UNTRUSTED_CONTENT");
+    expect(environment).toContain("API_TOKEN");
+    expect(environment).not.toContain("s3cr3t");
+    expect(await ask(ELICIT)).toContain("Ada");
+    expect(agent.forms).toEqual(["asks asks during ask: Who?"]);
+    expect(await ask(SAMPLE)).toContain("A hat.");
+    expect(model.requests).toHaveLength(1);
+    // Three calls, and the model.
+    expect(agent.questions).toHaveLength(4);
+    const line = readFileSync(join(desk.directory, "home", "audit.jsonl"), "utf8")
+      .split("\n")
+      .find((each) => each.includes('"type":"call"') && each.includes('"tool":"env"'));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({
+      server: "echo",
+      caller: expect.stringContaining("scripted"),
+      decision: "approved",
+    });
+    expect(line).not.toContain("s3cr3t");
+    expect(agent.stdout + agent.stderr).not.toContain("s3cr3t");
+    expect(await agent.leave()).toBe(0);
+  });
+
+  it("is declined where there is neither a model nor a form", async () => {
+    const agent = await desk.start({
+      env: marked(),
+      words: behind("--no-http"),
+    });
+    const theirs = desk.server("asks", "asks");
+    const sessionId = await agent.newSession(desk.directory, [theirs]);
+    expect(await agent.ask(sessionId, ELICIT)).toContain("decline");
+    expect(await agent.ask(sessionId, SAMPLE)).not.toContain("A hat.");
     expect(agent.questions).toHaveLength(2);
     expect(await agent.leave()).toBe(0);
   });

@@ -59,7 +59,7 @@ test.each<[string, unknown]>([
 });
 
 test("a record says which session has a slot, until it is removed", async () => {
-  const record = { version: 1, sessionKey: "agent:main:acp-bridge:x", since: 5 } as const;
+  const record = { version: 1, sessionKey: "agent:main:x", gateway: "/state", since: 5 } as const;
   expect(await readRecord(home, SLOT)).toBeUndefined();
   await removeRecord(home, SLOT);
   await writeRecord(home, SLOT, record);
@@ -72,7 +72,13 @@ test("a record says which session has a slot, until it is removed", async () => 
 test("a record that cannot be read counts as none", async () => {
   await mkdir(join(home, "openclaw", "slots"), { recursive: true });
   const file = join(home, "openclaw", "slots", "plugboard-1.json");
-  for (const text of ["{", "[]", '{"version":1}', '{"version":2,"sessionKey":"x"}']) {
+  for (const text of [
+    "{",
+    "[]",
+    '{"version":1}',
+    '{"version":2,"sessionKey":"x","gateway":"y"}',
+    '{"version":1,"sessionKey":"x"}',
+  ]) {
     await writeFile(file, text);
     expect(await readRecord(home, SLOT)).toBeUndefined();
   }

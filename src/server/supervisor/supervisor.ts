@@ -290,8 +290,7 @@ export class Supervisor {
   }
 
   #startFailed(error: PlugboardError): void {
-    const hopeless: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
-    const decision = error.permanent ? hopeless : this.#backoff.startFailed();
+    const decision = error.permanent ? HOPELESS : this.#backoff.startFailed();
     this.#handleFailure("start failed", error, decision);
   }
 
@@ -300,7 +299,8 @@ export class Supervisor {
     this.#cancelTimers();
     this.#lastStderr = connection.stderrTail();
     this.#remains = connection.close();
-    this.#handleFailure("crashed", error, this.#backoff.crashed());
+    const decision = error.permanent ? HOPELESS : this.#backoff.crashed();
+    this.#handleFailure("crashed", error, decision);
   }
 
   #handleFailure(what: string, error: PlugboardError, decision: BackoffDecision): void {
@@ -350,6 +350,8 @@ export class Supervisor {
     this.#options.onState(state, previous);
   }
 }
+
+const HOPELESS: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
 
 function firstState({ definition, failed }: SupervisorOptions): ServerState {
   if (!definition.enabled) return { kind: "disabled" };

@@ -523,6 +523,25 @@ describe("crashing", () => {
     expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
   });
 
+  it("for a reason that stays is the end, until somebody calls", async () => {
+    const supervisor = supervise();
+    await supervisor.start();
+    const withdrawn = new PlugboardError("SERVER_UNAVAILABLE", "it is gone", { permanent: true });
+    opened[0]?.crash(withdrawn);
+    await settle();
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: withdrawn });
+    expect(clock.next()).toBeUndefined();
+    expect(await supervisor.acquire()).toBe(opened[1]);
+  });
+
+  it("of a server in the ACP client ends as that of a program does", async () => {
+    const supervisor = supervise({ target: { kind: "acp", serverId: "1" }, maxRestarts: 1 });
+    script = [crash, crash];
+    await supervisor.start();
+    await clock.advance(clock.next() ?? 0);
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
+  });
+
   it("does not count a deliberate stop", async () => {
     const supervisor = supervise();
     await supervisor.start();

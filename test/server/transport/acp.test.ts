@@ -7,7 +7,7 @@ import { AcpTransport } from "../../../src/server/transport/acp.ts";
 import { excerpt } from "../../../src/util/text.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-type Answer = (message: McpMessage, hooks: McpMessageHooks) => Promise<unknown> | unknown;
+type Answer = (message: McpMessage, hooks: McpMessageHooks) => unknown;
 
 class Refusal extends Error {
   readonly code: number;

@@ -37,6 +37,11 @@ export interface WrittenAgentConfig {
   remove(): Promise<void>;
 }
 
+/** For the user of an agent that got the file, and has not connected. */
+export const FILE_IGNORED =
+  "because it does not read the file that was made for it, or could not reach the board. See its log, and whether " +
+  "--agent-config names its format (docs/front.md).";
+
 const PREFIX = "plugboard-agent-";
 const CONFIG = "{config}";
 

@@ -56,7 +56,7 @@ export class RelayedClient implements FrontClient {
     params: ClientRequestParamsByMethod[Method],
     signal: AbortSignal | undefined,
   ): Promise<ClientRequestResponsesByMethod[Method]> {
-    const result = await this.ask(method, params as object, signal);
+    const result = await this.ask(method, params, signal);
     return result as ClientRequestResponsesByMethod[Method];
   }
 
@@ -70,9 +70,9 @@ export class RelayedClient implements FrontClient {
         this.notify(CANCEL_REQUEST, { requestId: id });
         reject(RequestError.requestCancelled());
       };
-      this.#asked.set(idKey(id), (answer) => {
+      this.#asked.set(idKey(id), (given) => {
         signal?.removeEventListener("abort", withdraw);
-        resolve(answer);
+        resolve(given);
       });
       signal?.addEventListener("abort", withdraw, { once: true });
       this.#writer.send(encode({ id, method, params }));

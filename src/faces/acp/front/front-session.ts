@@ -53,6 +53,8 @@ export interface FrontSessionOptions {
   agentName: () => string;
   /** Absent: the agent connects when its session opens. */
   connects?: LateConnection | undefined;
+  /** Why the agent may not have connected, and what its user can do, for the end of a sentence. */
+  whyMissing?: string;
   /** Reaches servers that run in the client itself. Absent: a session that brings one is refused. */
   sendMcpMessage?: SendMcpMessage;
 }
@@ -324,7 +326,10 @@ export class FrontSession {
 
   #notConnected(): string {
     const agent = oneLine(this.#options.agentName(), LONGEST_NAME);
-    const { withinMs, hint } = this.#options.connects ?? { withinMs: CONNECT_MS, hint: IGNORED };
+    const { withinMs, hint } = this.#options.connects ?? {
+      withinMs: CONNECT_MS,
+      hint: this.#options.whyMissing ?? IGNORED,
+    };
     const seconds = withinMs / 1000;
     return `${agent} has not connected to its board after ${seconds} s, so it has none of its tools, ${hint}`;
   }

@@ -35,6 +35,8 @@ interface ShownCall {
   /** Hash of the arguments; undefined until the agent has shown them. */
   args: string | undefined;
   title: unknown;
+  /** Hash of what it contains, which a person sees too. */
+  content: string;
   hasEnded: boolean;
   /** Counts what has become another one, so that a change in the middle of a question is noticed. */
   changes: number;
@@ -95,14 +97,18 @@ export class GivenPermissions {
     if (tool === undefined) return;
     const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args);
     const title = toolCall["title"] ?? known?.title;
+    const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
     if (known === undefined) {
-      return this.#show(toolCallId, { tool, args, title, hasEnded, changes: 0 });
+      return this.#show(toolCallId, { tool, args, title, content, hasEnded, changes: 0 });
     }
-    const isOther = known.tool !== tool || known.args !== args || known.title !== title;
-    // What a call contains is shown to the person too.
-    const changes = known.changes + (isOther || Array.isArray(toolCall["content"]) ? 1 : 0);
-    Object.assign(known, { tool, args, title, hasEnded, changes });
+    const isOther =
+      known.tool !== tool ||
+      known.args !== args ||
+      known.title !== title ||
+      known.content !== content;
+    const changes = known.changes + (isOther ? 1 : 0);
+    Object.assign(known, { tool, args, title, content, hasEnded, changes });
   }
 
   /** The agent asks the client. Call it before the client can answer. */
@@ -213,6 +219,13 @@ function argumentsIn(
   return written && hashOf(written);
 }
 
+const NOTHING = hashOf([]);
+
+/** A hash of what a call contains, if that is shown. Claude Agent repeats it, even in the middle of its question. */
+function contentIn({ content }: JsonObject): string | undefined {
+  return Array.isArray(content) ? hashOf(content) : undefined;
+}
+
 /** Gemini CLI shows the arguments as the one text of a call, as JSON, and no input. */
 function argumentsInContent(content: unknown): JsonObject | undefined {
   const [only, ...others] = Array.isArray(content) ? content : [];
@@ -234,6 +247,6 @@ function isAllowed(options: unknown, outcome: unknown): boolean {
   );
 }
 
-function hashOf(args: JsonObject): string {
-  return createHash("sha256").update(canonicalJson(args)).digest("base64url");
+function hashOf(value: JsonObject | readonly unknown[]): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("base64url");
 }

@@ -3,11 +3,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { SendMcpMessage } from "../../../model/mcp-message.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { parseLoad, parseNew, parseResume } from "../wire/params.ts";
 import { type AgentEnd, howItEnded } from "./agent-process.ts";
@@ -192,8 +194,8 @@ export class RelayedSessions {
     const { hold, logger } = this.#options;
     const settled = work.catch((error: unknown) => {
       logger.warn("a session cannot have its servers", { session: session.id, error });
-      const { message } = toRpcError(error);
-      session.lost = `This session cannot have its servers: ${message}. Open a new session.`;
+      const why = error instanceof PlugboardError ? withHint(error) : errorMessage(error);
+      session.lost = `This session cannot have its servers: ${why}. Open a new session.`;
       void session.close();
     });
     hold(session.id, settled);

@@ -14,6 +14,7 @@ import { packageVersion } from "../../../util/version.ts";
 import {
   type AgentConfigFormat,
   checkAgentConfig,
+  FILE_IGNORED,
   removeLeftAgentConfigs,
   writeAgentConfig,
 } from "../../acp/front/agent-config.ts";
@@ -96,6 +97,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
         FrontSession.open(setup, {
           ...given,
           ...(sampling && { sampling }),
+          ...(format && { whyMissing: FILE_IGNORED }),
           openSession: (request) => board.openSession(request),
           clock,
           logger,

@@ -26,7 +26,7 @@ Without an application it shows which of them are here, and which are connected.
 It shows the change to the application's own file and asks before it writes.
 The entry starts plugboard serve with your configuration. In Zed and in
 JetBrains IDEs there is one for the agent, plugboard acp, too. --undo makes the
-file what it was.`;
+file what it was. For OpenClaw there is more: plugboard openclaw setup --help.`;
 
 interface Given {
   undo?: true;

@@ -176,9 +176,9 @@ function refuseBoardInBoard(
 }
 
 /** An entry of the same name that somebody else made is left alone. */
-function refuseForeign(
+export function refuseForeign(
   entries: readonly Entry[],
-  present: readonly Entry[],
+  present: readonly Pick<Entry, "path">[],
   value: unknown,
   file: TextFile,
   { name }: ConnectedApplication,

@@ -7,7 +7,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
-import { type JsonObject, valueIn } from "../../../model/json.ts";
+import type { JsonObject } from "../../../model/json.ts";
 import {
   agentsIn,
   denialsExcept,
@@ -37,7 +37,7 @@ import {
 } from "../connect/applications.ts";
 import { boardStart } from "../connect/board-start.ts";
 import { type Change, makeChange, planChange } from "../connect/change.ts";
-import { connect } from "../connect/connect.ts";
+import { connect, refuseForeign } from "../connect/connect.ts";
 import { disconnect } from "../connect/disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../connect/found.ts";
 import { refuseIncluded } from "../connect/included.ts";
@@ -102,7 +102,7 @@ async function setUpSlots(
   );
   await refuseInUse([...(listed?.slots ?? []), ...present.map(({ slot }) => slot)], slots.slots);
   const entries = slots.slots.map((slot) => openclawEntry(slotEntry(slot)));
-  refuseForeign(entries, present, value, file);
+  refuseForeign(entries, present, value, file, application);
   const change = await planChange({
     application,
     file,
@@ -136,26 +136,6 @@ async function refuseInUse(before: readonly Slot[], after: readonly Slot[]): Pro
     "INVALID_ARGUMENTS",
     `the slot ${used.name}, at port ${used.port}, is in use`,
     { hint: "close the sessions of your editor with OpenClaw first" },
-  );
-}
-
-/** A server that somebody has called like a slot is left alone. */
-function refuseForeign(
-  entries: readonly Entry[],
-  present: readonly Pick<Entry, "path">[],
-  value: unknown,
-  { file }: TextFile,
-): void {
-  const taken = entries.find(
-    ({ path }) =>
-      valueIn(value, path) !== undefined &&
-      !present.some((own) => isDeepStrictEqual(own.path, path)),
-  );
-  if (taken === undefined) return;
-  throw new PlugboardError(
-    "INVALID_ARGUMENTS",
-    `${visible(file)} has something else under ${taken.path.join(".")}, which is not changed`,
-    { hint: "rename it in OpenClaw" },
   );
 }
 
@@ -349,7 +329,7 @@ async function writeGateway(
   const { screen, options } = context;
   const present = ourEntries(application, value);
   const shared = openclawEntry(sharedEntry(target));
-  refuseForeign([shared], present, value, file);
+  refuseForeign([shared], present, value, file, application);
   const start = { command: "", args: [], env: {}, variables: [] };
   const rules = (without: unknown): Entry[] =>
     application.entries(start, without).filter(({ value: entry }) => typeof entry === "string");
@@ -430,14 +410,12 @@ async function takeOut(
 
 // Findings
 
-const SIGN = { ok: "ok", warning: "warning", problem: "problem" } as const;
-
 /** Rejects with UNSUPPORTED if one of them is a problem. */
 function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
   const problem = findings.find(({ state }) => state === "problem");
   for (const finding of findings) {
     if (finding === problem) continue;
-    screen.note(`${SIGN[finding.state]}: ${finding.message}`);
+    screen.note(`${finding.state}: ${finding.message}`);
     if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
   }
   if (problem === undefined) return;

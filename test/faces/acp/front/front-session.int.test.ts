@@ -516,6 +516,23 @@ describe("what the client is told", () => {
     await clock.advance(60_000);
     expect(silent.client.told).toHaveLength(1);
   });
+
+  it("hears that only some time after the first prompt, from an agent that connects then", async () => {
+    const clock = new ManualClock();
+    const capabilities = { session: { notices: {} } };
+    const connects = { withinMs: 30_000, hint: "because it is slow." };
+    const { session, client } = await openSession({ clock, capabilities, connects, isRaw: true });
+    session.begin("sess-1");
+    await clock.advance(100_000);
+    session.promptBegins();
+    session.promptBegins();
+    await clock.advance(29_000);
+    expect(client.told).toEqual([]);
+    await clock.advance(2000);
+    expect(client.told).toEqual([
+      "scripted-agent has not connected to its board after 30 s, so it has none of its tools, because it is slow.",
+    ]);
+  });
 });
 
 describe("the end", () => {

@@ -227,7 +227,7 @@ describe("a permission", () => {
     ["other arguments", { rawInput: { query: "b" } }],
     ["another title", { title: "Nothing to see here" }],
     ["another tool", { title: "mcp__plugboard__docs__delete" }],
-    ["other content", { content: [] }],
+    ["other content", { content: [{ type: "diff", path: "/a", newText: "b" }] }],
   ])("does not count if the agent shows %s before the answer", (_, update) => {
     const { given } = permissions();
     const request = question(ASKED);
@@ -237,11 +237,15 @@ describe("a permission", () => {
     expect([given.take(TOOL, ARGS), given.take("docs__delete", ARGS)]).toEqual([false, false]);
   });
 
-  it("is not lost by news about its call that change nothing", () => {
+  it.each<[string, JsonObject]>([
+    ["its status", { status: "in_progress", title: ASKED.title }],
+    // Claude Agent, whose question may overtake what it shows of the call.
+    ["all of it once more", { ...ASKED, content: [] }],
+  ])("is not lost by news about its call that change nothing: %s", (_, update) => {
     const { given } = permissions();
     const request = question(ASKED);
     given.asked(request);
-    given.saw({ toolCallId: "1", status: "in_progress", title: ASKED.title });
+    given.saw({ toolCallId: "1", ...update });
     given.answered(request, YES);
     expect(given.take(TOOL, ARGS)).toBe(true);
   });

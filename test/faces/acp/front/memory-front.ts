@@ -15,6 +15,7 @@ import type { AgentEnd, AgentProcess } from "../../../../src/faces/acp/front/age
 import { FrontSession } from "../../../../src/faces/acp/front/front-session.ts";
 import { runFront } from "../../../../src/faces/acp/front/front.ts";
 import {
+  type HandOver,
   mcpServersHandOver,
   noServersHandOver,
 } from "../../../../src/faces/acp/front/hand-over.ts";
@@ -110,6 +111,8 @@ export interface FrontOptions {
   capabilities?: JsonObject;
   isPerSession?: boolean;
   takesAcpServers?: boolean;
+  /** The way in which the agent gets the board, over the usual one. */
+  handOver?: (usual: HandOver) => HandOver;
   clock?: Clock;
   /** The processes that cannot be started, by number. */
   missing?: number[];
@@ -168,8 +171,12 @@ export async function startFront(options: FrontOptions = {}) {
       return agent.process;
     },
     isPerSession,
-    handOver: ({ takesHttp }) =>
-      isPerSession ? noServersHandOver(endpoints) : mcpServersHandOver(endpoints, takesHttp),
+    handOver: ({ takesHttp }) => {
+      const usual = isPerSession
+        ? noServersHandOver(endpoints)
+        : mcpServersHandOver(endpoints, takesHttp);
+      return options.handOver?.(usual) ?? usual;
+    },
     openSession: (setup, given) =>
       FrontSession.open(setup, {
         ...given,

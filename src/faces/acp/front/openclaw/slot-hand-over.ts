@@ -44,13 +44,13 @@ export interface SlotHandOverOptions {
 /** How long the end of a session waits for the gateway. The record is there for the rest. */
 const RELEASE_MS = 5000;
 
-/** OpenClaw connects to the servers of a session in its first turn, after up to 13 s of its own. */
-const CONNECT_MS = 30_000;
+/** OpenClaw connects to the servers of a session in its first turn, which takes long on a busy machine. */
+const CONNECT_MS = 60_000;
 
 const SETUP = "plugboard openclaw setup";
 const NOT_CONNECTED =
   "because OpenClaw does not know the slot of this session, or could not reach it. See the log of its gateway; " +
-  `'${SETUP}' shows what is missing.`;
+  `'${SETUP}' shows what is missing. If you have only sent commands so far, such as /status, all is well.`;
 
 export function slotHandOver(options: SlotHandOverOptions): HandOver {
   return {
@@ -139,7 +139,8 @@ class SlotSession implements Prepared {
     this.#key = key;
     this.#recorded = key;
     // Before it is on, so that a crash in between leaves nothing that nobody knows of.
-    await writeRecord(home, slot, { version: 1, sessionKey: key, since: clock.now() });
+    const { id } = await gateway.hello();
+    await writeRecord(home, slot, { version: 1, sessionKey: key, gateway: id, since: clock.now() });
     this.#key = await switchOn(gateway, key, slot.name, `session-${newId()}`);
   }
 
@@ -234,13 +235,16 @@ async function claimIfFree(
   const endpoint = await reserve(slot, options);
   const stale = endpoint && (await readRecord(options.home, slot));
   if (endpoint === undefined || stale === undefined) return endpoint;
+  let isOurs = false;
   try {
-    await clearSlot({ slot, names }, stale.sessionKey, options);
+    isOurs = stale.gateway === (await options.gateway.hello()).id;
+    if (isOurs) await clearSlot({ slot, names }, stale.sessionKey, options);
   } finally {
     // What the old session has asked here meanwhile must not get an answer from the new one's board.
     await endpoint.close();
   }
-  return reserve(slot, options);
+  // The session of another OpenClaw with the same slots has it, and only a front of that one can clear it.
+  return isOurs ? reserve(slot, options) : undefined;
 }
 
 async function reserve(

@@ -30,6 +30,8 @@ import {
 } from "../../../../fixtures/openclaw/gateway.ts";
 import { freePorts } from "../../../../support/free-ports.ts";
 
+const STALE = { version: 1, sessionKey: "acp-bridge:old", gateway: "/state", since: 0 } as const;
+
 let home: string;
 let slots: Slot[];
 let gateway: FixtureGateway;
@@ -205,7 +207,7 @@ test("sessions that open at once get different slots, and one more an error that
 test("a slot that a crashed front has left on is switched off for its session before it serves another", async () => {
   const stale = { mcpServers: { "plugboard-1": true, plugboard: false } };
   gateway.sessions.set("agent:main:acp-bridge:old", { toolOverrides: stale });
-  await writeRecord(home, slots[0]!, { version: 1, sessionKey: "acp-bridge:old", since: 0 });
+  await writeRecord(home, slots[0]!, STALE);
   const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
   expect(overridesOf("acp-bridge:old")).toBeUndefined();
   expect(await turn("acp-bridge:old")).toEqual(["plugboard__old"]);
@@ -214,10 +216,18 @@ test("a slot that a crashed front has left on is switched off for its session be
 });
 
 test("a session of a crashed front that is gone meanwhile is not made again", async () => {
-  await writeRecord(home, slots[0]!, { version: 1, sessionKey: "acp-bridge:old", since: 0 });
+  await writeRecord(home, slots[0]!, STALE);
   const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
   expect(gateway.sessions.has("agent:main:acp-bridge:old")).toBe(false);
   await prepared.release();
+});
+
+test("a slot that the session of another OpenClaw has left on is not taken", async () => {
+  await writeRecord(home, slots[0]!, { ...STALE, gateway: "/other" });
+  const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
+  expect(await turn("acp-bridge:new")).toEqual(["plugboard-2__alpha"]);
+  await prepared.release();
+  expect(await readRecord(home, slots[0]!)).toMatchObject({ gateway: "/other" });
 });
 
 test("without the gateway a session still closes; the next one on the slot clears what it has left", async () => {
