@@ -116,7 +116,7 @@ async function commandProblem(
     return bare
       ? {
           message: `command '${command}' was not found on PATH`,
-          hint: `install ${INSTALLERS.get(command) ?? "it"} or give an absolute path; the server's PATH is ${path === "" ? "empty" : path}`,
+          hint: `install ${INSTALLERS.get(command) ?? "it"} or give an absolute path; PATH is ${path === "" ? "empty" : path}`,
         }
       : {
           message: `command '${command}' does not exist`,

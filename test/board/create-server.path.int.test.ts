@@ -50,9 +50,7 @@ describe("programPath", () => {
     const programPath = Promise.resolve(`${tools}:/bin`);
     const board = await open({ no: { command: "no-such-echo" } }, { env, programPath });
     const { state } = statusOf(board, "no");
-    expect(state.kind === "failed" && state.error.hint).toContain(
-      `the server's PATH is ${tools}:/bin`,
-    );
+    expect(state.kind === "failed" && state.error.hint).toContain(`PATH is ${tools}:/bin`);
   });
 
   it("that resolves late does not count towards the timeout of a start", async () => {

@@ -159,6 +159,15 @@ it("a gateway that goes away fails the calls in flight, and says that they may h
   await attached.close();
 });
 
+it.each([
+  ["marked if the session asks for it", "full", true],
+  ["as they are otherwise", undefined, false],
+] as const)("results are %s", async (_, framing, isFramed) => {
+  const attached = await opened({ options: { cwd: "/", ...(framing && { framing }) } });
+  const { content } = await attached.call("echo/echo", { text: "x" }, { framed: true });
+  expect(JSON.stringify(content).includes("EXTERNAL_UNTRUSTED_CONTENT")).toBe(isFramed);
+});
+
 describe("approvals", () => {
   it.each([
     ["once", undefined],

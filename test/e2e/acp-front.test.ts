@@ -23,9 +23,6 @@ const operator = () => ({
   agents: { defaults: { mcp: { servers: { ours: desk.configured("echo") } } } },
 });
 
-/** The one number between the markers of a framed result. */
-const pidIn = (result: string): string => /^\d+$/m.exec(result)?.[0] ?? result;
-
 describe("a turn", () => {
   it("the agent has the editor's and the operator's tools as one server, and is otherwise as it was started", async () => {
     const agent = await desk.start({
@@ -150,18 +147,19 @@ describe("an agent that dies", () => {
       words: behind("--load", "--history", history),
     });
     const sessionId = await agent.newSession(desk.directory, [desk.server("e", "echo")]);
-    const [agentPid, serverPid] = [
-      await agent.ask(sessionId, "pid"),
-      pidIn(await agent.ask(sessionId, "call e__pid")),
-    ];
+    /** The server's, in the frame around its words. */
+    const serverPid = async (): Promise<string | undefined> =>
+      /^\d+$/m.exec(await agent.ask(sessionId, "call e__pid"))?.[0];
+    const [agentPid, before] = [await agent.ask(sessionId, "pid"), await serverPid()];
+    expect(before).toBeDefined();
     const died = await agent.failure(sessionId, "stderr last words\ndie 7");
     expect(died.message).toContain("The agent exited with code 7 before it answered");
     expect(died.message).toContain("last words");
-    const before = agent.updates.length;
+    const seen = agent.updates.length;
     const next = await agent.ask(sessionId, "pid");
     expect(next).not.toBe(agentPid);
-    expect(agent.updates).toHaveLength(before + 1);
-    expect(pidIn(await agent.ask(sessionId, "call e__pid"))).toBe(serverPid);
+    expect(agent.updates).toHaveLength(seen + 1);
+    expect(await serverPid()).toBe(before);
     const killed = await agent.failure(sessionId, "kill");
     expect(killed.message).toContain("was ended by SIGKILL");
     expect(isAlive(Number(next))).toBe(false);
@@ -169,7 +167,7 @@ describe("an agent that dies", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("at its start, or is not there at all, gives the reason to the editor's first request", async () => {
+  it("at its start, is not there at all, or has an invalid configuration before it, gives the reason to the editor's first request", async () => {
     const dead = await desk.start({
       env: marked(),
       words: behind("--exit-at-start", "4"),
@@ -182,6 +180,9 @@ describe("an agent that dies", () => {
     const missing = await desk.start({ words: ["--", "no-such-agent"], raw: true });
     await expect(missing.initialize()).rejects.toThrow("command 'no-such-agent' was not found");
     expect((await missing.exited)[0]).toBe(3);
+    const invalid = await desk.start({ config: { agents: 1 }, words: behind(), raw: true });
+    await expect(invalid.initialize()).rejects.toThrow("The configuration has 1 problem");
+    expect((await invalid.exited)[0]).toBe(2);
   });
 });
 

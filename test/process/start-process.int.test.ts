@@ -120,7 +120,7 @@ describe("a command that cannot be started", () => {
 
   it("because there is no PATH at all", async () => {
     const error = await failure({ command: "uvx", ambient: { HOME: "/" }, env: { PATH: "" } });
-    expect(error.hint).toContain("the server's PATH is empty");
+    expect(error.hint).toContain("PATH is empty");
   });
 
   it.each<[string, Partial<StartProcessOptions>, RegExp, RegExp]>([

@@ -186,6 +186,20 @@ describe("opening a session", () => {
     expect(JSON.parse(front.lines.at(-1) ?? "")).toMatchObject({ method: "session/update" });
   });
 
+  it("a fork has a board of its own, and the session that it came from keeps its", async () => {
+    const front = await startFront({ script: { "session/fork": () => ({ sessionId: "other" }) } });
+    const sessionId = await front.newSession();
+    const answer = await front.request("session/fork", { sessionId, cwd: "/" });
+    expect(answer["result"]).toEqual({ sessionId: "other" });
+    const [fork] = front.agent().asked("session/fork") as [Json];
+    expect(fork.params).toMatchObject({ sessionId, mcpServers: [{ name: "plugboard" }] });
+    const first = boardUrl(front.agent().asked("session/new"));
+    expect(boardUrl([fork])).not.toBe(first);
+    await front.request("session/close", { sessionId: "other" });
+    await expect.poll(() => statusOf(boardUrl([fork]))).toBe(404);
+    await expect.poll(() => statusOf(first)).toBe(401);
+  });
+
   it("a prompt right behind session/load waits for it", async () => {
     const front = await startFront({ capabilities: LOADS });
     front.send({
