@@ -37,8 +37,16 @@ function register(api: PluginApi): void {
     api.on("before_prompt_build", addResources, { timeoutMs: HOOK_MS });
   }
 
-  const status = (config: OpenClawConfig): Promise<PluginStatus> =>
-    readStatus({ board, connection: readConnection(config, api.rootDir), config, settings });
+  let readers = 0;
+  const status = async (config: OpenClawConfig): Promise<PluginStatus> => {
+    const connection = readConnection(config, api.rootDir);
+    readers += 1;
+    const found = await readStatus({ board, connection, config, settings });
+    readers -= 1;
+    // Prompts go on using the board; somebody who looked at it does not.
+    if (readers === 0 && !settings.resources) await board.close();
+    return found;
+  };
   api.registerGatewayMethod(
     "plugboard.status",
     async (request) => request.respond(true, await status(current())),

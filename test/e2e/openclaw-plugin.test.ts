@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { PluginApi, PromptAddition } from "../../openclaw-plugin/src/openclaw.ts";
 import { eventually, processesWith } from "../support/processes.ts";
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "plugboard-plugin-"));
 
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 it("puts resources into a prompt and shows status, with one process, which ends with OpenClaw", async () => {
   const library = { command: process.execPath, args: [path("test/fixtures/servers/library.mjs")] };
@@ -58,8 +58,15 @@ it("puts resources into a prompt and shows status, with one process, which ends 
   });
   const shown = await calls.command?.();
   expect(shown?.text).toMatch(/lib {3}ready/);
-  // The command and the one server that it could start.
+  // The servers of the board do not have our variable.
   expect(processesWith(marker)).toHaveLength(1);
   await calls.stop?.();
+  await eventually(() => processesWith(marker).length === 0);
+
+  // Without resources in prompts, nothing runs on once somebody has looked.
+  plugin.register({ ...api, pluginConfig: {} });
+  const [first, second] = await Promise.all([calls.status?.(), calls.command?.()]);
+  expect(first).toMatchObject({ servers: [{ name: "lib" }, { name: "gone" }] });
+  expect(second?.text).toContain("lib");
   await eventually(() => processesWith(marker).length === 0);
 });

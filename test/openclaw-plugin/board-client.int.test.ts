@@ -48,7 +48,7 @@ async function problemOf(reading: Promise<string>): Promise<BoardProblem> {
     (text) => expect.unreachable(`it was read: ${text}`),
     (error: unknown) => error as BoardProblem,
   );
-  return problem as BoardProblem;
+  return problem;
 }
 
 async function web(answer: (response: ServerResponse, body: string) => void): Promise<string> {

@@ -18,11 +18,13 @@ function registered(pluginConfig?: Record<string, unknown>): string[] {
     config: {},
     ...(pluginConfig && { pluginConfig }),
     logger: { info: () => {}, warn: () => {} },
-    registerAgentToolResultMiddleware: (_, { runtimes }) => noted.push(`middleware ${runtimes}`),
+    registerAgentToolResultMiddleware: (_, { runtimes }) =>
+      noted.push(`middleware ${runtimes.join()}`),
     on: (hook, _, { timeoutMs }) => noted.push(`hook ${hook} ${timeoutMs}`),
     registerGatewayMethod: (method, _, { scope }) => noted.push(`method ${method} ${scope}`),
     registerCommand: ({ name, requireAuth }) => noted.push(`command ${name} ${requireAuth}`),
-    registerCli: (_, { descriptors }) => noted.push(`cli ${descriptors.map(({ name }) => name)}`),
+    registerCli: (_, { descriptors }) =>
+      noted.push(`cli ${descriptors.map(({ name }) => name).join()}`),
     registerService: ({ id }) => noted.push(`service ${id}`),
   };
   plugin.register(api);
