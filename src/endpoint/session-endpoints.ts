@@ -59,7 +59,7 @@ export interface SessionEndpoint {
   close(): Promise<void>;
 }
 
-export interface ServeSessionOptions {
+interface ServeSessionOptions {
   /** What the client is told about the board as a whole, before what its servers say. */
   about?: () => string | undefined;
   /** For people and the audit: who makes the calls. */
@@ -461,11 +461,9 @@ class OpenEndpoint implements SessionEndpoint {
   async #board(): Promise<ServedBoard | string> {
     const { clock, serveWithin = SERVE_WITHIN_MS } = this.#options;
     if (this.#state.kind === "reserved") await within(clock, serveWithin, this.#settled.promise);
-    // It may have changed meanwhile.
-    const state = this.#state as EndpointState;
-    switch (state.kind) {
+    switch (this.#state.kind) {
       case "serving":
-        return state.served;
+        return this.#state.served;
       case "closed":
         return GONE;
       case "reserved":

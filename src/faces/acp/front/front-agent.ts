@@ -149,7 +149,7 @@ export function endedAnswer(end: AgentEnd): JsonObject {
   };
 }
 
-export function endedError(end: AgentEnd): PlugboardError {
+function endedError(end: AgentEnd): PlugboardError {
   const words = end.stderr.length === 0 ? "" : ` It wrote last:\n${end.stderr.join("\n")}`;
   return new PlugboardError(
     "CONNECTION_CLOSED",

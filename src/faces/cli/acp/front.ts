@@ -195,7 +195,11 @@ function agentStarter(
     try {
       const process = await start(written.command);
       void process.ended.then(() => written.remove());
-      return { ...process, stop: () => process.stop().finally(() => written.remove()) };
+      const stop = async (): Promise<void> => {
+        await process.stop();
+        await written.remove();
+      };
+      return { ...process, stop };
     } catch (error) {
       await written.remove();
       throw error;

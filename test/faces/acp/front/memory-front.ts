@@ -67,7 +67,7 @@ export class MemoryAgent {
   }
 
   get received(): Json[] {
-    return this.lines.map((line) => JSON.parse(line) as Json);
+    return this.lines.map((line) => JSON.parse(line));
   }
 
   /** The requests and notifications of one method. */
@@ -89,7 +89,7 @@ export class MemoryAgent {
     this.lines.push(line.toString());
     let message: Json;
     try {
-      message = JSON.parse(line.toString()) as Json;
+      message = JSON.parse(line.toString());
     } catch {
       return;
     }
@@ -208,7 +208,7 @@ export async function startFront(options: FrontOptions = {}) {
   const next = async (passes: (message: Json) => boolean = () => true): Promise<Json> => {
     for (;;) {
       while (taken < lines.length) {
-        const message = JSON.parse(lines[taken++] ?? "") as Json;
+        const message: Json = JSON.parse(lines[taken++] ?? "");
         if (passes(message)) return message;
       }
       await new Promise<void>((resolve) => (heard = resolve));
