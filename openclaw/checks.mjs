@@ -75,14 +75,14 @@ export const CHECKS = [
       const { said, session } = await ask(rig, "none", spawn);
       assert.match(said, /"status": "accepted"/);
       const told = await until(
-        () => rig.requestsFor("none", session).find(isChildResult),
+        () => childResultIn(rig.requestsFor("none", session)),
         () => `OpenClaw was not told of the answer:\n${shown(rig.model.requests.slice(before))}`,
       );
       const asked = rig.model.requests.slice(before).filter(({ api }) => api === "messages");
-      assert.equal(asked.length, 2, shown(asked));
+      assert.equal(asked.length, 2, `${told}\n${shown(asked)}`);
       assert.deepEqual(serversOf(asked[0]), ["mcp__echo"]);
       assert.match(asked[1].toolResults[0].text, FRAMED);
-      assert.match(textOf(told), /status: completed/);
+      assert.match(told, /status: completed/);
     },
   },
   {
@@ -358,13 +358,11 @@ function pidsOf(rig, agent, tool) {
   );
 }
 
-/** OpenClaw tells the agent that asked for another one what that one has said. */
-function isChildResult(request) {
-  return request.api === "chat" && textOf(request).includes("Child result");
-}
-
-function textOf({ messages }) {
-  return messages.map(({ text }) => text).join("\n");
+/** The message in which OpenClaw tells the agent that asked for another one what that one has said. */
+function childResultIn(requests) {
+  const messages = requests.flatMap((request) => request.messages);
+  return messages.find(({ role, text }) => role === "user" && text.includes("Child result ("))
+    ?.text;
 }
 
 /** Requests to the model, for a message. */
