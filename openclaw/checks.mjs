@@ -202,10 +202,10 @@ export const CHECKS = [
       });
     },
   },
-  ...PLUGIN_CHECKS.map(({ name, run }) => ({
-    name,
+  ...PLUGIN_CHECKS.map((check) => ({
+    name: check.name,
     async run(rig) {
-      await run(await rig.plugin());
+      await check.run(await rig.plugin());
     },
   })),
   {
@@ -334,7 +334,11 @@ async function ask(rig, agent, prompt) {
   return { said, session, requests: rig.requestsFor(agent, session) };
 }
 
-/** The servers whose tools a request has, by OpenClaw's name and, behind Plugboard, also by Plugboard's. */
+/**
+ * The servers whose tools a request has, by OpenClaw's name and, behind Plugboard, also by Plugboard's.
+ *
+ * @param {{ tools: { name: string }[] }} request
+ */
 function serversOf({ tools }) {
   const names = tools
     .map(({ name }) => name.split("__"))

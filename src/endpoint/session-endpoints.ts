@@ -461,11 +461,9 @@ class OpenEndpoint implements SessionEndpoint {
   async #board(): Promise<ServedBoard | string> {
     const { clock, serveWithin = SERVE_WITHIN_MS } = this.#options;
     if (this.#state.kind === "reserved") await within(clock, serveWithin, this.#settled.promise);
-    // It may have changed meanwhile.
-    const state = this.#state as EndpointState;
-    switch (state.kind) {
+    switch (this.#state.kind) {
       case "serving":
-        return state.served;
+        return this.#state.served;
       case "closed":
         return GONE;
       case "reserved":

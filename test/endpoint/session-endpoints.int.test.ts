@@ -137,7 +137,7 @@ describe("an endpoint at a URL", () => {
       const begun = await post(urlOf(endpoint), legacy("initialize", INITIALIZE), headers);
       const asked = modern("server/discover");
       const found = await post(urlOf(endpoint), asked.body, { ...asked.headers, ...headers });
-      const { capabilities } = begun.message?.["result"] ?? {};
+      const capabilities = begun.message?.["result"].capabilities;
       expect(found.message?.["result"].capabilities).toEqual(capabilities);
       return Object.keys(capabilities).toSorted();
     };

@@ -132,7 +132,7 @@ interface Opened {
   client: TestClient;
   endpoint: SessionEndpoint;
   agent: Client;
-  call(tool: string, args?: JsonObject): Promise<string>;
+  call: (tool: string, args?: JsonObject) => Promise<string>;
 }
 
 interface Setup extends Partial<FrontSessionOptions> {

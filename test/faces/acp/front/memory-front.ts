@@ -208,7 +208,7 @@ export async function startFront(options: FrontOptions = {}) {
   const next = async (passes: (message: Json) => boolean = () => true): Promise<Json> => {
     for (;;) {
       while (taken < lines.length) {
-        const message = JSON.parse(lines[taken++] ?? "");
+        const message: Json = JSON.parse(lines[taken++] ?? "");
         if (passes(message)) return message;
       }
       await new Promise<void>((resolve) => (heard = resolve));
