@@ -80,7 +80,7 @@ export interface SessionEndpointsOptions {
   newId: () => string;
   random: (bytes: number) => Buffer;
   /** How this machine starts `plugboard`; the words for a session are added. */
-  shim: { command: string; args: readonly string[]; env: Readonly<Record<string, string>> };
+  program: { command: string; args: readonly string[]; env: Readonly<Record<string, string>> };
   /** A private directory for the socket. */
   directory: string;
   /** Milliseconds that a request waits for its session to be there. Default 30 000. */
@@ -317,13 +317,13 @@ class OpenEndpoint implements SessionEndpoint {
   }
 
   get stdio(): SessionEndpoint["stdio"] {
-    const { shim, id, token, socket } = this.#options;
+    const { program, id, token, socket } = this.#options;
     if (socket instanceof PlugboardError) throw socket;
-    const env = { ...shim.env, [ATTACH_SOCKET]: socket, [ATTACH_TOKEN]: token };
+    const env = { ...program.env, [ATTACH_SOCKET]: socket, [ATTACH_TOKEN]: token };
     return {
       name: ENDPOINT_NAME,
-      command: shim.command,
-      args: [...shim.args, "serve", "--attach", id],
+      command: program.command,
+      args: [...program.args, "serve", "--attach", id],
       env: Object.entries(env).map(([name, value]) => ({ name, value })),
     };
   }

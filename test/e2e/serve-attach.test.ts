@@ -33,7 +33,7 @@ beforeEach(async () => {
     newId: randomUUID,
     random: randomBytes,
     // A board may have started the agent that starts the program.
-    shim: { command: process.execPath, args: [BIN], env: { PLUGBOARD_COOKIE: "1.0.1.x" } },
+    program: { command: process.execPath, args: [BIN], env: { PLUGBOARD_COOKIE: "1.0.1.x" } },
     directory,
   });
   endpoint = await endpoints.reserve();

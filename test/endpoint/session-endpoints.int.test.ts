@@ -42,7 +42,7 @@ function endpoints(options: Partial<SessionEndpointsOptions> = {}): SessionEndpo
     logger: silentLogger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "node", args: ["bin.js"], env: { LANG: "C" } },
+    program: { command: "node", args: ["bin.js"], env: { LANG: "C" } },
     directory: join(directory, "attach"),
     ...options,
   });

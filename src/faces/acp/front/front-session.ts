@@ -28,7 +28,7 @@ import { samplingPrompt } from "../questions/sampling.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { ServerWatcher } from "../servers/server-watcher.ts";
 import type { OpenSession } from "../session/session.ts";
-import type { FrontClient } from "../wire/client.ts";
+import type { SessionClient } from "../wire/client.ts";
 import { textBlock } from "../wire/content.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { GivenPermissions } from "./given-permissions.ts";
@@ -41,7 +41,7 @@ export interface FrontSessionSetup {
 }
 
 export interface FrontSessionOptions {
-  client: FrontClient;
+  client: SessionClient;
   clock: Clock;
   logger: Logger;
   openSession: OpenSession;

@@ -131,7 +131,7 @@ export async function startFront(options: FrontOptions = {}) {
     logger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "plugboard", args: [], env: {} },
+    program: { command: "plugboard", args: [], env: {} },
     directory,
   });
   const input = new PassThrough();
