@@ -212,6 +212,11 @@ export class FrontSession {
     }
   }
 
+  /** The agent has sent the client something about its calls that the client may read otherwise than we do. */
+  lostTrack(): void {
+    this.#permissions.lostTrack();
+  }
+
   /** The agent asks the client for a permission. `request` are its parameters. */
   permissionAsked(request: JsonObject): void {
     this.#permissions.asked(request);
@@ -280,9 +285,15 @@ export class FrontSession {
     const prompts = this.#prompts();
     if (prompt === undefined || prompts === undefined) throw notNow(request);
     this.#options.endpoint.sayWaiting(callId, `waits for approval of ${request.tool}`);
-    const shown = this.#permissions.shownFor(publicName, args) ?? this.#ownIdOf(callId);
     const until = signal === undefined ? prompt : AbortSignal.any([signal, prompt]);
-    return prompts.approve({ ...request, callId: shown }, until);
+    const shown = this.#permissions.shownFor(publicName, args);
+    if (shown !== undefined) {
+      const before = this.#permissions.changesOf(shown);
+      const answer = await prompts.approve({ ...request, callId: shown }, until);
+      // Under our question the client shows the agent's call: what the agent has changed there is not what was asked.
+      if (answer === "refuse" || this.#permissions.changesOf(shown) === before) return answer;
+    }
+    return prompts.approve({ ...request, callId: this.#ownIdOf(callId) }, until);
   }
 
   async #elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {

@@ -220,6 +220,27 @@ describe("approval", () => {
     expect(client.updates).toEqual([]);
   });
 
+  it("is asked again if the agent changes what the client shows under the question", async () => {
+    const answers = ["allow", "reject"];
+    const { session, client, call } = await open({
+      answer: () => {
+        session.sawUpdate({
+          ...SHOWN,
+          sessionUpdate: "tool_call_update",
+          title: "Read the manual",
+        });
+        return choose(answers.shift() ?? "reject");
+      },
+    });
+    session.sawUpdate(SHOWN);
+    expect(await call("echo__echo", HI)).toContain("was not approved");
+    expect(client.asked.map(({ params }) => params["toolCall"])).toMatchObject([
+      { toolCallId: "call-7", rawInput: HI },
+      // The agent does not know this id, so that it can change nothing.
+      { toolCallId: expect.stringMatching(/^plugboard-/) as string, rawInput: HI },
+    ]);
+  });
+
   it.each<[string, string, string]>([
     ["allow", "hi", "completed"],
     ["reject", "was not approved", "failed"],
