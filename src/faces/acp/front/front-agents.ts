@@ -1,6 +1,6 @@
 // Which process of the agent has which session: one for all of them, unless the agent cannot keep its sessions apart.
 
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import type { FrontAgent } from "./front-agent.ts";
 
 /**

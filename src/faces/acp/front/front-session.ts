@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { TOOL_TIMEOUT } from "../../../endpoint/client-board.ts";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type {

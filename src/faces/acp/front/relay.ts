@@ -2,7 +2,7 @@
 // changes an id only where the client would mix up two processes of the agent.
 
 import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { Clock } from "../../../util/clock.ts";

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { methods, RequestError } from "@agentclientprotocol/sdk";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";

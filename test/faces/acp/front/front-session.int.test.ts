@@ -12,10 +12,8 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/board.ts";
 import { declineUnattributed } from "../../../../src/board/decline-unattributed.ts";
-import {
-  type SessionEndpoint,
-  SessionEndpoints,
-} from "../../../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../../../src/endpoint/session-endpoints.ts";
 import {
   FrontSession,
   type FrontSessionOptions,
