@@ -77,7 +77,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       logger,
       newId: randomUUID,
       random: randomBytes,
-      shim: { command: process.execPath, args: [commandFile()], env: {} },
+      program: { command: process.execPath, args: [commandFile()], env: {} },
       directory: join(plugboardHome(io.env, io.homedir), "attach"),
     });
     await runFront({

@@ -7,10 +7,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { openBoard } from "../../../../src/board.ts";
-import {
-  type SessionEndpoint,
-  SessionEndpoints,
-} from "../../../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../../../src/endpoint/session-endpoints.ts";
 import type { AgentEnd, AgentProcess } from "../../../../src/faces/acp/front/agent-process.ts";
 import { FrontSession } from "../../../../src/faces/acp/front/front-session.ts";
 import { runFront } from "../../../../src/faces/acp/front/front.ts";
@@ -131,7 +129,7 @@ export async function startFront(options: FrontOptions = {}) {
     logger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "plugboard", args: [], env: {} },
+    program: { command: "plugboard", args: [], env: {} },
     directory,
   });
   const input = new PassThrough();
