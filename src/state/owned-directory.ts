@@ -1,6 +1,6 @@
 // Private directories that are named after the process that made them: if that is killed, the next one removes them.
 
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../util/make-directory.ts";
 import { ownerName, ownerState } from "./process-owner.ts";
@@ -16,8 +16,20 @@ export async function removeLeftBehind(parent: string, prefix: string): Promise<
   for (const name of await readdir(parent).catch(() => [])) {
     const end = name.lastIndexOf(".");
     if (!name.startsWith(prefix) || end === -1) continue;
-    if (ownerState(name.slice(prefix.length, end)) === "gone") await tryRemove(join(parent, name));
+    const path = join(parent, name);
+    const isGone = ownerState(name.slice(prefix.length, end)) === "gone";
+    if (isGone && (await isOwn(path))) await tryRemove(path);
   }
+}
+
+/**
+ * Everybody can make a directory of such a name where all users have their temporary files. Whoever it belongs to could put
+ * a link into it while it is being removed, and have somebody else's files removed behind the link.
+ */
+async function isOwn(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isDirectory() !== true) return false;
+  return found.uid === (process.getuid?.() ?? found.uid);
 }
 
 /** What cannot be removed stays; there is nobody to report it to. */

@@ -137,7 +137,7 @@ export class FrontAgent {
 }
 
 /** ACP has no code for it. A client must not send a prompt again by itself: it may have had effects. */
-const AGENT_ENDED = -32010;
+export const AGENT_ENDED = -32010;
 
 /** What a client is told whose request was not answered. `isKnown`: the agent has answered `initialize` before. */
 export function endedAnswer(end: AgentEnd, isKnown: boolean): JsonObject {

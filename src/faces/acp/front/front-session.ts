@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { TOOL_TIMEOUT } from "../../../endpoint/client-board.ts";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type {
@@ -28,7 +28,7 @@ import { samplingPrompt } from "../questions/sampling.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { ServerWatcher } from "../servers/server-watcher.ts";
 import type { OpenSession } from "../session/session.ts";
-import type { FrontClient } from "../wire/client.ts";
+import type { SessionClient } from "../wire/client.ts";
 import { textBlock } from "../wire/content.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { GivenPermissions } from "./given-permissions.ts";
@@ -41,7 +41,7 @@ export interface FrontSessionSetup {
 }
 
 export interface FrontSessionOptions {
-  client: FrontClient;
+  client: SessionClient;
   clock: Clock;
   logger: Logger;
   openSession: OpenSession;
@@ -220,6 +220,11 @@ export class FrontSession {
     this.#hasSpoken ||= sessionUpdate === "agent_message_chunk";
   }
 
+  /** The agent has sent the client something about its calls that the client may read otherwise than we do. */
+  lostTrack(): void {
+    this.#permissions.lostTrack();
+  }
+
   /** The agent asks the client for a permission. `request` are its parameters. */
   permissionAsked(request: JsonObject): void {
     this.#permissions.asked(request);
@@ -289,9 +294,15 @@ export class FrontSession {
     const prompts = this.#prompts();
     if (prompt === undefined || prompts === undefined) throw notNow(request);
     this.#options.endpoint.sayWaiting(callId, `waits for approval of ${request.tool}`);
-    const shown = this.#permissions.shownFor(publicName, args) ?? this.#ownIdOf(callId);
     const until = signal === undefined ? prompt : AbortSignal.any([signal, prompt]);
-    return prompts.approve({ ...request, callId: shown }, until);
+    const shown = this.#permissions.shownFor(publicName, args);
+    if (shown !== undefined) {
+      const before = this.#permissions.changesOf(shown);
+      const answer = await prompts.approve({ ...request, callId: shown }, until);
+      // Under our question the client shows the agent's call: what the agent has changed there is not what was asked.
+      if (answer === "refuse" || this.#permissions.changesOf(shown) === before) return answer;
+    }
+    return prompts.approve({ ...request, callId: this.#ownIdOf(callId) }, until);
   }
 
   async #elicit(request: ElicitationRequest): Promise<ElicitationAnswer> {

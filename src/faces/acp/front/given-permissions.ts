@@ -2,7 +2,7 @@
 // tool with the same arguments, so that a person is not asked twice about the same thing.
 
 import { createHash } from "node:crypto";
-import { ENDPOINT_NAME } from "../../../endpoint/session-endpoints.ts";
+import { ENDPOINT_NAME } from "../../../endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
@@ -20,7 +20,8 @@ const LONGEST_NAME = 300;
  * `plugboard__x`, `plugboard_x` (OpenCode), `mcp_plugboard_x` (Gemini CLI), `mcp.plugboard.x` (codex-acp), `plugboard/x`,
  * and the same with the name of a slot, `plugboard-2`.
  */
-const PREFIX = /^(?:mcp(?:__|[_./:-]))?plugboard(?:-\d{1,4})?(?:__|[_./:-])(.+)$/;
+const PREFIX = /^(?:mcp(?:__|[_./:-]))?plugboard([_./:-].+)$/;
+const SLOT = /^-\d{1,4}([_./:-].+)$/;
 /** `x (plugboard MCP Server)`, as Gemini CLI shows it. */
 const SUFFIX = /^(\S+) \(plugboard(?:-\d{1,4})?(?: MCP Server)?\)$/;
 
@@ -32,6 +33,8 @@ type NamedTool = Pick<Tool, "name" | "source">;
 interface ShownCall {
   /** The public name. */
   tool: string;
+  /** Whether its title says so, which a person decides by. Nobody sees its other names. */
+  isTitled: boolean;
   /** Hash of the arguments; undefined until the agent has shown them. */
   args: string | undefined;
   title: unknown;
@@ -44,6 +47,7 @@ interface ShownCall {
 
 /** What the client was asked, as it was then. */
 interface AskedCall {
+  id: string;
   call: ShownCall;
   tool: string;
   args: string;
@@ -97,10 +101,12 @@ export class GivenPermissions {
     if (tool === undefined) return;
     const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args);
     const title = toolCall["title"] ?? known?.title;
+    const isTitled = typeof title === "string" && this.#publicName(title) === tool;
     const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
     if (known === undefined) {
-      return this.#show(toolCallId, { tool, args, title, content, hasEnded, changes: 0 });
+      const shown = { tool, isTitled, args, title, content, hasEnded, changes: 0 };
+      return this.#show(toolCallId, shown);
     }
     const isOther =
       known.tool !== tool ||
@@ -108,7 +114,12 @@ export class GivenPermissions {
       known.title !== title ||
       known.content !== content;
     const changes = known.changes + (isOther ? 1 : 0);
-    Object.assign(known, { tool, args, title, content, hasEnded, changes });
+    Object.assign(known, { tool, isTitled, args, title, content, hasEnded, changes });
+  }
+
+  /** The agent has shown something that the client may read otherwise than we do. What it showed before counts no more. */
+  lostTrack(): void {
+    this.#shown.clear();
   }
 
   /** The agent asks the client. Call it before the client can answer. */
@@ -116,10 +127,11 @@ export class GivenPermissions {
     const { toolCall } = request;
     if (!isJsonObject(toolCall) || typeof toolCall["toolCallId"] !== "string") return;
     this.saw(toolCall);
-    const call = this.#shown.get(toolCall["toolCallId"]);
-    if (call?.args === undefined || call.hasEnded) return;
+    const id = toolCall["toolCallId"];
+    const call = this.#shown.get(id);
+    if (call?.args === undefined || !call.isTitled || call.hasEnded) return;
     const { tool, args, changes } = call;
-    this.#asked.set(request, { call, tool, args, changes });
+    this.#asked.set(request, { id, call, tool, args, changes });
   }
 
   /** The client has answered a question of the agent. `request` is the very object that `asked` got. */
@@ -128,7 +140,8 @@ export class GivenPermissions {
     this.#asked.delete(request);
     if (asked === undefined || !isAllowed(request["options"], answer["outcome"])) return;
     // The person may have seen something else than what was asked.
-    if (asked.call.changes !== asked.changes) return;
+    const isSame = this.#shown.get(asked.id) === asked.call;
+    if (!isSame || asked.call.changes !== asked.changes) return;
     const { tool, args } = asked;
     const until = this.#options.clock.monotonic() + GOOD_FOR_MS;
     this.#given = [...this.#given.slice(1 - MOST_GIVEN), { tool, args, until }];
@@ -155,6 +168,11 @@ export class GivenPermissions {
     return hash === undefined && same.length > 1 ? undefined : same.at(-1)?.[0];
   }
 
+  /** Grows whenever the agent shows something else of a call. Undefined for one that is not known any more. */
+  changesOf(id: string): number | undefined {
+    return this.#shown.get(id)?.changes;
+  }
+
   /** What was permitted for a prompt does not hold for the next one. */
   forget(): void {
     this.#given = [];
@@ -178,13 +196,27 @@ export class GivenPermissions {
   #publicName(written: string): string | undefined {
     if (written.length > LONGEST_NAME) return undefined;
     this.#names ??= new Map(this.#options.tools().map((tool) => [tool.name, tool]));
-    const [, inside] = PREFIX.exec(written) ?? SUFFIX.exec(written) ?? [];
-    if (inside !== undefined && this.#names.has(inside)) return inside;
-    const bare = this.#names.get(written);
+    const names = this.#names;
+    const meant = readingsOf(written).filter((each) => names.has(each));
+    const bare = names.get(written);
+    // A name that could be that of two tools is neither's.
+    if (bare === undefined) return meant.length === 1 ? meant[0] : undefined;
     // The agent may have a tool of the same name itself, unless the name says which server it is of.
-    const isOurs = bare?.source.kind === "mcp" && bare.source.tool !== written;
-    return isOurs ? written : undefined;
+    const isOurs = bare.source.kind === "mcp" && bare.source.tool !== written;
+    return isOurs && meant.length === 0 ? written : undefined;
   }
+}
+
+/** What may be the name of the tool in the name that an agent gives it: `plugboard__x` stands for `x`, and for `_x`. */
+function readingsOf(written: string): string[] {
+  const [, shown] = SUFFIX.exec(written) ?? [];
+  if (shown !== undefined) return [shown];
+  const [, rest] = PREFIX.exec(written) ?? [];
+  if (rest === undefined) return [];
+  const [, behindSlot] = SLOT.exec(rest) ?? [];
+  return [rest, ...(behindSlot === undefined ? [] : [behindSlot])].flatMap((each) =>
+    each.startsWith("__") ? [each.slice(1), each.slice(2)] : [each.slice(1)],
+  );
 }
 
 /** `_meta.claudeCode.toolName`, and the same of others. */

@@ -12,15 +12,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/board.ts";
 import { declineUnattributed } from "../../../../src/board/decline-unattributed.ts";
-import {
-  type SessionEndpoint,
-  SessionEndpoints,
-} from "../../../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../../../src/endpoint/session-endpoints.ts";
 import {
   FrontSession,
   type FrontSessionOptions,
 } from "../../../../src/faces/acp/front/front-session.ts";
-import type { FrontClient } from "../../../../src/faces/acp/wire/client.ts";
+import type { SessionClient } from "../../../../src/faces/acp/wire/client.ts";
 import type { McpServerParams } from "../../../../src/faces/acp/wire/params.ts";
 import type { Board, SessionBoard } from "../../../../src/model/board.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
@@ -59,7 +57,7 @@ beforeAll(async () => {
     logger: silentLogger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "node", args: [], env: {} },
+    program: { command: "node", args: [], env: {} },
     directory: join(home, "attach"),
   });
 });
@@ -77,7 +75,7 @@ type Asked = { method: string; params: JsonObject; signal: AbortSignal | undefin
 type Answer = (asked: Asked) => unknown;
 
 /** The client as the relay gives it: the test answers, and everything is written down. */
-class TestClient implements FrontClient {
+class TestClient implements SessionClient {
   readonly asked: Asked[] = [];
   readonly updates: (SessionUpdate & { sessionId: string })[] = [];
   readonly #capabilities: ClientCapabilities;
@@ -133,7 +131,7 @@ interface Opened {
   client: TestClient;
   endpoint: SessionEndpoint;
   agent: Client;
-  call(tool: string, args?: JsonObject): Promise<string>;
+  call: (tool: string, args?: JsonObject) => Promise<string>;
 }
 
 interface Setup extends Partial<FrontSessionOptions> {
@@ -219,6 +217,27 @@ describe("approval", () => {
       },
     ]);
     expect(client.updates).toEqual([]);
+  });
+
+  it("is asked again if the agent changes what the client shows under the question", async () => {
+    const answers = ["allow", "reject"];
+    const { session, client, call } = await open({
+      answer: () => {
+        session.sawUpdate({
+          ...SHOWN,
+          sessionUpdate: "tool_call_update",
+          title: "Read the manual",
+        });
+        return choose(answers.shift() ?? "reject");
+      },
+    });
+    session.sawUpdate(SHOWN);
+    expect(await call("echo__echo", HI)).toContain("was not approved");
+    expect(client.asked.map(({ params }) => params["toolCall"])).toMatchObject([
+      { toolCallId: "call-7", rawInput: HI },
+      // The agent does not know this id, so that it can change nothing.
+      { toolCallId: expect.stringMatching(/^plugboard-/) as string, rawInput: HI },
+    ]);
   });
 
   it.each<[string, string, string]>([

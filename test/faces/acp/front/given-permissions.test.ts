@@ -55,11 +55,7 @@ describe("the tool is recognised", () => {
     ["OpenCode", { title: "plugboard_docs__search", rawInput: ARGS }],
     [
       "a name beside the title",
-      { title: "Search", name: "mcp__plugboard__docs__search", rawInput: ARGS },
-    ],
-    [
-      "a name in _meta",
-      { title: "Search", _meta: { x: { toolName: "plugboard__docs__search" } }, rawInput: ARGS },
+      { ...ASKED, name: "mcp__plugboard__docs__search", _meta: { x: { toolName: "search" } } },
     ],
     ["a slot of OpenClaw", { title: "plugboard-3__docs__search", rawInput: ARGS }],
     ["a path", { title: "plugboard/docs__search", rawInput: ARGS }],
@@ -84,6 +80,18 @@ describe("the tool is recognised", () => {
     ["arguments of another server", { ...ASKED, rawInput: { ...wrapped, server: "other" } }],
     ["a name without an end", { title: `plugboard_${"x".repeat(100_000)}`, rawInput: ARGS }],
     ["a title that is no text", { title: 1, rawInput: ARGS }],
+    // The person who permits it sees only the title.
+    ["another title than its name", { title: "Search", name: `plugboard_${TOOL}`, rawInput: ARGS }],
+    [
+      "another title than its name in _meta",
+      { title: "Search", _meta: { x: { toolName: `plugboard_${TOOL}` } }, rawInput: ARGS },
+    ],
+    ["another name than its title", { ...ASKED, name: "mcp__plugboard__docs__delete" }],
+    // A model chooses the arguments of a call, whatever tool it calls.
+    [
+      "a tool of the agent whose arguments name it",
+      { title: "mcp__notes__save", rawInput: wrapped },
+    ],
   ])("%s does not count", (_, toolCall) => {
     expect(counts(toolCall, YES)).toBe(false);
   });
@@ -95,6 +103,26 @@ describe("the tool is recognised", () => {
     given.asked(request);
     given.answered(request, YES);
     expect([given.take("docs__delete", {}), given.take(TOOL, args)]).toEqual([false, true]);
+  });
+
+  it.each<[title: string, tools: string[], counted: string[]]>([
+    ["plugboard__docs__delete", ["docs__delete"], ["docs__delete"]],
+    ["plugboard__docs__delete", ["_docs__delete"], ["_docs__delete"]],
+    ["plugboard__docs__delete", ["docs__delete", "_docs__delete"], []],
+    ["plugboard-2__docs__delete", ["docs__delete"], ["docs__delete"]],
+    ["plugboard-2__docs__delete", ["2__docs__delete"], ["2__docs__delete"]],
+    ["plugboard-2__docs__delete", ["docs__delete", "2__docs__delete"], []],
+    ["plugboard__docs__delete", ["docs__delete", "plugboard__docs__delete"], []],
+    ["mcp_plugboard_docs__delete", ["docs__delete", "mcp_plugboard_docs__delete"], []],
+  ])("%s where the tools are %j", (title, names, counted) => {
+    const tools = names.map((name): Pick<Tool, "name" | "source"> => {
+      return { name, source: { kind: "mcp", server: "docs", tool: "delete" } };
+    });
+    const given = new GivenPermissions({ clock: new ManualClock(), tools: () => tools });
+    const request = question({ title, rawInput: ARGS });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(names.filter((name) => given.take(name, ARGS))).toEqual(counted);
   });
 
   it("a bare name counts only where it cannot be a tool of the agent itself", () => {
@@ -248,6 +276,24 @@ describe("a permission", () => {
     given.saw({ toolCallId: "1", ...update });
     given.answered(request, YES);
     expect(given.take(TOOL, ARGS)).toBe(true);
+  });
+
+  it.each<[string, (given: GivenPermissions) => void]>([
+    [
+      "has shown too many other calls since",
+      (given) => {
+        for (let n = 0; n < 1000; n += 1) given.saw({ ...ASKED, toolCallId: `other ${n}` });
+        given.saw({ toolCallId: "1", ...ASKED, title: "Nothing to see here" });
+      },
+    ],
+    ["has shown what the client may read otherwise", (given) => given.lostTrack()],
+  ])("does not count if the agent %s", (_, show) => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    show(given);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
   });
 
   it("is not kept without end", () => {
