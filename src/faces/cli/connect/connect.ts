@@ -86,6 +86,7 @@ export async function connect(
   const notes = [
     ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
+    ...(application.notes?.(value, agent) ?? []),
     ...twice.map(
       (name) =>
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,

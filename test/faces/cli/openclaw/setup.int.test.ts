@@ -292,6 +292,18 @@ describe("the shared entry", () => {
     expect(scratch.read(FILE)).toBe("{}");
   });
 
+  it.each<[what: string, openclaw: string, plugboard: object, isTold: boolean]>([
+    ["where OpenClaw gives results to its model unmarked", "{ toolSearch: false }", {}, true],
+    ["where its tool search is off in another way", "{ toolSearch: { enabled: false } }", {}, true],
+    ["unless Plugboard marks them", "{ toolSearch: false }", { framing: "full" }, false],
+    ["unless OpenClaw does", "{}", {}, false],
+  ])("comes with a word about framing %s", async (_, tools, defaults, isTold) => {
+    put(FILE, `{ tools: ${tools} }`);
+    put("home/plugboard.json", JSON.stringify({ mcpServers: {}, agents: { defaults } }));
+    const { stderr } = await setup("--shared");
+    expect(stderr.includes('"framing": "full"')).toBe(isTold);
+  });
+
   it("is for other agents than before, if you say so", async () => {
     const original = readFileSync(join(FIXTURES, "comments.json5"), "utf8");
     put(FILE, original);
