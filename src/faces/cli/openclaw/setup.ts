@@ -43,7 +43,7 @@ import { fileOf, ourEntries, valueOf } from "../connect/found.ts";
 import { refuseIncluded } from "../connect/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { offeredCommand } from "../offered-command.ts";
+import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { checkOpenclaw, type Finding } from "./checks.ts";
 import type { OpenclawCommand, SharedOptions } from "./command.ts";
@@ -114,7 +114,8 @@ async function setUpSlots(
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);
-  return reportSlots({ change, slots, findings, isNew: isChanged(change) || !isListed }, context);
+  const isNew = isChanged(change) || !isListed;
+  return reportSlots({ change, slots, findings, isNew, named: command.file && file.file }, context);
 }
 
 function isChanged({ outcome }: Change): boolean {
@@ -144,15 +145,17 @@ interface SlotsReport {
   slots: SlotFile;
   findings: readonly Finding[];
   isNew: boolean;
+  /** OpenClaw's file, if somebody has given it. */
+  named: string | undefined;
 }
 
 async function reportSlots(
-  { change, slots: { slots, basePort }, findings, isNew }: SlotsReport,
+  { change, slots: { slots, basePort }, findings, isNew, named }: SlotsReport,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
   const { file } = change.file;
-  const agent = await agentEntry(context);
+  const agent = await agentEntry(named, context);
   if (options.json) {
     screen.json({
       application: "openclaw",
@@ -178,7 +181,7 @@ async function reportSlots(
       .split("\n")
       .slice(1, -1),
     "docs/openclaw.md has the settings of other editors. To take it out again:",
-    `  ${offeredCommand("openclaw setup --undo", {})}`,
+    `  ${offeredUndo("openclaw setup", named)}`,
   ]);
   return EXIT.ok;
 }
@@ -186,7 +189,7 @@ async function reportSlots(
 /** What says where OpenClaw's files are must be the same for the agent. */
 const OPENCLAW_VARIABLES = ["OPENCLAW_CONFIG_PATH", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME"];
 
-async function agentEntry(context: CliContext): Promise<JsonObject> {
+async function agentEntry(file: string | undefined, context: CliContext): Promise<JsonObject> {
   const { env } = context.io;
   const nothing = parseAgentConfig({ servers: {} });
   const start = await boardStart(findSource(context), nothing, context);
@@ -197,7 +200,11 @@ async function agentEntry(context: CliContext): Promise<JsonObject> {
   return {
     command: start.command,
     args: [...start.args, "acp", "--openclaw"],
-    env: { ...start.env, ...(Object.fromEntries(variables) as Record<string, string>) },
+    env: {
+      ...start.env,
+      ...(Object.fromEntries(variables) as Record<string, string>),
+      ...(file !== undefined && { OPENCLAW_CONFIG_PATH: file }),
+    },
   };
 }
 
@@ -323,7 +330,7 @@ function checkedUrl(text: string | undefined): string | undefined {
 async function writeGateway(
   { application, file, value, home }: FoundConfig,
   { target, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
-  { yes }: OpenclawCommand,
+  { yes, file: named }: OpenclawCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
@@ -358,7 +365,7 @@ async function writeGateway(
       ? `OpenClaw has the gateway ${String(target["url"])}: ${visible(file.file)}`
       : `nothing to do, OpenClaw has the gateway already: ${visible(file.file)}`,
     "It has the tools in its next session; openclaw mcp probe plugboard tries them now. To take it out again:",
-    `  ${offeredCommand("openclaw setup --undo", {})}`,
+    `  ${offeredUndo("openclaw setup", named && file.file)}`,
   ]);
   return EXIT.ok;
 }

@@ -277,6 +277,15 @@ describe("slots", () => {
     expect(stdout).toContain('"agent_servers"');
     expect(stdout).toContain(`"OPENCLAW_CONFIG_PATH": "${at("claw.json5")}"`);
     expect(stdout).toContain("\n  plugboard openclaw setup --undo\n");
+    const named = await setupSlots(1, "--file", "work.json5");
+    expect(named.stdout).toContain(`"OPENCLAW_CONFIG_PATH": "${at("work.json5")}"`);
+    const undo = `openclaw setup --file ${at("work.json5")} --undo`;
+    expect(named.stdout).toContain(`\n  plugboard ${undo}\n`);
+    await scratch.run([...undo.split(" "), "--yes"], env());
+    const shared = await setup("--shared", "--file", "work.json5");
+    expect(shared.stdout).toContain(
+      `\n  plugboard connect openclaw --file ${at("work.json5")} --undo\n`,
+    );
   });
 });
 
