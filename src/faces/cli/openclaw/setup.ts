@@ -92,7 +92,7 @@ async function setUpSlots(
 ): Promise<number> {
   const isNamed = command.file !== undefined;
   const findings = await checkOpenclaw({ file, config: value, isNamed, wants: "slots" }, context);
-  showFindings(findings, context);
+  refuseProblem(findings, context);
   const listed = await readSlots(home).catch(ignoreDamaged);
   const present = slotsIn(value);
   const slots = await chooseSlots(
@@ -110,7 +110,10 @@ async function setUpSlots(
     present: present.map(openclawEntry),
     wanted: () => [...ourEntries(application, value), ...entries],
   });
-  await makeChange(change, { yes: command.yes }, context);
+  // Slots fill a screen, so what was found comes after them, next to the question.
+  const notes = findings.flatMap(linesOf);
+  if (isChanged(change)) await makeChange(change, { yes: command.yes, notes }, context);
+  else showFindings(findings, context);
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);
@@ -223,6 +226,7 @@ async function setUpShared(
   }
   const isNamed = command.file !== undefined;
   const findings = await checkOpenclaw({ file, config: value, isNamed, wants: "shared" }, context);
+  refuseProblem(findings, context);
   showFindings(findings, context);
   const application = withAgents(found.application, shared.agents);
   if (shared.url === undefined) return connect(command, application, context, { findings });
@@ -417,14 +421,21 @@ async function takeOut(
 
 // Findings
 
-/** Rejects with UNSUPPORTED if one of them is a problem. */
-function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+/** Throws UNSUPPORTED if one of them is a problem, and then says the others. */
+function refuseProblem(findings: readonly Finding[], context: CliContext): void {
   const problem = findings.find(({ state }) => state === "problem");
-  for (const finding of findings) {
-    if (finding === problem) continue;
-    screen.note(`${finding.state}: ${finding.message}`);
-    if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
-  }
   if (problem === undefined) return;
+  showFindings(
+    findings.filter((finding) => finding !== problem),
+    context,
+  );
   throw new PlugboardError("UNSUPPORTED", problem.message, { hint: problem.remedy });
+}
+
+function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+  for (const line of findings.flatMap(linesOf)) screen.note(line);
+}
+
+function linesOf({ state, message, remedy }: Finding): string[] {
+  return [`${state}: ${message}`, ...(remedy === undefined ? [] : [`  ${remedy}`])];
 }
