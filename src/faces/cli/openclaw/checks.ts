@@ -46,6 +46,18 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
   return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 
+/** Throws UNSUPPORTED if one of them is a problem. */
+export function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+  const problem = findings.find(({ state }) => state === "problem");
+  for (const finding of findings) {
+    if (finding === problem) continue;
+    screen.note(`${finding.state}: ${finding.message}`);
+    if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
+  }
+  if (problem === undefined) return;
+  throw new PlugboardError("UNSUPPORTED", problem.message, { hint: problem.remedy });
+}
+
 async function checkProgram(
   { file, config, isNamed, wants }: Looked,
   { io, signal }: CliContext,
