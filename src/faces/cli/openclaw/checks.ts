@@ -8,7 +8,7 @@ import { gatewayAddress } from "../../../openclaw/gateway-address.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { compareVersions, findOpenclaw } from "./program.ts";
+import { compareVersions, findProgram } from "./program.ts";
 
 export interface Finding {
   about: "openclaw" | "gateway" | "tools" | "file";
@@ -62,7 +62,7 @@ async function checkProgram(
   { file, config, isNamed, wants }: Looked,
   { io, signal }: CliContext,
 ): Promise<Finding[]> {
-  const program = await findOpenclaw(io.env, signal);
+  const program = await findProgram(io.env, signal);
   if (program.kind === "absent" && file.text === undefined && !isNamed) {
     return [
       {
