@@ -160,7 +160,7 @@ export const CHECKS = [
           await editor.request(method, { sessionId: session, cwd: slots.work, mcpServers });
           const { said } = await editor.prompt(session, WHAT_WAS_FIRST);
           assert.match(said, /You said: .*My name is Ada\./s, method);
-          assert.deepEqual(serversAsked(rig, session).servers, [name, "house"].sort(), method);
+          assert.deepEqual(serversAsked(rig, session).servers, ["house", name], method);
         });
       }
     },
@@ -302,7 +302,7 @@ function lastRequest(rig, session) {
 /** The slots and the servers behind them whose tools were in the last request for a session of the editor. */
 function serversAsked(rig, session) {
   const pairs = serversOf(lastRequest(rig, session)).map((name) => name.split("__"));
-  const unique = (index) => [...new Set(pairs.map((pair) => pair[index]))].sort();
+  const unique = (index) => distinct(pairs.map((pair) => pair[index]));
   return { slots: unique(0), servers: unique(1) };
 }
 
@@ -343,7 +343,12 @@ function serversOf({ tools }) {
   const names = tools
     .map(({ name }) => name.split("__"))
     .filter((parts) => parts.length > 1 && !UTILITIES.has(parts.at(-1)));
-  return [...new Set(names.map((parts) => parts.slice(0, -1).join("__")))].sort();
+  return distinct(names.map((parts) => parts.slice(0, -1).join("__")));
+}
+
+/** In a fixed order. */
+function distinct(names) {
+  return [...new Set(names)].sort((one, other) => one.localeCompare(other));
 }
 
 /** What the server says its pid is, in each of some sessions at the same time. */
