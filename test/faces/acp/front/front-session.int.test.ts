@@ -511,7 +511,7 @@ describe("what the client is told", () => {
     ]);
   });
 
-  it("has why the tools are missing, if the agent does not connect within ten seconds", async () => {
+  it("is why the tools are missing, if the agent does not connect within ten seconds", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
     const [silent, plain, late] = await Promise.all([
@@ -536,7 +536,7 @@ describe("what the client is told", () => {
     expect(silent.client.told).toHaveLength(1);
   });
 
-  it("hears that only some time after the first prompt, from an agent that connects then", async () => {
+  it("is that only some time after the first prompt, if the agent connects with its first prompt", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
     const connects = { withinMs: 30_000, hint: "because it is slow." };

@@ -171,7 +171,7 @@ describe("opening a session", () => {
     expect(answer["error"]).toEqual({ code: -32077, message: "no" });
   });
 
-  it("updates that follow the answer in the same breath come after it", async () => {
+  it("updates that the agent writes together with its answer come after it", async () => {
     const front = await startFront({
       script: {
         "session/new": (_, agent, { id }) => {
@@ -360,7 +360,7 @@ describe("after the agent has ended", () => {
     expect(JSON.parse(front.lines.at(-1) ?? "")).toMatchObject({ params: { update: { n: 2 } } });
   });
 
-  it("without either, the session is over and a new one works", async () => {
+  it("without session/resume and session/load, the session is over and a new one works", async () => {
     const front = await startFront();
     const sessionId = await front.newSession();
     front.agent().end({ code: 1 });
@@ -429,7 +429,7 @@ describe("after the agent has ended", () => {
     ]);
   });
 
-  it("what its process still writes answers nothing twice", async () => {
+  it("what the ended process still writes does not answer a request a second time", async () => {
     const front = await startFront({ script: { "session/prompt": () => SILENT } });
     front.send({ id: 1, method: "_slow" });
     await settled();
@@ -560,7 +560,7 @@ describe("with a process for each session", () => {
     expect(front.agent(3).received.at(-1)).toEqual({ jsonrpc: "2.0", id: 0, result: "two" });
   });
 
-  it("what belongs to no session goes to the first process, which has no board", async () => {
+  it("what belongs to no session goes to the main process, which has no board", async () => {
     const front = await startFront({
       ...same,
       script: { ...same.script, "session/list": () => ({ sessions: [] }) },
@@ -570,7 +570,7 @@ describe("with a process for each session", () => {
     expect(front.agent(1).asked("session/list")).toHaveLength(1);
   });
 
-  it("closing a session ends its process, and the death of one is nothing to the others", async () => {
+  it("closing a session ends its process, and when one process dies, the others go on", async () => {
     const front = await startFront({ ...same, capabilities: RESUMES });
     await front.newSession();
     await front.newSession();
