@@ -22,7 +22,7 @@ export interface LateConnection {
 
 export interface HandOver {
   /** Absent: the agent connects when its session opens. */
-  readonly connects?: LateConnection;
+  readonly lateConnection?: LateConnection;
   /** Before the agent hears of the session. */
   prepare(request: HandOverRequest): Promise<Prepared>;
   close(): Promise<void>;

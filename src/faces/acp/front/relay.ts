@@ -218,7 +218,7 @@ export class Relay {
     if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
     if (session === undefined) return this.#agents.main.process?.send(bytes);
-    if (method === AGENT.session.cancel) session.board.session.cancel();
+    if (method === AGENT.session.cancel) session.board.frontSession.cancel();
     this.#backlog.inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
@@ -454,9 +454,9 @@ export class Relay {
     { id, method, params }: Request,
     bytes: Buffer,
   ): void {
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission) session?.board.session.permissionAsked(params);
+    if (isPermission) session?.board.frontSession.permissionAsked(params);
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -466,7 +466,7 @@ export class Relay {
       ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
       ...(isPermission && {
         onAnswer: ({ result }) => {
-          if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);
+          if (isJsonObject(result)) session?.board.frontSession.permissionGiven(params, result);
         },
       }),
     });
@@ -481,12 +481,12 @@ export class Relay {
     bytes: Buffer,
   ): void {
     if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
     if (session === undefined || method !== CLIENT.session.update) {
       return this.#options.writer.send(forClient(session, bytes));
     }
     if (this.#sessions.isReplayed(session)) return;
-    if (isJsonObject(params["update"])) session.board.session.sawUpdate(params["update"]);
+    if (isJsonObject(params["update"])) session.board.frontSession.sawUpdate(params["update"]);
     this.#options.writer.send(forClient(session, bytes));
   }
 

@@ -539,8 +539,13 @@ describe("what the client is told", () => {
   it("is that only some time after the first prompt, if the agent connects with its first prompt", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
-    const connects = { withinMs: 30_000, hint: "because it is slow." };
-    const { session, client } = await openSession({ clock, capabilities, connects, isRaw: true });
+    const lateConnection = { withinMs: 30_000, hint: "because it is slow." };
+    const { session, client } = await openSession({
+      clock,
+      capabilities,
+      lateConnection,
+      isRaw: true,
+    });
     session.begin("sess-1");
     await clock.advance(100_000);
     session.promptBegins();
