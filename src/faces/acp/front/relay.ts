@@ -1,7 +1,7 @@
 // Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. Only
 // where two processes of the agent would be mixed up by the client does it change an id.
 
-import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
+import { DEFAULT_MAX_MESSAGE_BYTES, methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
@@ -13,7 +13,7 @@ import type { AgentEnd, AgentProcess } from "./agent-process.ts";
 import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { CANCEL_REQUEST, RelayedClient } from "./front-client.ts";
 import type { HandOver } from "./hand-over.ts";
-import { parseMessage, withValue } from "./json-bytes.ts";
+import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
 import type { Line, LineWriter } from "./lines.ts";
 import {
   type Answer,
@@ -221,7 +221,13 @@ export class Relay {
     if (this.#client.takeAnswer(id, answer) && !this.#asked.has(idKey(id))) return;
     const asked = this.#asked.get(idKey(id));
     this.#asked.delete(idKey(id));
-    if (asked === undefined) return this.#desk.process?.send(bytes);
+    if (asked === undefined) {
+      // The client may have answered another process twice, and this one waits for an answer to the same id.
+      const isOpen = Array.from(this.#asked.values()).some(
+        (each) => each.agent === this.#desk && each.id === id,
+      );
+      return isOpen ? undefined : this.#desk.process?.send(bytes);
+    }
     // The process that asked has ended, and the next one may use the same ids.
     if (asked.agent.process !== asked.process) return;
     asked.onAnswer?.(answer);
@@ -537,8 +543,13 @@ export class Relay {
     bytes: Buffer,
   ): void {
     const session = this.#sessions.of(agent, params["sessionId"]);
+    if (session === undefined && this.#isOfAnother(params)) {
+      const error = toRpcError(RequestError.sessionNotFound(String(params["sessionId"])));
+      return process.send(encode({ id, error }));
+    }
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission) session?.board.session.permissionAsked(params);
+    if (isPermission && repeatsKey(bytes)) session?.board.session.lostTrack();
+    else if (isPermission) session?.board.session.permissionAsked(params);
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -564,12 +575,23 @@ export class Relay {
   ): void {
     if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
     const session = this.#sessions.of(agent, params["sessionId"]);
+    if (session === undefined && this.#isOfAnother(params)) return;
     if (session === undefined || method !== CLIENT.session.update) {
       return this.#options.writer.send(forClient(session, bytes));
     }
     if (this.#sessions.isReplayed(session)) return;
-    if (isJsonObject(params["update"])) session.board.session.sawUpdate(params["update"]);
+    if (isJsonObject(params["update"])) this.#look(session, params["update"], bytes);
     this.#options.writer.send(forClient(session, bytes));
+  }
+
+  #look({ board: { session } }: RelayedSession, update: JsonObject, bytes: Buffer): void {
+    if ("toolCallId" in update && repeatsKey(bytes)) session.lostTrack();
+    else session.sawUpdate(update);
+  }
+
+  /** The client knows a session of another process by this id: it would take what is said here for that one's. */
+  #isOfAnother(params: JsonObject): boolean {
+    return this.#sessions.get(params["sessionId"]) !== undefined;
   }
 
   /** The agent does not want an answer any more. */
@@ -581,7 +603,9 @@ export class Relay {
       const line = isSame ? bytes : withValue(bytes, ["params", "requestId"], shown);
       return this.#options.writer.send(line);
     }
-    this.#options.writer.send(bytes);
+    // It may have been answered since, and the client knows a question of somebody else by this id.
+    const isAnothers = this.#asked.has(idKey(requestId)) || this.#options.ids.client.has(requestId);
+    if (!isAnothers) this.#options.writer.send(bytes);
   }
 
   /** The agent will not answer what the client has asked. */

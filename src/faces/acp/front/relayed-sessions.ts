@@ -17,7 +17,7 @@ import { type FrontAgent, stopped } from "./front-agent.ts";
 import type { RelayedClient } from "./front-client.ts";
 import type { FrontSession, FrontSessionOptions } from "./front-session.ts";
 import type { HandOver, HandOverRequest } from "./hand-over.ts";
-import { withValue } from "./json-bytes.ts";
+import { repeatsKey, withValue } from "./json-bytes.ts";
 import {
   type Answer,
   errorText,
@@ -111,6 +111,7 @@ export class RelayedSessions {
     const { client, logger } = this.#options;
     let opening: Opening | undefined;
     try {
+      if (repeatsKey(bytes)) throw hasKeyTwice(request.method);
       const overAcp = this.#options.sendMcpMessage !== undefined;
       const setup = readSetup(kind, request.params, overAcp);
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
@@ -409,6 +410,14 @@ function withParams(bytes: Buffer, params: JsonObject, changes: JsonObject): Buf
 
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The agent could take the one of two `mcpServers` that we do not see. */
+function hasKeyTwice(method: string): RequestError {
+  return RequestError.invalidParams(
+    undefined,
+    `${method} has an object with the same key twice; send each key once`,
+  );
 }
 
 function cannotGoOn(reason: string): RequestError {
