@@ -53,6 +53,12 @@ const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
 /** As the protocol has it for a request that was cancelled. */
 const CANCELLED = -32800;
+/** For an agent that asks a server in the client past the board, where no rule holds and nobody approves. */
+const ON_BOARD = {
+  // As the client answers for a server that it does not have.
+  code: -33001,
+  message: "this server is on the session's board; call its tools there",
+};
 /** Bytes of the client's messages that may wait for an agent, before the client has to wait too. */
 const MAX_WAITING = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -547,6 +553,9 @@ export class Relay {
       const error = toRpcError(RequestError.sessionNotFound(String(params["sessionId"])));
       return process.send(encode({ id, error }));
     }
+    if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) {
+      return process.send(encode({ id, error: ON_BOARD }));
+    }
     const isPermission = method === CLIENT.session.requestPermission;
     if (isPermission && repeatsKey(bytes)) session?.board.session.lostTrack();
     else if (isPermission) session?.board.session.permissionAsked(params);
@@ -576,6 +585,7 @@ export class Relay {
     if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
     const session = this.#sessions.of(agent, params["sessionId"]);
     if (session === undefined && this.#isOfAnother(params)) return;
+    if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) return;
     if (session === undefined || method !== CLIENT.session.update) {
       return this.#options.writer.send(forClient(session, bytes));
     }

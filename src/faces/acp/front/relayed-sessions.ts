@@ -82,6 +82,8 @@ export class RelayedSessions {
   /** Sessions that are loaded once more for the front alone: the client has seen their updates. */
   readonly #replayed = new Set<RelayedSession>();
   readonly #timers = new Map<FrontAgent, Timer>();
+  /** The ids of servers in the client that are on a board. The client gives none of them a second time. */
+  readonly #acpServers = new Set<unknown>();
   #isClosed = false;
 
   constructor(options: RelayedSessionsOptions) {
@@ -102,6 +104,11 @@ export class RelayedSessions {
     return undefined;
   }
 
+  /** Whether a server in the client was brought for a board, and is nobody else's to ask. */
+  hasServer(serverId: unknown): boolean {
+    return this.#acpServers.has(serverId);
+  }
+
   isReplayed(session: RelayedSession): boolean {
     return this.#replayed.has(session);
   }
@@ -114,6 +121,9 @@ export class RelayedSessions {
       if (repeatsKey(bytes)) throw hasKeyTwice(request.method);
       const overAcp = this.#options.sendMcpMessage !== undefined;
       const setup = readSetup(kind, request.params, overAcp);
+      for (const server of setup.mcpServers) {
+        if ("serverId" in server) this.#acpServers.add(server["serverId"]);
+      }
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
       const isSame = kind !== "fork" && isSameSetup(known, setup);
       opening = isSame && known ? reopened(known) : await this.#begin(kind, setup, known);
