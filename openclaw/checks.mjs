@@ -75,14 +75,14 @@ export const CHECKS = [
       const { said, session } = await ask(rig, "none", spawn);
       assert.match(said, /"status": "accepted"/);
       const told = await until(
-        () => rig.requestsFor("none", session).find(isChildResult),
+        () => childResultIn(rig.requestsFor("none", session)),
         () => `OpenClaw was not told of the answer:\n${shown(rig.model.requests.slice(before))}`,
       );
       const asked = rig.model.requests.slice(before).filter(({ api }) => api === "messages");
-      assert.equal(asked.length, 2, shown(asked));
+      assert.equal(asked.length, 2, `${told}\n${shown(asked)}`);
       assert.deepEqual(serversOf(asked[0]), ["mcp__echo"]);
       assert.match(asked[1].toolResults[0].text, FRAMED);
-      assert.match(textOf(told), /status: completed/);
+      assert.match(told, /status: completed/);
     },
   },
   {
@@ -160,7 +160,7 @@ export const CHECKS = [
           await editor.request(method, { sessionId: session, cwd: slots.work, mcpServers });
           const { said } = await editor.prompt(session, WHAT_WAS_FIRST);
           assert.match(said, /You said: .*My name is Ada\./s, method);
-          assert.deepEqual(serversAsked(rig, session).servers, [name, "house"].sort(), method);
+          assert.deepEqual(serversAsked(rig, session).servers, ["house", name], method);
         });
       }
     },
@@ -202,10 +202,10 @@ export const CHECKS = [
       });
     },
   },
-  ...PLUGIN_CHECKS.map(({ name, run }) => ({
-    name,
+  ...PLUGIN_CHECKS.map((check) => ({
+    name: check.name,
     async run(rig) {
-      await run(await rig.plugin());
+      await check.run(await rig.plugin());
     },
   })),
   {
@@ -302,7 +302,7 @@ function lastRequest(rig, session) {
 /** The slots and the servers behind them whose tools were in the last request for a session of the editor. */
 function serversAsked(rig, session) {
   const pairs = serversOf(lastRequest(rig, session)).map((name) => name.split("__"));
-  const unique = (index) => [...new Set(pairs.map((pair) => pair[index]))].sort();
+  const unique = (index) => distinct(pairs.map((pair) => pair[index]));
   return { slots: unique(0), servers: unique(1) };
 }
 
@@ -334,12 +334,21 @@ async function ask(rig, agent, prompt) {
   return { said, session, requests: rig.requestsFor(agent, session) };
 }
 
-/** The servers whose tools a request has, by OpenClaw's name and, behind Plugboard, also by Plugboard's. */
+/**
+ * The servers whose tools a request has, by OpenClaw's name and, behind Plugboard, also by Plugboard's.
+ *
+ * @param {{ tools: { name: string }[] }} request
+ */
 function serversOf({ tools }) {
   const names = tools
     .map(({ name }) => name.split("__"))
     .filter((parts) => parts.length > 1 && !UTILITIES.has(parts.at(-1)));
-  return [...new Set(names.map((parts) => parts.slice(0, -1).join("__")))].sort();
+  return distinct(names.map((parts) => parts.slice(0, -1).join("__")));
+}
+
+/** In a fixed order. */
+function distinct(names) {
+  return [...new Set(names)].sort((one, other) => one.localeCompare(other));
 }
 
 /** What the server says its pid is, in each of some sessions at the same time. */
@@ -354,13 +363,11 @@ function pidsOf(rig, agent, tool) {
   );
 }
 
-/** OpenClaw tells the agent that asked for another one what that one has said. */
-function isChildResult(request) {
-  return request.api === "chat" && textOf(request).includes("Child result");
-}
-
-function textOf({ messages }) {
-  return messages.map(({ text }) => text).join("\n");
+/** The message in which OpenClaw tells the agent that asked for another one what that one has said. */
+function childResultIn(requests) {
+  const messages = requests.flatMap((request) => request.messages);
+  return messages.find(({ role, text }) => role === "user" && text.includes("Child result ("))
+    ?.text;
 }
 
 /** Requests to the model, for a message. */

@@ -22,12 +22,13 @@ const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\
 export async function bundleCommand(dist) {
   const chunks = join(dist, "cli");
   const groups = groupsOf(dist);
-  const quick = new Set(groups.flatMap(({ name, files }) => (name === "board" ? [] : [...files])));
+  const quick = groups.filter(({ name }) => name !== "board");
+  const isQuick = (file) => quick.some(({ files }) => files.has(file));
   const bundle = await rolldown({
     input: join(dist, "bin.js"),
     platform: "node",
     external: (id, importer) =>
-      id.startsWith("node:") ? !quick.has(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
+      id.startsWith("node:") ? !isQuick(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
     plugins: [
       { name: "place", transform: (code, id) => inPlace(code, relative(chunks, id)) },
       quickBuiltins(quick),
@@ -47,7 +48,7 @@ export async function bundleCommand(dist) {
       groups: groups.map(({ name, files, priority }) => ({
         name,
         priority,
-        test: (id) => files.has(id) || (isBuiltin(id) && namesFrom(id, files).length > 0),
+        test: (id) => files.has(id) || id.startsWith(virtual(name)),
       })),
     },
     comments: { legal: true, annotation: false, jsdoc: false },
@@ -80,31 +81,32 @@ function addWithImports(file, own, taken) {
   }
 }
 
-const VIRTUAL = "\0plugboard-";
+/** A group has its own, so that none is loaded for the sake of another. */
+function virtual(group) {
+  return `\0plugboard-${group}-`;
+}
 
 /** A call to a running gateway needs none of their functions. */
 const RARELY_USED = new Set(["node:fs/promises", "node:module", "node:util"]);
-
-function isBuiltin(id) {
-  return id.startsWith(`${VIRTUAL}node:`);
-}
 
 /**
  * An import of one of Node's modules makes a module object with everything in it, for which Node loads its streams,
  * its cryptography and more. Asking for the same by a call does not.
  */
-function quickBuiltins(files) {
+function quickBuiltins(groups) {
   return {
     name: "builtins",
-    resolveId: (id, importer) =>
-      id.startsWith("node:") && files.has(importer) ? `${VIRTUAL}${id}` : null,
+    resolveId(id, importer) {
+      const group = id.startsWith("node:") && groups.find(({ files }) => files.has(importer));
+      return group ? `${virtual(group.name)}${id}` : null;
+    },
     load(id) {
-      if (!isBuiltin(id)) return null;
-      const names = namesFrom(id, files);
-      const builtin = `process.getBuiltinModule("${id.slice(VIRTUAL.length)}")`;
-      if (!RARELY_USED.has(id.slice(VIRTUAL.length))) {
-        return `export const { ${names.join(", ")} } = ${builtin};`;
-      }
+      const group = groups.find(({ name }) => id.startsWith(virtual(name)));
+      if (group === undefined) return null;
+      const from = id.slice(virtual(group.name).length);
+      const names = namesFrom(from, group.files);
+      const builtin = `process.getBuiltinModule("${from}")`;
+      if (!RARELY_USED.has(from)) return `export const { ${names.join(", ")} } = ${builtin};`;
       return names
         .map((name) => `export const ${name} = (...args) => ${builtin}.${name}(...args);`)
         .join("\n");
@@ -113,9 +115,8 @@ function quickBuiltins(files) {
 }
 
 /** What these files import from one of Node's modules. */
-function namesFrom(id, files) {
-  const from = `"${id.slice(VIRTUAL.length)}"`;
-  const pattern = new RegExp(`^import\\s*\\{([^}]*)\\}\\s*from\\s*${from}`, "gm");
+function namesFrom(builtin, files) {
+  const pattern = new RegExp(`^import\\s*\\{([^}]*)\\}\\s*from\\s*"${builtin}"`, "gm");
   const lists = [...files].flatMap((file) => [...readFileSync(file, "utf8").matchAll(pattern)]);
   const names = lists.flatMap(([, list]) =>
     list.split(",").map((each) => each.trim().split(/\s+as\s+/)[0]),

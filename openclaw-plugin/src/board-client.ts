@@ -137,7 +137,7 @@ async function askUrl(
   if (response.status === 401 || response.status === 403) {
     throw new BoardProblem(
       `the gateway at ${new URL(url).host} refuses the token (${response.status})`,
-      "put the token that plugboard up prints into mcp.servers.plugboard.headers.Authorization, as Bearer <token>",
+      "put the token, from the file that plugboard up names, into mcp.servers.plugboard.headers.Authorization, as Bearer <token>",
     );
   }
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");

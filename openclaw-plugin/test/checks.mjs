@@ -109,6 +109,8 @@ export const PLUGIN_CHECKS = [
       assert.equal(code, 0, "npm pack failed");
       const file = readdirSync(directory).find((name) => name.endsWith(".tgz"));
       await openclaw(["plugins", "uninstall", "plugboard", "--force"]);
+      // OpenClaw keeps the settings of a plugin that is gone, and with them that it is off.
+      configure((config) => delete config.plugins?.entries?.plugboard);
       // Uninstalling leaves a mark that keeps the plugin disabled.
       configure(({ plugins }) => delete plugins.entries.plugboard);
       await install(openclaw, [join(directory, file)]);

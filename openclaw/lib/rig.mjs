@@ -28,6 +28,16 @@ const ISOLATED = {
 
 export async function openRig() {
   const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-openclaw-")));
+  try {
+    return await openRigIn(home);
+  } catch (error) {
+    endAll(`HOME=${home}`);
+    rmSync(home, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function openRigIn(home) {
   // Everything that is started inherits it.
   const marker = `HOME=${home}`;
   const model = await startModel({ turns: scriptedTurn });
@@ -39,6 +49,9 @@ export async function openRig() {
       framing: "full",
       mcp: { servers: { echo: fixture("echo"), library: fixture("library") } },
     },
+  }).catch(async (error) => {
+    await model.close();
+    throw error;
   });
 
   const programs = join(home, "bin");

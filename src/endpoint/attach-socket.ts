@@ -34,7 +34,7 @@ const MAX_HELLO_BYTES = 4096;
 const MOST_STRANGERS = 64;
 const MOST_SOCKETS = 512;
 /** The names that our sockets have. */
-export const ATTACH_NAME = /^attach-[\w-]+\.sock$/;
+const ATTACH_NAME = /^attach-[\w-]+\.sock$/;
 
 export class AttachSocket {
   readonly #options: AttachSocketOptions;

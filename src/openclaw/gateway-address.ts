@@ -2,7 +2,7 @@
 
 import { isJsonObject, valueIn } from "../model/json.ts";
 import type { Environment } from "../util/environment.ts";
-import type { GatewayAddress } from "./gateway-client.ts";
+import type { GatewayAddress } from "./gateway-connection.ts";
 
 const DEFAULT_PORT = 18_789;
 

@@ -3,7 +3,8 @@
 
 import { PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
-import type { GatewayAnswer, GatewayClient } from "./gateway-client.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import type { GatewayAnswer } from "./gateway-connection.ts";
 import { SHARED_ENTRY } from "./slots.ts";
 
 /** A session as the gateway knows it. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { ownerName } from "../../src/state/process-owner.ts";
 import { processesWith } from "../support/processes.ts";
 import { useAgents } from "./acp-agent.ts";
 
@@ -43,6 +44,10 @@ const left = (): string[] =>
 
 it("each session has a process with exactly its servers and the settings of the agent, which stays as it is", async () => {
   const mine = agentOf();
+  // Of a front on this machine that was killed before it was booted the last time.
+  const [host, , space] = ownerName().split("-");
+  const old = `plugboard-agent-${host}-00000000-${space}-${process.pid}-1.aaaaaa`;
+  mkdirSync(join(desk.directory, "home", old), { recursive: true });
   const agent = await mine.start();
   const one = await agent.newSession(tmpdir(), [desk.server("one", "echo")]);
   const two = await agent.newSession(tmpdir(), [desk.server("two", "echo")]);
@@ -62,6 +67,7 @@ it("each session has a process with exactly its servers and the settings of the 
   expect(await agent.ask(two, `call ${echo} {"text":"hello"}`)).toContain("hello");
   expect(agent.questions).toHaveLength(1);
   expect(left()).toHaveLength(3);
+  expect(left()).not.toContain(old);
   expect(await agent.leave()).toBe(0);
   expect(left()).toEqual([]);
   expect(mine.unchanged()).toBe(true);

@@ -12,7 +12,8 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
-import { type SessionEndpoint, SessionEndpoints } from "../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../src/endpoint/session-endpoints.ts";
 import { silentLogger } from "../../src/model/logger.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
@@ -33,7 +34,7 @@ beforeEach(async () => {
     newId: randomUUID,
     random: randomBytes,
     // A board may have started the agent that starts the program.
-    shim: { command: process.execPath, args: [BIN], env: { PLUGBOARD_COOKIE: "1.0.1.x" } },
+    program: { command: process.execPath, args: [BIN], env: { PLUGBOARD_COOKIE: "1.0.1.x" } },
     directory,
   });
   endpoint = await endpoints.reserve();

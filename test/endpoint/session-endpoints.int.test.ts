@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SessionEndpoint } from "../../src/endpoint/session-endpoint.ts";
 import {
   SessionEndpoints,
-  type SessionEndpoint,
   type SessionEndpointsOptions,
 } from "../../src/endpoint/session-endpoints.ts";
 import type { Board } from "../../src/model/board.ts";
@@ -42,7 +42,7 @@ function endpoints(options: Partial<SessionEndpointsOptions> = {}): SessionEndpo
     logger: silentLogger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "node", args: ["bin.js"], env: { LANG: "C" } },
+    program: { command: "node", args: ["bin.js"], env: { LANG: "C" } },
     directory: join(directory, "attach"),
     ...options,
   });
@@ -137,7 +137,7 @@ describe("an endpoint at a URL", () => {
       const begun = await post(urlOf(endpoint), legacy("initialize", INITIALIZE), headers);
       const asked = modern("server/discover");
       const found = await post(urlOf(endpoint), asked.body, { ...asked.headers, ...headers });
-      const { capabilities } = begun.message?.["result"];
+      const capabilities = begun.message?.["result"].capabilities;
       expect(found.message?.["result"].capabilities).toEqual(capabilities);
       return Object.keys(capabilities).toSorted();
     };

@@ -137,7 +137,7 @@ export class FrontAgent {
 }
 
 /** ACP has no code for it. A client must not send a prompt again by itself: it may have had effects. */
-const AGENT_ENDED = -32010;
+export const AGENT_ENDED = -32010;
 
 /** What a client is told whose request was not answered. */
 export function endedAnswer(end: AgentEnd): JsonObject {
@@ -149,7 +149,7 @@ export function endedAnswer(end: AgentEnd): JsonObject {
   };
 }
 
-export function endedError(end: AgentEnd): PlugboardError {
+function endedError(end: AgentEnd): PlugboardError {
   const words = end.stderr.length === 0 ? "" : ` It wrote last:\n${end.stderr.join("\n")}`;
   return new PlugboardError(
     "CONNECTION_CLOSED",

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { TOOL_TIMEOUT } from "../../../endpoint/client-board.ts";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval } from "../../../model/approval.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import type {
@@ -28,7 +28,7 @@ import { samplingPrompt } from "../questions/sampling.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { ServerWatcher } from "../servers/server-watcher.ts";
 import type { OpenSession } from "../session/session.ts";
-import type { FrontClient } from "../wire/client.ts";
+import type { SessionClient } from "../wire/client.ts";
 import { textBlock } from "../wire/content.ts";
 import type { McpServerParams } from "../wire/params.ts";
 import { GivenPermissions } from "./given-permissions.ts";
@@ -41,7 +41,7 @@ export interface FrontSessionSetup {
 }
 
 export interface FrontSessionOptions {
-  client: FrontClient;
+  client: SessionClient;
   clock: Clock;
   logger: Logger;
   openSession: OpenSession;

@@ -2,7 +2,7 @@
 // tool with the same arguments, so that a person is not asked twice about the same thing.
 
 import { createHash } from "node:crypto";
-import { ENDPOINT_NAME } from "../../../endpoint/session-endpoints.ts";
+import { ENDPOINT_NAME } from "../../../endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../model/json.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";

@@ -1,6 +1,7 @@
 // How the board of a session reaches the agent: as the one entry of `mcpServers`, unless the agent needs another way.
 
-import type { SessionEndpoint, SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
+import type { SessionEndpoints } from "../../../endpoint/session-endpoints.ts";
 import type { JsonObject } from "../../../model/json.ts";
 
 export interface HandOverRequest {

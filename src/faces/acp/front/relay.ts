@@ -1,8 +1,8 @@
-// Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. Only
-// where two processes of the agent would be mixed up by the client does it change an id.
+// Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. It
+// changes an id only where the client would mix up two processes of the agent.
 
 import { DEFAULT_MAX_MESSAGE_BYTES, methods, RequestError } from "@agentclientprotocol/sdk";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
 import type { Clock } from "../../../util/clock.ts";
@@ -10,8 +10,9 @@ import { oneLine } from "../../../util/text.ts";
 import { MCP_MESSAGE, McpMessages } from "../wire/mcp-messages.ts";
 import { readHead, tooLarge } from "../wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
+import { Backlog } from "./backlog.ts";
 import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
-import { CANCEL_REQUEST, RelayedClient } from "./front-client.ts";
+import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
 import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
 import type { Line, LineWriter } from "./lines.ts";
@@ -25,6 +26,7 @@ import {
   type RpcId,
   toRpcError,
 } from "./message.ts";
+import { CANCEL_REQUEST, RelayedClient } from "./relayed-client.ts";
 import type { RelayedSession } from "./relayed-session.ts";
 import {
   type AnswerHooks,
@@ -43,11 +45,6 @@ const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
   ["session/fork", "fork"],
 ]);
 
-/**
- * Agents that give the servers of a session to the other sessions of the same process too. Each of their sessions that are
- * open at the same time gets a process of its own.
- */
-const MIXES_SESSIONS: ReadonlySet<unknown> = new Set(["OpenCode"]);
 /** So many lines that are no messages are shown. */
 const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
@@ -59,14 +56,11 @@ const ON_BOARD = {
   code: -33001,
   message: "this server is on the session's board; call its tools there",
 };
-/** Bytes of the client's messages that may wait for an agent, before the client has to wait too. */
-const MAX_WAITING = 2 * DEFAULT_MAX_MESSAGE_BYTES;
 
-export interface RelayOptions extends Pick<RelayedSessionsOptions, "openSession"> {
+export interface RelayOptions
+  extends Pick<RelayedSessionsOptions, "openSession">, Pick<FrontAgentsOptions, "isPerSession"> {
   /** Starts a process of the agent. The endpoint is that of a session which has the process for itself. */
   start: (endpoint: SessionEndpoint | undefined) => Promise<AgentProcess>;
-  /** Each session has a process of its own, because the agent reads its servers only when it starts. */
-  isPerSession: boolean;
   handOver: (agent: { takesHttp: () => boolean }) => HandOver;
   writer: LineWriter;
   ids: { client: OwnIds; agent: OwnIds };
@@ -106,34 +100,31 @@ export class Relay {
   readonly #messages = new McpMessages((...request) => this.#client.ask(...request));
   readonly #handOver: HandOver;
   readonly #sessions: RelayedSessions;
-  /** Answers what belongs to no session, and all sessions where they share a process. */
-  readonly #desk: FrontAgent;
-  /** By a session that must be the only one of its process. */
-  #isDeskTaken = false;
-  readonly #agents = new Set<FrontAgent>();
+  readonly #agents: FrontAgents;
+  readonly #backlog: Backlog;
   readonly #pending = new Map<string, Pending>();
   /** By the id that the client knows. */
   readonly #asked = new Map<string, Asked>();
-  /** What has to be done for a session before its next message is passed on. */
-  readonly #changes = new Map<string, Promise<unknown>>();
-  readonly #work = new Set<Promise<unknown>>();
   #initialize: JsonObject | undefined;
   /** Whatever depends on what the agent can do waits for the answer. */
   #initializing: Promise<void> | undefined;
   /** What the agent said of itself. */
   #about: unknown;
   #authentication: JsonObject | undefined;
-  #waitingBytes = 0;
-  #whenLess: (() => void)[] = [];
   #junk = 0;
   #isClosed = false;
 
   constructor(options: RelayOptions) {
-    const { openSession, clock, logger } = options;
+    const { openSession, isPerSession, clock, logger } = options;
     this.#options = options;
     this.#client = new RelayedClient(options.writer, options.ids.client);
     this.#handOver = options.handOver({ takesHttp: () => this.#takesHttp() });
-    this.#desk = this.#newAgent(undefined);
+    this.#backlog = new Backlog((error) => logger.error("the front has a fault", { error }));
+    this.#agents = new FrontAgents({
+      isPerSession,
+      name: () => valueIn(this.#about, ["agentInfo", "name"]),
+      make: (endpoint) => this.#newAgent(endpoint),
+    });
     this.#sessions = new RelayedSessions({
       openSession,
       handOver: this.#handOver,
@@ -141,10 +132,10 @@ export class Relay {
       ...(options.takesAcpServers && { sendMcpMessage: this.#messages.send }),
       agentName: () => this.#agentName(),
       capabilities: () => this.#about,
-      agentFor: (endpoint) => this.#agentFor(endpoint),
+      agentFor: (endpoint) => this.#agents.forSession(endpoint),
       dismiss: (agent) => this.#dismiss(agent),
       ask: (agent, request, line, hooks) => this.#ask(agent, request, line, hooks),
-      hold: (sessionId, work) => this.#change(sessionId, () => work),
+      hold: (sessionId, work) => this.#backlog.change(sessionId, () => work),
       authentication: () => this.#authentication,
       clock,
       logger,
@@ -153,18 +144,18 @@ export class Relay {
 
   /** Starts the agent. Rejects with SPAWN_FAILED. */
   async launch(): Promise<void> {
-    await this.#desk.ready("initialize");
+    await this.#agents.main.ready("initialize");
   }
 
   /** Resolves when nothing of any session or agent is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#client.close();
-    const ended = Promise.all([...this.#agents].map((agent) => agent.stop()));
+    const ended = this.#agents.stop();
     await this.#sessions.closeAll();
     await ended;
-    for (const agent of this.#agents) this.#giveUp(agent, toRpcError(stopped()));
-    await Promise.all(this.#work);
+    for (const agent of this.#agents.all()) this.#giveUp(agent, toRpcError(stopped()));
+    await this.#backlog.done();
     await this.#sessions.closeAll();
     await this.#handOver.close();
   }
@@ -186,17 +177,7 @@ export class Relay {
   /** Resolves when the next line may come. */
   fromClient(line: Line): Promise<void> | undefined {
     this.#takeFromClient(line);
-    const room = this.#options.writer.room() ?? this.#roomAtAgents();
-    if (room !== undefined || this.#waitingBytes <= MAX_WAITING) return room;
-    return new Promise((resolve) => this.#whenLess.push(resolve));
-  }
-
-  #roomAtAgents(): Promise<void> | undefined {
-    for (const { process } of this.#agents) {
-      const room = process?.room();
-      if (room !== undefined) return room;
-    }
-    return undefined;
+    return this.#options.writer.room() ?? this.#agents.room() ?? this.#backlog.room();
   }
 
   #takeFromClient(line: Line): void {
@@ -212,7 +193,7 @@ export class Relay {
         return this.#requestOfClient(message, bytes);
       case "other":
         // The agent says what is wrong with it, as it would without us.
-        return this.#desk.process?.send(bytes);
+        return this.#agents.main.process?.send(bytes);
     }
   }
 
@@ -230,9 +211,9 @@ export class Relay {
     if (asked === undefined) {
       // The client may have answered another process twice, and this one waits for an answer to the same id.
       const isOpen = Array.from(this.#asked.values()).some(
-        (each) => each.agent === this.#desk && each.id === id,
+        (each) => each.agent === this.#agents.main && each.id === id,
       );
-      return isOpen ? undefined : this.#desk.process?.send(bytes);
+      return isOpen ? undefined : this.#agents.main.process?.send(bytes);
     }
     // The process that asked has ended, and the next one may use the same ids.
     if (asked.agent.process !== asked.process) return;
@@ -244,13 +225,13 @@ export class Relay {
   #notificationOfClient({ method, params }: Notification, bytes: Buffer): void {
     if (method === CANCEL_REQUEST) {
       const pending = this.#pending.get(idKey(params["requestId"]));
-      return (pending?.agent ?? this.#desk).process?.send(bytes);
+      return (pending?.agent ?? this.#agents.main).process?.send(bytes);
     }
     if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
-    if (session === undefined) return this.#desk.process?.send(bytes);
+    if (session === undefined) return this.#agents.main.process?.send(bytes);
     if (method === AGENT.session.cancel) session.board.session.cancel();
-    this.#inOrder(session.id, bytes, () => {
+    this.#backlog.inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
   }
@@ -262,7 +243,7 @@ export class Relay {
     const asked = Array.from(this.#asked.values()).find(
       (each) => requestId !== undefined && each.mcpRequestId === requestId,
     );
-    (asked?.process ?? this.#desk.process)?.send(bytes);
+    (asked?.process ?? this.#agents.main.process)?.send(bytes);
   }
 
   #requestOfClient(request: Request, bytes: Buffer): void {
@@ -274,14 +255,16 @@ export class Relay {
     const kind = OPENING.get(method);
     const sessionId = typeof params["sessionId"] === "string" ? params["sessionId"] : undefined;
     if (kind === "load" || kind === "resume") {
-      return this.#change(sessionId ?? "", () => this.#openSession(kind, request, bytes));
+      return this.#backlog.change(sessionId ?? "", () => this.#openSession(kind, request, bytes));
     }
     if (kind !== undefined) {
       const open = (): Promise<void> => this.#openSession(kind, request, bytes);
-      return this.#inBackground(Promise.resolve(this.#changes.get(sessionId ?? "")).then(open));
+      return this.#backlog.inBackground(this.#backlog.settled(sessionId ?? "").then(open));
     }
-    if (sessionId === undefined) return this.#askWhenReady(this.#desk, request, bytes);
-    this.#inOrder(sessionId, bytes, () => this.#requestInSession(sessionId, request, bytes));
+    if (sessionId === undefined) return this.#askWhenReady(this.#agents.main, request, bytes);
+    this.#backlog.inOrder(sessionId, bytes, () =>
+      this.#requestInSession(sessionId, request, bytes),
+    );
   }
 
   async #openSession(kind: OpeningKind, request: Request, bytes: Buffer): Promise<void> {
@@ -293,7 +276,7 @@ export class Relay {
     this.#client.initialize(request.params["clientCapabilities"]);
     let settle = (): void => {};
     this.#initializing = new Promise((resolve) => (settle = resolve));
-    this.#askWhenReady(this.#desk, request, bytes, {
+    this.#askWhenReady(this.#agents.main, request, bytes, {
       onAnswer: ({ result, error }, given) => {
         if (error === undefined) {
           this.#initialize = request.params;
@@ -325,7 +308,7 @@ export class Relay {
   /** Remembered, since an agent that is started again may want to hear it again. */
   #signIn(request: Request, bytes: Buffer): void {
     const isIn = request.method === AGENT.authenticate;
-    this.#askWhenReady(this.#desk, request, bytes, {
+    this.#askWhenReady(this.#agents.main, request, bytes, {
       onAnswer: ({ error }, given) => {
         if (error === undefined) this.#authentication = isIn ? request.params : undefined;
         return given;
@@ -335,25 +318,25 @@ export class Relay {
 
   #requestInSession(sessionId: string, request: Request, bytes: Buffer): void {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined) return this.#askWhenReady(this.#desk, request, bytes);
+    if (session === undefined) return this.#askWhenReady(this.#agents.main, request, bytes);
     const { method, id } = request;
     if (method === AGENT.session.close && !isRunning(session)) {
       // The agent has lost it anyway, and need not be started to hear that.
       this.#client.answer(id, { result: {} });
-      return this.#inBackground(this.#sessions.forget(session));
+      return this.#backlog.inBackground(this.#sessions.forget(session));
     }
     if (method === AGENT.session.close || method === AGENT.session.delete) {
       return this.#askWhenReady(session.agent, request, forAgent(session, bytes), {
         onAnswer: ({ error }, given) => {
-          if (error === undefined) this.#inBackground(this.#sessions.forget(session));
+          if (error === undefined) this.#backlog.inBackground(this.#sessions.forget(session));
           return given;
         },
       });
     }
     if (isRunning(session)) return this.#askInSession(session, request, bytes);
-    this.#change(sessionId, async () => {
+    this.#backlog.change(sessionId, async () => {
       try {
-        await this.#sessions.goOn(session);
+        await this.#sessions.restore(session);
       } catch (error) {
         return this.#client.answer(id, { error: toRpcError(error) });
       }
@@ -373,11 +356,13 @@ export class Relay {
     });
   }
 
-  /** Sends a request to an agent, which is started if need be. */
+  /** Sends a request to an agent, at once if it runs, and otherwise when it does. What waits keeps its order. */
   #askWhenReady(agent: FrontAgent, request: Request, bytes: Buffer, hooks: AnswerHooks = {}): void {
     const send = (): void => this.#ask(agent, request, bytes, hooks);
     const fail = (error: unknown): void => this.#fail(request, hooks, error);
-    this.#whenReady(agent, bytes, send, fail, request.method);
+    const ready = agent.ready(request.method === AGENT.initialize ? "initialize" : undefined);
+    if (ready === undefined) return send();
+    this.#backlog.inBackground(this.#backlog.waiting(bytes, ready).then(send, fail));
   }
 
   #ask(agent: FrontAgent, request: Request, bytes: Buffer, hooks: AnswerHooks = {}): void {
@@ -392,72 +377,10 @@ export class Relay {
     hooks.onFailure?.();
   }
 
-  /** Does it at once if the agent runs, and otherwise when it does. What waits keeps its order. */
-  #whenReady(
-    agent: FrontAgent,
-    bytes: Buffer,
-    task: () => void,
-    fail: (error: unknown) => void = () => {},
-    method?: string,
-  ): void {
-    const ready = agent.ready(method === AGENT.initialize ? method : undefined);
-    if (ready === undefined) return task();
-    this.#inBackground(this.#waiting(bytes, ready).then(task, fail));
-  }
-
-  async #waiting(bytes: Buffer, promise: Promise<unknown>): Promise<void> {
-    this.#waitingBytes += bytes.length;
-    try {
-      await promise;
-    } finally {
-      this.#waitingBytes -= bytes.length;
-      if (this.#waitingBytes <= MAX_WAITING) for (const go of this.#whenLess.splice(0)) go();
-    }
-  }
-
-  /** After what has to be done for the session first. */
-  #inOrder(sessionId: string, bytes: Buffer, task: () => void): void {
-    const change = this.#changes.get(sessionId);
-    if (change === undefined) return task();
-    // In its turn it may find that something else has to be done first.
-    const later = this.#waiting(bytes, change).then(task);
-    this.#changes.set(sessionId, later);
-    this.#endChange(sessionId, later);
-  }
-
-  /** What comes for the session meanwhile waits. `task` must not reject. */
-  #change(sessionId: string, task: () => Promise<void>): void {
-    const change = Promise.resolve(this.#changes.get(sessionId)).then(task);
-    this.#changes.set(sessionId, change);
-    this.#endChange(sessionId, change);
-  }
-
-  #endChange(sessionId: string, change: Promise<unknown>): void {
-    const end = (): void => {
-      if (this.#changes.get(sessionId) === change) this.#changes.delete(sessionId);
-    };
-    this.#inBackground(change.finally(end));
-  }
-
-  #inBackground(work: Promise<unknown>): void {
-    const done = work
-      .catch((error: unknown) => this.#options.logger.error("the front has a fault", { error }))
-      .finally(() => this.#work.delete(done));
-    this.#work.add(done);
-  }
-
   // From the agent
 
-  #agentFor(endpoint: SessionEndpoint): FrontAgent {
-    if (this.#options.isPerSession) return this.#newAgent(endpoint);
-    if (!MIXES_SESSIONS.has(valueIn(this.#about, ["agentInfo", "name"]))) return this.#desk;
-    if (this.#isDeskTaken) return this.#newAgent(endpoint);
-    this.#isDeskTaken = true;
-    return this.#desk;
-  }
-
   #newAgent(endpoint: SessionEndpoint | undefined): FrontAgent {
-    const agent = new FrontAgent({
+    const agent: FrontAgent = new FrontAgent({
       start: () => this.#options.start(endpoint),
       handshake: () => this.#initialize,
       onHandshake: (result) => (this.#about = result),
@@ -465,17 +388,11 @@ export class Relay {
       onEnd: (end) => this.#agentEnded(agent, end),
       ids: this.#options.ids.agent,
     });
-    this.#agents.add(agent);
     return agent;
   }
 
   async #dismiss(agent: FrontAgent): Promise<void> {
-    if (agent === this.#desk) {
-      this.#isDeskTaken = false;
-      return;
-    }
-    await agent.stop();
-    this.#agents.delete(agent);
+    if (!(await this.#agents.dismiss(agent))) return;
     this.#giveUp(agent, { code: CANCELLED, message: "The session was closed." });
   }
 
@@ -533,7 +450,8 @@ export class Relay {
     const pending = this.#pending.get(key);
     if (pending === undefined) {
       // Nobody waits for it. A client of the agent alone would get it too.
-      if (agent === this.#desk && !this.#options.isPerSession) this.#options.writer.send(bytes);
+      if (agent === this.#agents.main && !this.#options.isPerSession)
+        this.#options.writer.send(bytes);
       return;
     }
     if (pending.agent !== agent) return;

@@ -1,8 +1,8 @@
-// The sessions behind the front: opens each with its board, has the agent go on with them after a restart, closes them.
+// The sessions behind the front: opens each with its board, restores it after a restart of the agent, and closes it.
 
 import { isDeepStrictEqual } from "node:util";
 import { methods, RequestError } from "@agentclientprotocol/sdk";
-import type { SessionEndpoint } from "../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import { PlugboardError, withHint } from "../../../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
@@ -13,8 +13,8 @@ import { errorMessage } from "../../../util/error-message.ts";
 import { readMcpServers } from "../servers/mcp-servers.ts";
 import { parseLoad, parseNew, parseResume } from "../wire/params.ts";
 import { type AgentEnd, howItEnded } from "./agent-process.ts";
-import { type FrontAgent, stopped } from "./front-agent.ts";
-import type { RelayedClient } from "./front-client.ts";
+import { AGENT_ENDED, type FrontAgent, stopped } from "./front-agent.ts";
+import type { RelayedClient } from "./relayed-client.ts";
 import type { FrontSession, FrontSessionOptions } from "./front-session.ts";
 import type { HandOver, HandOverRequest } from "./hand-over.ts";
 import { repeatsKey, withValue } from "./json-bytes.ts";
@@ -37,8 +37,6 @@ export type OpeningKind = HandOverRequest["kind"];
 
 /** How long the boards of an agent that has ended wait for it. */
 const KEPT_MS = 10 * 60_000;
-/** As for an agent that has ended. */
-const CANNOT_GO_ON = -32010;
 
 export interface AnswerHooks {
   /** Gives what the client gets in place of the answer, or undefined for nothing. Called before the next line is read. */
@@ -265,8 +263,8 @@ export class RelayedSessions {
   }
 
   /** Has an agent that was started again open the session again. Rejects with a RequestError if it cannot. */
-  async goOn(session: RelayedSession): Promise<void> {
-    if (session.lost !== undefined) throw cannotGoOn(session.lost);
+  async restore(session: RelayedSession): Promise<void> {
+    if (session.lost !== undefined) throw cannotRestore(session.lost);
     const wasAsleep = session.isAsleep;
     if (wasAsleep) await this.#wake(session);
     const { agent } = session;
@@ -275,9 +273,9 @@ export class RelayedSessions {
     if (process === undefined) throw stopped();
     if (process === session.process) return;
     const { params } = session.setup;
-    const method = this.#reopening();
+    const method = this.#restoringMethod();
     if (method === undefined)
-      throw cannotGoOn(this.#lose(session, "it cannot open sessions again"));
+      throw cannotRestore(this.#lose(session, "it cannot open sessions again"));
     const asked = {
       ...params,
       ...(await changesFor(session.board, session.setup)),
@@ -292,7 +290,7 @@ export class RelayedSessions {
         answer = await agent.request(method, asked);
       }
       if (answer.error !== undefined) {
-        throw cannotGoOn(this.#lose(session, `it says: ${errorText(answer.error)}`));
+        throw cannotRestore(this.#lose(session, `it says: ${errorText(answer.error)}`));
       }
       session.process = process;
     } finally {
@@ -313,7 +311,7 @@ export class RelayedSessions {
   }
 
   /** The method that opens a session again, if the agent has one. */
-  #reopening(): string | undefined {
+  #restoringMethod(): string | undefined {
     const about = valueIn(this.#options.capabilities(), ["agentCapabilities"]);
     if (isJsonObject(valueIn(about, ["sessionCapabilities", "resume"]))) {
       return methods.agent.session.resume;
@@ -331,7 +329,7 @@ export class RelayedSessions {
   agentEnded(agent: FrontAgent, end: AgentEnd): void {
     const sessions = [...this.#opened.values()].filter((each) => each.agent === agent);
     for (const session of sessions) session.interrupted();
-    if (this.#reopening() === undefined) {
+    if (this.#restoringMethod() === undefined) {
       for (const session of sessions) {
         session.lost ??= `The agent ${howItEnded(end)}, and it cannot open its sessions again. Open a new session.`;
         void session.close();
@@ -430,6 +428,6 @@ function hasKeyTwice(method: string): RequestError {
   );
 }
 
-function cannotGoOn(reason: string): RequestError {
-  return new RequestError(CANNOT_GO_ON, reason);
+function cannotRestore(reason: string): RequestError {
+  return new RequestError(AGENT_ENDED, reason);
 }

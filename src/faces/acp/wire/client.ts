@@ -13,7 +13,7 @@ import {
 } from "@agentclientprotocol/sdk";
 
 /** A client as questions and updates reach it. */
-export interface FrontClient {
+export interface SessionClient {
   capabilities(): ClientCapabilities;
   showsNotices(): boolean;
   update(sessionId: string, update: SessionUpdate): Promise<void>;
@@ -25,7 +25,7 @@ export interface FrontClient {
   completeElicitation(params: CompleteElicitationNotification): Promise<void>;
 }
 
-export class AcpClient implements FrontClient {
+export class AcpClient implements SessionClient {
   #capabilities: ClientCapabilities = {};
   #connection: AgentConnection | undefined;
 

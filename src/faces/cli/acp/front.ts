@@ -77,7 +77,7 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
       logger,
       newId: randomUUID,
       random: randomBytes,
-      shim: { command: process.execPath, args: [commandFile()], env: {} },
+      program: { command: process.execPath, args: [commandFile()], env: {} },
       directory: join(plugboardHome(io.env, io.homedir), "attach"),
     });
     await runFront({
@@ -195,7 +195,11 @@ function agentStarter(
     try {
       const process = await start(written.command);
       void process.ended.then(() => written.remove());
-      return { ...process, stop: () => process.stop().finally(() => written.remove()) };
+      const stop = async (): Promise<void> => {
+        await process.stop();
+        await written.remove();
+      };
+      return { ...process, stop };
     } catch (error) {
       await written.remove();
       throw error;

@@ -13,7 +13,7 @@ export interface AttachedIo {
   stderr: Pick<Writable, "write">;
 }
 
-/** As `endpoint/session-endpoints.ts` names them, which would load the whole endpoint. */
+/** As `endpoint/session-endpoint.ts` names them, which would load the whole endpoint. */
 const TOKEN = "PLUGBOARD_ATTACH_TOKEN";
 const SOCKET = "PLUGBOARD_ATTACH_SOCKET";
 

@@ -12,15 +12,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/board.ts";
 import { declineUnattributed } from "../../../../src/board/decline-unattributed.ts";
-import {
-  type SessionEndpoint,
-  SessionEndpoints,
-} from "../../../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../../../src/endpoint/session-endpoints.ts";
 import {
   FrontSession,
   type FrontSessionOptions,
 } from "../../../../src/faces/acp/front/front-session.ts";
-import type { FrontClient } from "../../../../src/faces/acp/wire/client.ts";
+import type { SessionClient } from "../../../../src/faces/acp/wire/client.ts";
 import type { McpServerParams } from "../../../../src/faces/acp/wire/params.ts";
 import type { Board } from "../../../../src/model/board.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
@@ -58,7 +56,7 @@ beforeAll(async () => {
     logger: silentLogger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "node", args: [], env: {} },
+    program: { command: "node", args: [], env: {} },
     directory: join(home, "attach"),
   });
 });
@@ -76,7 +74,7 @@ type Asked = { method: string; params: JsonObject; signal: AbortSignal | undefin
 type Answer = (asked: Asked) => unknown;
 
 /** The client as the relay gives it: the test answers, and everything is written down. */
-class TestClient implements FrontClient {
+class TestClient implements SessionClient {
   readonly asked: Asked[] = [];
   readonly updates: (SessionUpdate & { sessionId: string })[] = [];
   readonly #capabilities: ClientCapabilities;
@@ -132,7 +130,7 @@ interface Opened {
   client: TestClient;
   endpoint: SessionEndpoint;
   agent: Client;
-  call(tool: string, args?: JsonObject): Promise<string>;
+  call: (tool: string, args?: JsonObject) => Promise<string>;
 }
 
 interface Setup extends Partial<FrontSessionOptions> {

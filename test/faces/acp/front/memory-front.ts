@@ -7,10 +7,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { onTestFinished } from "vitest";
 import { openBoard } from "../../../../src/board.ts";
-import {
-  type SessionEndpoint,
-  SessionEndpoints,
-} from "../../../../src/endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../src/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../../../src/endpoint/session-endpoints.ts";
 import type { AgentEnd, AgentProcess } from "../../../../src/faces/acp/front/agent-process.ts";
 import { FrontSession } from "../../../../src/faces/acp/front/front-session.ts";
 import { runFront } from "../../../../src/faces/acp/front/front.ts";
@@ -67,7 +65,7 @@ export class MemoryAgent {
   }
 
   get received(): Json[] {
-    return this.lines.map((line) => JSON.parse(line) as Json);
+    return this.lines.map((line) => JSON.parse(line));
   }
 
   /** The requests and notifications of one method. */
@@ -89,7 +87,7 @@ export class MemoryAgent {
     this.lines.push(line.toString());
     let message: Json;
     try {
-      message = JSON.parse(line.toString()) as Json;
+      message = JSON.parse(line.toString());
     } catch {
       return;
     }
@@ -131,7 +129,7 @@ export async function startFront(options: FrontOptions = {}) {
     logger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "plugboard", args: [], env: {} },
+    program: { command: "plugboard", args: [], env: {} },
     directory,
   });
   const input = new PassThrough();
@@ -208,7 +206,7 @@ export async function startFront(options: FrontOptions = {}) {
   const next = async (passes: (message: Json) => boolean = () => true): Promise<Json> => {
     for (;;) {
       while (taken < lines.length) {
-        const message = JSON.parse(lines[taken++] ?? "") as Json;
+        const message: Json = JSON.parse(lines[taken++] ?? "");
         if (passes(message)) return message;
       }
       await new Promise<void>((resolve) => (heard = resolve));

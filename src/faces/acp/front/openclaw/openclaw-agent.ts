@@ -5,7 +5,7 @@ import { places } from "../../../../config/foreign/places.ts";
 import { readDocument } from "../../../../config/text/read.ts";
 import { PlugboardError } from "../../../../model/errors.ts";
 import { gatewayAddress } from "../../../../openclaw/gateway-address.ts";
-import type { GatewayAddress } from "../../../../openclaw/gateway-client.ts";
+import type { GatewayAddress } from "../../../../openclaw/gateway-connection.ts";
 import type { Environment } from "../../../../util/environment.ts";
 import { pathExists } from "../../../../util/path-exists.ts";
 

@@ -6,7 +6,8 @@
 // off for that session before it serves anything there: otherwise the old session would reach the new one's board.
 
 import { RequestError } from "@agentclientprotocol/sdk";
-import type { FixedAddress, SessionEndpoint } from "../../../../endpoint/session-endpoints.ts";
+import type { SessionEndpoint } from "../../../../endpoint/session-endpoint.ts";
+import type { FixedAddress } from "../../../../endpoint/session-endpoints.ts";
 import { PlugboardError } from "../../../../model/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../../model/json.ts";
 import type { Logger } from "../../../../model/logger.ts";

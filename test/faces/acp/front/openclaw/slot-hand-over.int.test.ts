@@ -297,7 +297,7 @@ function openFront({ args = [] }: { args?: readonly string[] } = {}): HandOver {
     logger: silentLogger,
     newId: randomUUID,
     random: randomBytes,
-    shim: { command: "none", args: [], env: {} },
+    program: { command: "none", args: [], env: {} },
     directory: home,
   });
   const { url } = gateway;

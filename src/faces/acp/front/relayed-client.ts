@@ -11,7 +11,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { isJsonObject, type JsonObject } from "../../../model/json.ts";
-import type { FrontClient } from "../wire/client.ts";
+import type { SessionClient } from "../wire/client.ts";
 import type { LineWriter } from "./lines.ts";
 import { type Answer, encode, errorText, idKey, type OwnIds, type RpcId } from "./message.ts";
 
@@ -19,7 +19,7 @@ export const CANCEL_REQUEST = "$/cancel_request";
 
 const GONE: Answer = {};
 
-export class RelayedClient implements FrontClient {
+export class RelayedClient implements SessionClient {
   readonly #writer: LineWriter;
   readonly #ids: OwnIds;
   readonly #asked = new Map<string, (answer: Answer) => void>();
