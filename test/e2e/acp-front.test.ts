@@ -67,6 +67,10 @@ describe("a turn", () => {
     const script = `raw ${odd}\npermission\ncall e__echo {"text":"three"}`;
     expect(await agent.ask(sessionId, script)).toContain("three");
     expect(agent.questions).toHaveLength(5);
+    // Nobody has read arguments of a mebibyte, and comparing them would cost too much.
+    const long = JSON.stringify({ text: "x".repeat(1 << 20) });
+    expect(await agent.ask(sessionId, `ask-call e__echo ${long}`)).toContain("xxx");
+    expect(agent.questions).toHaveLength(7);
     expect(await agent.leave()).toBe(0);
   });
 });

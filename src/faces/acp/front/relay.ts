@@ -50,6 +50,8 @@ const SHOWN_JUNK = 20;
 const LONGEST_JUNK = 200;
 /** As the protocol has it for a request that was cancelled. */
 const CANCELLED = -32800;
+/** No person has read a call before the answer that takes more bytes than this. */
+const LONGEST_SHOWN = 1 << 20;
 /** For an agent that asks a server in the client past the board, where no rule holds and nobody approves. */
 const ON_BOARD = {
   // As the client answers for a server that it does not have.
@@ -475,7 +477,7 @@ export class Relay {
       return process.send(encode({ id, error: ON_BOARD }));
     }
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission && repeatsKey(bytes)) session?.board.session.lostTrack();
+    if (isPermission && isUnclear(bytes)) session?.board.session.lostTrack();
     else if (isPermission) session?.board.session.permissionAsked(params);
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
@@ -513,7 +515,7 @@ export class Relay {
   }
 
   #look({ board: { session } }: RelayedSession, update: JsonObject, bytes: Buffer): void {
-    if ("toolCallId" in update && repeatsKey(bytes)) session.lostTrack();
+    if ("toolCallId" in update && isUnclear(bytes)) session.lostTrack();
     else session.sawUpdate(update);
   }
 
@@ -570,6 +572,11 @@ function forAgent({ id, agentId }: RelayedSession, bytes: Buffer): Buffer {
 function forClient(session: RelayedSession | undefined, bytes: Buffer): Buffer {
   if (session === undefined || session.id === session.agentId) return bytes;
   return withValue(bytes, ["params", "sessionId"], session.id);
+}
+
+/** Whether the client may read it otherwise than we do, or it would take too much time and memory to tell. */
+function isUnclear(bytes: Buffer): boolean {
+  return bytes.length > LONGEST_SHOWN || repeatsKey(bytes);
 }
 
 /** What is said about a message of which only the beginning is there. */
