@@ -78,7 +78,10 @@ export async function openLoopback(
   server.maxConnections = maxConnections;
   // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
   server.on("clientError", (_error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    // Somebody who never hangs up would otherwise keep the connection, and with enough of them everybody else out.
+    const hangUp = (): unknown => socket.destroy();
+    if (!socket.writable) return hangUp();
+    return socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", hangUp);
   });
   await listen(server, port);
   server.on("error", (error) =>

@@ -17,7 +17,7 @@ import { AGENT_ENDED, type FrontAgent, stopped } from "./front-agent.ts";
 import type { RelayedClient } from "./relayed-client.ts";
 import type { FrontSession, FrontSessionOptions } from "./front-session.ts";
 import type { HandOver, HandOverRequest } from "./hand-over.ts";
-import { withValue } from "./json-bytes.ts";
+import { repeatsKey, withValue } from "./json-bytes.ts";
 import {
   type Answer,
   errorText,
@@ -80,6 +80,8 @@ export class RelayedSessions {
   /** Sessions that are loaded once more for the front alone: the client has seen their updates. */
   readonly #replayed = new Set<RelayedSession>();
   readonly #timers = new Map<FrontAgent, Timer>();
+  /** The ids of servers in the client that are on a board. The client gives none of them a second time. */
+  readonly #acpServers = new Set<unknown>();
   #isClosed = false;
 
   constructor(options: RelayedSessionsOptions) {
@@ -100,6 +102,11 @@ export class RelayedSessions {
     return undefined;
   }
 
+  /** Whether a server in the client was brought for a board, and is nobody else's to ask. */
+  hasServer(serverId: unknown): boolean {
+    return this.#acpServers.has(serverId);
+  }
+
   isReplayed(session: RelayedSession): boolean {
     return this.#replayed.has(session);
   }
@@ -109,8 +116,12 @@ export class RelayedSessions {
     const { client, logger } = this.#options;
     let opening: Opening | undefined;
     try {
+      if (repeatsKey(bytes)) throw hasKeyTwice(request.method);
       const overAcp = this.#options.sendMcpMessage !== undefined;
       const setup = readSetup(kind, request.params, overAcp);
+      for (const server of setup.mcpServers) {
+        if ("serverId" in server) this.#acpServers.add(server["serverId"]);
+      }
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
       const isSame = kind !== "fork" && isSameSetup(known, setup);
       opening = isSame && known ? reopened(known) : await this.#openBoard(kind, setup, known);
@@ -409,6 +420,14 @@ function withParams(bytes: Buffer, params: JsonObject, changes: JsonObject): Buf
 
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The agent could take the one of two `mcpServers` that we do not see. */
+function hasKeyTwice(method: string): RequestError {
+  return RequestError.invalidParams(
+    undefined,
+    `${method} has an object with the same key twice; send each key once`,
+  );
 }
 
 function cannotRestore(reason: string): RequestError {

@@ -118,6 +118,20 @@ describe("what an agent itself asks of a server in the client", () => {
     expect(front.agent().lines.slice(-3)).toEqual([notification, answer, notification]);
   });
 
+  it("is refused if the server is on a board, where rules and approval hold", async () => {
+    const front = await startFront({ takesAcpServers: true });
+    await front.newSession([{ type: "acp", name: "shop", serverId: "1" }]);
+    const before = front.lines.length;
+    const call = { ...message, method: "tools/call", params: { name: "delete", arguments: {} } };
+    front.agent().say({ id: "x", method: "mcp/message", params: call });
+    front.agent().say({ method: "mcp/message", params: call });
+    await settled();
+    expect(front.agent().received.at(-1)).toMatchObject({ id: "x", error: { code: -33001 } });
+    // The board's own requests to the server have other ids.
+    const passed = front.lines.slice(before).map((line) => JSON.parse(line) as Json);
+    expect(passed.filter(({ params }) => params.requestId === message.requestId)).toEqual([]);
+  });
+
   it("is answered and notified to the process that has asked", async () => {
     const front = await startFront({ takesAcpServers: true, isPerSession: true });
     const opened = [await front.newSession(), await front.newSession()];
