@@ -406,7 +406,7 @@ export class Relay {
 
   #takeFromAgent(agent: FrontAgent, process: AgentProcess, bytes: Buffer): void {
     const parsed = parseMessage(bytes);
-    if (parsed === undefined) return this.#dropJunk(bytes);
+    if (parsed === undefined) return this.#dropJunk(process, bytes);
     const message = readMessage(parsed);
     switch (message.kind) {
       case "answer":
@@ -421,7 +421,8 @@ export class Relay {
   }
 
   /** Some agents print their log to stdout, where clients would stumble over it. */
-  #dropJunk(bytes: Buffer): void {
+  #dropJunk(process: AgentProcess, bytes: Buffer): void {
+    process.keepWords(bytes);
     const text = oneLine(bytes.toString("utf8", 0, 4 * LONGEST_JUNK), LONGEST_JUNK);
     if (text === "" || this.#junk > SHOWN_JUNK) return;
     this.#junk += 1;
@@ -552,7 +553,7 @@ export class Relay {
   #agentEnded(agent: FrontAgent, end: AgentEnd): void {
     if (this.#isClosed) return;
     this.#sessions.agentEnded(agent, end);
-    this.#giveUp(agent, endedAnswer(end));
+    this.#giveUp(agent, endedAnswer(end, this.#initialize !== undefined));
     for (const [key, asked] of this.#asked) {
       if (asked.agent !== agent || asked.process === agent.process) continue;
       this.#client.notify(CANCEL_REQUEST, { requestId: JSON.parse(key) as unknown });

@@ -43,6 +43,8 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
     wants === "slots" ? checkGateway(config, context) : [],
     checkMode(file),
   ]);
+  // Where it cannot work anyway, that is all there is to say.
+  if (program.some(({ state }) => state === "problem")) return program;
   return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 

@@ -17,7 +17,7 @@ import { ourEntries } from "../connect/found.ts";
 import { refuseIncluded } from "../connect/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { offeredCommand } from "../offered-command.ts";
+import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { checkOpenclaw, type Finding, showFindings } from "./checks.ts";
 import type { OpenclawCommand, SharedOptions } from "./command.ts";
@@ -143,7 +143,7 @@ function checkedUrl(text: string | undefined): string | undefined {
 async function writeGateway(
   { application, file, value, home }: FoundConfig,
   { target, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
-  { yes }: OpenclawCommand,
+  { yes, file: named }: OpenclawCommand,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
@@ -178,7 +178,7 @@ async function writeGateway(
       ? `OpenClaw has the gateway ${String(target["url"])}: ${visible(file.file)}`
       : `nothing to do, OpenClaw has the gateway already: ${visible(file.file)}`,
     "It has the tools in its next session; openclaw mcp probe plugboard tries them now. To take it out again:",
-    `  ${offeredCommand("openclaw setup --undo", {})}`,
+    `  ${offeredUndo("openclaw setup", named && file.file)}`,
   ]);
   return EXIT.ok;
 }

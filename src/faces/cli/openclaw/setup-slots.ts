@@ -22,7 +22,7 @@ import { refuseForeign } from "../connect/connect.ts";
 import { ourEntries } from "../connect/found.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { offeredCommand } from "../offered-command.ts";
+import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { checkOpenclaw, type Finding, showFindings } from "./checks.ts";
 import type { OpenclawCommand } from "./command.ts";
@@ -58,7 +58,8 @@ export async function setUpSlots(
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);
-  return reportSlots({ change, slots, findings, isNew: isChanged(change) || !isListed }, context);
+  const isNew = isChanged(change) || !isListed;
+  return reportSlots({ change, slots, findings, isNew, named: command.file && file.file }, context);
 }
 
 function ignoreDamaged(error: unknown): undefined {
@@ -84,15 +85,17 @@ interface SlotsReport {
   slots: SlotFile;
   findings: readonly Finding[];
   isNew: boolean;
+  /** OpenClaw's file, if somebody has given it. */
+  named: string | undefined;
 }
 
 async function reportSlots(
-  { change, slots: { slots, basePort }, findings, isNew }: SlotsReport,
+  { change, slots: { slots, basePort }, findings, isNew, named }: SlotsReport,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
   const { file } = change.file;
-  const agent = await agentEntry(context);
+  const agent = await agentEntry(named, context);
   if (options.json) {
     screen.json({
       application: "openclaw",
@@ -118,7 +121,7 @@ async function reportSlots(
       .split("\n")
       .slice(1, -1),
     "docs/openclaw.md has the settings of other editors. To take it out again:",
-    `  ${offeredCommand("openclaw setup --undo", {})}`,
+    `  ${offeredUndo("openclaw setup", named)}`,
   ]);
   return EXIT.ok;
 }
@@ -126,7 +129,7 @@ async function reportSlots(
 /** What says where OpenClaw's files are must be the same for the agent. */
 const OPENCLAW_VARIABLES = ["OPENCLAW_CONFIG_PATH", "OPENCLAW_STATE_DIR", "OPENCLAW_HOME"];
 
-async function agentEntry(context: CliContext): Promise<JsonObject> {
+async function agentEntry(file: string | undefined, context: CliContext): Promise<JsonObject> {
   const { env } = context.io;
   const nothing = parseAgentConfig({ servers: {} });
   const start = await boardStart(findSource(context), nothing, context);
@@ -137,6 +140,10 @@ async function agentEntry(context: CliContext): Promise<JsonObject> {
   return {
     command: start.command,
     args: [...start.args, "acp", "--openclaw"],
-    env: { ...start.env, ...(Object.fromEntries(variables) as Record<string, string>) },
+    env: {
+      ...start.env,
+      ...(Object.fromEntries(variables) as Record<string, string>),
+      ...(file !== undefined && { OPENCLAW_CONFIG_PATH: file }),
+    },
   };
 }

@@ -269,6 +269,21 @@ describe("an agent that prints what is no message", () => {
   });
 });
 
+describe("a program that is no agent", () => {
+  it("is told to the client with what it wrote, and what to check", async () => {
+    const front = await startFront({ raw: true, script: { initialize: () => SILENT } });
+    front.send({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+    await settled();
+    front.agent().say("usage: agent [--acp]");
+    front.agent().end({ code: 2 });
+    const { error } = await front.next();
+    expect(error.message).toBe(
+      "The agent exited with code 2 before it answered. Your next request starts it again. Check that its command " +
+        "starts an ACP agent: some need an option for that, such as gemini --acp. It wrote last:\nusage: agent [--acp]",
+    );
+  });
+});
+
 describe("a message of more than 32 MiB", () => {
   const large = "x".repeat(33 * 1024 * 1024);
 
