@@ -515,7 +515,11 @@ export class Relay {
     this.#options.writer.send(forClient(session, bytes));
   }
 
-  #look({ board: { session } }: RelayedSession, update: JsonObject, bytes: Buffer): void {
+  #look(
+    { board: { frontSession: session } }: RelayedSession,
+    update: JsonObject,
+    bytes: Buffer,
+  ): void {
     if ("toolCallId" in update && isUnclear(bytes)) session.lostTrack();
     else session.sawUpdate(update);
   }
