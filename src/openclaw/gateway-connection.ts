@@ -47,6 +47,7 @@ const PROTOCOL = 4;
 const SCOPE = "operator.admin";
 /** Far more than an answer to us has, and a bound for what the gateway tells everybody. */
 const MOST_BYTES = 16 * 1024 * 1024;
+const LONGEST_PATH = 4096;
 
 const START = "start it with 'openclaw gateway run', or give its address with --openclaw <ws-url>";
 const TOKEN =
@@ -277,7 +278,7 @@ export class GatewayConnection {
     if (!scopes.includes(SCOPE)) {
       throw this.#fail(
         "NEEDS_AUTH",
-        `does not let us change sessions: it has given ${scopes.join(", ") || "no rights"}, not ${SCOPE}`,
+        `does not let us change sessions: it has given ${oneLine(scopes.join(", "), 200) || "no rights"}, not ${SCOPE}`,
         "connect to it on this machine (ws://127.0.0.1:…) with its own token or password",
       );
     }
@@ -311,11 +312,16 @@ function readHello(payload: unknown, url: string): GatewayHello {
   const version = valueIn(payload, ["server", "version"]);
   const directory = valueIn(payload, ["snapshot", "stateDir"]);
   return {
-    id: typeof directory === "string" && directory !== "" ? directory : url,
+    id: isPath(directory) ? directory : url,
     version: typeof version === "string" ? oneLine(version, 40) : "unknown",
     scopes: texts(valueIn(payload, ["auth", "scopes"])),
     methods: texts(valueIn(payload, ["features", "methods"])),
   };
+}
+
+/** It goes into the records of slots, which are not read if they are too large. */
+function isPath(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= LONGEST_PATH;
 }
 
 function texts(value: unknown): string[] {

@@ -58,6 +58,19 @@ describe("a turn", () => {
     // The agent asks by itself, and its question counts.
     expect(await agent.ask(sessionId, 'ask-call e__echo {"text":"two"}')).toContain("two");
     expect(agent.questions).toHaveLength(2);
+    // Of two titles, the editor may show the other one.
+    const toolCall = `{"toolCallId":"t","title":"Look","title":"plugboard_e__echo","rawInput":{"text":"three"}}`;
+    const options = `[{"optionId":"allow","name":"Yes","kind":"allow_once"}]`;
+    const params = `{"sessionId":"{session}","toolCall":${toolCall},"options":${options}}`;
+    const odd = `{"jsonrpc":"2.0","id":"odd","method":"session/request_permission","params":${params}}`;
+    // Another question, so that the first one is answered when the call is made.
+    const script = `raw ${odd}\npermission\ncall e__echo {"text":"three"}`;
+    expect(await agent.ask(sessionId, script)).toContain("three");
+    expect(agent.questions).toHaveLength(5);
+    // Nobody has read arguments of a mebibyte, and comparing them would cost too much.
+    const long = JSON.stringify({ text: "x".repeat(1 << 20) });
+    expect(await agent.ask(sessionId, `ask-call e__echo ${long}`)).toContain("xxx");
+    expect(agent.questions).toHaveLength(7);
     expect(await agent.leave()).toBe(0);
   });
 });
@@ -167,7 +180,7 @@ describe("an agent that dies", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("at its start, is not there at all, or has an invalid configuration before it, gives the reason to the editor's first request", async () => {
+  it("at its start, or does not exist, gives the reason to the editor's first request; so does an invalid configuration", async () => {
     const dead = await desk.start({
       env: marked(),
       words: behind("--exit-at-start", "4"),

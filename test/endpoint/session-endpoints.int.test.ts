@@ -236,6 +236,27 @@ describe("an endpoint at a URL", () => {
     expect(await raw(own, "")).toMatch(/^(HTTP\/1.1 4|$)/);
   });
 
+  it.each([
+    ["sends nothing", ""],
+    ["sends what is not HTTP", "GARBAGE\r\n\r\n"],
+  ])("lets nobody keep a connection who %s and never hangs up", async (_, text) => {
+    const limits = { headersTimeout: 50, lookInterval: 10 };
+    const { http } = await endpoints({ limits }).reserve();
+    const { port, hostname: host } = new URL(http.url);
+    // Its own half stays open when the server has ended the other.
+    const socket = connect({ port: Number(port), host, allowHalfOpen: true }).resume();
+    closers.push(() => socket.destroy());
+    socket.write(text);
+    const refused = new Promise((resolve) => socket.once("error", resolve));
+    await new Promise((resolve) => socket.once("end", resolve));
+    // A connection that is gone answers the next bytes with a reset.
+    const writing = setInterval(() => socket.write("x"), 10);
+    closers.push(() => clearInterval(writing));
+    expect(await refused).toMatchObject({
+      code: expect.stringMatching(/ECONNRESET|EPIPE/) as string,
+    });
+  });
+
   it("waits until the session is there, and no longer than it may", async () => {
     const all = endpoints({ serveWithin: 50 });
     const never = await all.reserve();

@@ -54,6 +54,12 @@ test("a call connects, with the gateway's token or password, and all calls share
   await expect(open(gateway.url, { password: "secret" }).hello()).resolves.toMatchObject({});
 });
 
+test("a gateway is known by the directory of its state, unless that is too long for one", async () => {
+  const [known, odd] = [await start(), await start({ stateDir: "x".repeat(2_000_000) })];
+  expect(await open(known.url).hello()).toMatchObject({ id: "/state" });
+  expect(await open(odd.url).hello()).toMatchObject({ id: odd.url });
+});
+
 test("what the gateway refuses is a value, with its own word for the reason", async () => {
   const gateway = await start();
   const answer = await open(gateway.url).call("sessions.patch", {
@@ -129,6 +135,12 @@ test.each<[string, GatewayOptions, { token?: string }, object]>([
       message: expect.stringContaining("it has given operator.read, not operator.admin"),
       hint: expect.stringContaining("on this machine"),
     },
+  ],
+  [
+    "rights without end",
+    { scopes: ["x".repeat(100_000)] },
+    { token: "secret" },
+    { code: "NEEDS_AUTH", message: expect.not.stringMatching(/x{300}/) },
   ],
   [
     "a version without the method",

@@ -78,7 +78,10 @@ export async function openLoopback(
   server.maxConnections = maxConnections;
   // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
   server.on("clientError", (_error, socket) => {
-    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    // Somebody who never hangs up would otherwise keep the connection, and with enough of them everybody else out.
+    const hangUp = (): unknown => socket.destroy();
+    if (!socket.writable) return hangUp();
+    return socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", hangUp);
   });
   await listen(server, port);
   server.on("error", (error) =>
@@ -125,7 +128,9 @@ function listenError(error: unknown, port: number): PlugboardError {
   const message = isTaken
     ? `the address ${HOST}:${port} is in use`
     : `cannot listen on ${HOST}:${port}: ${errorMessage(error)}`;
-  const hint = isTaken ? "another program has the port" : "check what this machine allows";
+  const hint = isTaken
+    ? "end the program that has the port, or choose another port"
+    : "see whether this machine lets programs listen on 127.0.0.1";
   return new PlugboardError("SYSTEM_ERROR", message, { cause: error, hint });
 }
 

@@ -150,7 +150,10 @@ export class Gateway {
     // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
     this.#server.on("clientError", (_error, socket) => {
       options.watcher?.refusedConnection("malformed");
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+      // Somebody who never hangs up would otherwise keep the connection, and with enough of them everybody else out.
+      const hangUp = (): unknown => socket.destroy();
+      if (!socket.writable) return hangUp();
+      return socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", hangUp);
     });
   }
 

@@ -149,7 +149,8 @@ async function planTemplate(
   return {
     files: [{ path: name, text }],
     commandWith: (directory) =>
-      command.map((word) => word.replaceAll(CONFIG, join(directory, name))),
+      // A replacement that is a text could have words of its own, such as `$&` in the name of a file.
+      command.map((word) => word.replaceAll(CONFIG, () => join(directory, name))),
   };
 }
 

@@ -52,7 +52,7 @@ export interface FrontSessionOptions {
   /** What people call the agent. */
   agentName: () => string;
   /** Absent: the agent connects when its session opens. */
-  connects?: LateConnection | undefined;
+  lateConnection?: LateConnection | undefined;
   /** Why the agent may not have connected, and what its user can do, for the end of a sentence. */
   whyMissing?: string;
   /** Reaches servers that run in the client itself. Absent: a session that brings one is refused. */
@@ -157,7 +157,7 @@ export class FrontSession {
   /** The agent has given the session its id, and the client has been told. From now on it hears of problems. */
   begin(sessionId: string): void {
     if (this.#sessionId !== undefined || this.#closing !== undefined) return;
-    const { clock, client, connects } = this.#options;
+    const { clock, client, lateConnection } = this.#options;
     this.#sessionId = sessionId;
     // After the answer that gives the client the session's id: it would not know the session before that.
     this.#greeting = clock.after(0, () => {
@@ -165,7 +165,7 @@ export class FrontSession {
       this.#servers.report();
       this.#sayUntold();
     });
-    if (connects === undefined) this.#expectConnection();
+    if (lateConnection === undefined) this.#expectConnection();
   }
 
   /** The client has sent a prompt. Questions go out from now on. */
@@ -176,14 +176,14 @@ export class FrontSession {
     void this.#board.wake();
     this.#servers.report();
     this.#sayUntold();
-    if (this.#options.connects !== undefined) this.#expectConnection();
+    if (this.#options.lateConnection !== undefined) this.#expectConnection();
   }
 
   /** Idempotent. */
   #expectConnection(): void {
-    const { clock, logger, endpoint, connects } = this.#options;
+    const { clock, logger, endpoint, lateConnection } = this.#options;
     if (this.#connecting !== undefined || endpoint.isConnected) return;
-    this.#connecting = clock.later(connects?.withinMs ?? CONNECT_MS, () => {
+    this.#connecting = clock.later(lateConnection?.withinMs ?? CONNECT_MS, () => {
       // A board without servers has nothing to miss.
       if (endpoint.isConnected || this.#board.status().length === 0) return;
       const text = this.#notConnected();
@@ -346,7 +346,7 @@ export class FrontSession {
 
   #notConnected(): string {
     const agent = oneLine(this.#options.agentName(), LONGEST_NAME);
-    const { withinMs, hint } = this.#options.connects ?? {
+    const { withinMs, hint } = this.#options.lateConnection ?? {
       withinMs: CONNECT_MS,
       hint: this.#options.whyMissing ?? IGNORED,
     };

@@ -24,6 +24,38 @@ export function parseMessage(bytes: Buffer): JsonObject | unknown[] | undefined 
 }
 
 /**
+ * Whether an object in the text has a key twice. Parsers do not agree which of the two counts, so that the sender could tell
+ * one thing to us and another to whom we pass it on. `bytes` must be valid JSON.
+ */
+export function repeatsKey(bytes: Buffer): boolean {
+  return writtenMembers(bytes) !== membersIn(parseMessage(bytes));
+}
+
+/** Each member has one colon outside of strings. */
+function writtenMembers(bytes: Buffer): number {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] === QUOTE) at = endOfString(bytes, at) - 1;
+    else if (bytes[at] === COLON) count += 1;
+  }
+  return count;
+}
+
+/** Does not recurse, so that a deep value does not overflow the stack. */
+function membersIn(value: unknown): number {
+  let count = 0;
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next !== "object" || next === null) continue;
+    const inside: unknown[] = Object.values(next);
+    if (!Array.isArray(next)) count += inside.length;
+    for (const each of inside) if (typeof each === "object") left.push(each);
+  }
+  return count;
+}
+
+/**
  * The bytes of an object with the value at `path` set. Objects on the way that are missing, or are no objects, are
  * made. `bytes` must be valid JSON.
  */

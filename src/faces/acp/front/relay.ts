@@ -1,7 +1,7 @@
 // Passes messages on between the client and the agent, as the very same bytes, and looks at those that concern MCP. It
 // changes an id only where the client would mix up two processes of the agent.
 
-import { DEFAULT_MAX_MESSAGE_BYTES, methods } from "@agentclientprotocol/sdk";
+import { DEFAULT_MAX_MESSAGE_BYTES, methods, RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../../endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../../model/json.ts";
 import type { Logger } from "../../../model/logger.ts";
@@ -14,7 +14,7 @@ import { Backlog } from "./backlog.ts";
 import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
-import { parseMessage, withValue } from "./json-bytes.ts";
+import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
 import type { Line, LineWriter } from "./lines.ts";
 import {
   type Answer,
@@ -52,6 +52,14 @@ const SILENT_MS = 30_000;
 const LONGEST_JUNK = 200;
 /** As the protocol has it for a request that was cancelled. */
 const CANCELLED = -32800;
+/** No person has read a call before the answer that takes more bytes than this. */
+const LONGEST_SHOWN = 1 << 20;
+/** For an agent that asks a server in the client past the board, where no rule holds and nobody approves. */
+const ON_BOARD = {
+  // As the client answers for a server that it does not have.
+  code: -33001,
+  message: "this server is on the session's board; call its tools there",
+};
 
 export interface RelayOptions
   extends Pick<RelayedSessionsOptions, "openSession">, Pick<FrontAgentsOptions, "isPerSession"> {
@@ -204,7 +212,13 @@ export class Relay {
     if (this.#client.takeAnswer(id, answer) && !this.#asked.has(idKey(id))) return;
     const asked = this.#asked.get(idKey(id));
     this.#asked.delete(idKey(id));
-    if (asked === undefined) return this.#agents.main.process?.send(bytes);
+    if (asked === undefined) {
+      // The client may have answered another process twice, and this one waits for an answer to the same id.
+      const isOpen = Array.from(this.#asked.values()).some(
+        (each) => each.agent === this.#agents.main && each.id === id,
+      );
+      return isOpen ? undefined : this.#agents.main.process?.send(bytes);
+    }
     // The process that asked has ended, and the next one may use the same ids.
     if (asked.agent.process !== asked.process) return;
     asked.onAnswer?.(answer);
@@ -220,7 +234,7 @@ export class Relay {
     if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
     if (session === undefined) return this.#agents.main.process?.send(bytes);
-    if (method === AGENT.session.cancel) session.board.session.cancel();
+    if (method === AGENT.session.cancel) session.board.frontSession.cancel();
     this.#backlog.inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
@@ -467,9 +481,17 @@ export class Relay {
     { id, method, params }: Request,
     bytes: Buffer,
   ): void {
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
+    if (session === undefined && this.#isOfAnother(params)) {
+      const error = toRpcError(RequestError.sessionNotFound(String(params["sessionId"])));
+      return process.send(encode({ id, error }));
+    }
+    if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) {
+      return process.send(encode({ id, error: ON_BOARD }));
+    }
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission) session?.board.session.permissionAsked(params);
+    if (isPermission && isUnclear(bytes)) session?.board.frontSession.lostTrack();
+    else if (isPermission) session?.board.frontSession.permissionAsked(params);
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -479,7 +501,7 @@ export class Relay {
       ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
       ...(isPermission && {
         onAnswer: ({ result }) => {
-          if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);
+          if (isJsonObject(result)) session?.board.frontSession.permissionGiven(params, result);
         },
       }),
     });
@@ -494,13 +516,29 @@ export class Relay {
     bytes: Buffer,
   ): void {
     if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
+    if (session === undefined && this.#isOfAnother(params)) return;
+    if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) return;
     if (session === undefined || method !== CLIENT.session.update) {
       return this.#options.writer.send(forClient(session, bytes));
     }
     if (this.#sessions.isReplayed(session)) return;
-    if (isJsonObject(params["update"])) session.board.session.sawUpdate(params["update"]);
+    if (isJsonObject(params["update"])) this.#look(session, params["update"], bytes);
     this.#options.writer.send(forClient(session, bytes));
+  }
+
+  #look(
+    { board: { frontSession: session } }: RelayedSession,
+    update: JsonObject,
+    bytes: Buffer,
+  ): void {
+    if ("toolCallId" in update && isUnclear(bytes)) session.lostTrack();
+    else session.sawUpdate(update);
+  }
+
+  /** The client knows a session of another process by this id: it would take what is said here for that one's. */
+  #isOfAnother(params: JsonObject): boolean {
+    return this.#sessions.get(params["sessionId"]) !== undefined;
   }
 
   /** The agent does not want an answer any more. */
@@ -512,7 +550,9 @@ export class Relay {
       const line = isSame ? bytes : withValue(bytes, ["params", "requestId"], shown);
       return this.#options.writer.send(line);
     }
-    this.#options.writer.send(bytes);
+    // It may have been answered since, and the client knows a question of somebody else by this id.
+    const isAnothers = this.#asked.has(idKey(requestId)) || this.#options.ids.client.has(requestId);
+    if (!isAnothers) this.#options.writer.send(bytes);
   }
 
   /** The agent will not answer what the client has asked. */
@@ -549,6 +589,11 @@ function forAgent({ id, agentId }: RelayedSession, bytes: Buffer): Buffer {
 function forClient(session: RelayedSession | undefined, bytes: Buffer): Buffer {
   if (session === undefined || session.id === session.agentId) return bytes;
   return withValue(bytes, ["params", "sessionId"], session.id);
+}
+
+/** Whether the client may read it otherwise than we do, or it would take too much time and memory to tell. */
+function isUnclear(bytes: Buffer): boolean {
+  return bytes.length > LONGEST_SHOWN || repeatsKey(bytes);
 }
 
 /** What is said about a message of which only the beginning is there. */

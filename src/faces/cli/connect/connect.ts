@@ -25,7 +25,7 @@ import {
   type Entry,
   type BoardStart,
 } from "./applications.ts";
-import { makeChange, planChange } from "./change.ts";
+import { isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectCommand, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "./found.ts";
@@ -80,7 +80,7 @@ export async function connect(
   const entriesNow = change.wanted.filter((entry) => !isKept(entry));
   const named = command.file && file.file;
   const connected = { application, file, named, entries: entriesNow, report };
-  if (change.outcome.kind === "same") {
+  if (!isChanged(change)) {
     return reportConnected({ ...connected, isNew: false, twice: [] }, context);
   }
   const twice = await onBothSides(file, agent, io);

@@ -8,7 +8,7 @@ import { gatewayAddress } from "../../../openclaw/gateway-address.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { compareVersions, findOpenclaw } from "./program.ts";
+import { compareVersions, findProgram } from "./program.ts";
 
 export interface Finding {
   about: "openclaw" | "gateway" | "tools" | "file";
@@ -48,11 +48,30 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
   return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 
+/** Throws UNSUPPORTED if one of them is a problem, and then says the others. */
+export function refuseProblem(findings: readonly Finding[], context: CliContext): void {
+  const problem = findings.find(({ state }) => state === "problem");
+  if (problem === undefined) return;
+  showFindings(
+    findings.filter((finding) => finding !== problem),
+    context,
+  );
+  throw new PlugboardError("UNSUPPORTED", problem.message, { hint: problem.remedy });
+}
+
+export function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+  for (const line of findings.flatMap(linesOf)) screen.note(line);
+}
+
+export function linesOf({ state, message, remedy }: Finding): string[] {
+  return [`${state}: ${message}`, ...(remedy === undefined ? [] : [`  ${remedy}`])];
+}
+
 async function checkProgram(
   { file, config, isNamed, wants }: Looked,
   { io, signal }: CliContext,
 ): Promise<Finding[]> {
-  const program = await findOpenclaw(io.env, signal);
+  const program = await findProgram(io.env, signal);
   if (program.kind === "absent" && file.text === undefined && !isNamed) {
     return [
       {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type AgentConfigFormat,
@@ -208,6 +208,15 @@ describe("a template", () => {
       say: "{name}",
     });
     expect(await contents(cwd)).toEqual({ "template.json": template });
+    await written.remove();
+  });
+
+  it("may have any name", async () => {
+    const name = "$&$'$1.json";
+    await write({ [name]: '{ "url": "{url}", "token": "{token}" }' });
+    const format = { kind: "template", file: name } as const;
+    const written = await writeAgentConfig(format, BOARD, ["x", "{config}"], { cwd, parent });
+    expect(basename(String(written.command[1]))).toBe(name);
     await written.remove();
   });
 

@@ -106,7 +106,7 @@ it("a command that is only on the PATH of the terminal is found there", async ()
   expect(await linesOf(agent)).toEqual([`found with ${path}`]);
 });
 
-it("one that does not read tells so, and is ended all the same", async () => {
+it("one that does not read what it is sent has no room for more, and is ended all the same", async () => {
   const agent = await start(node("setInterval(() => {}, 1000)"));
   const megabyte = Buffer.alloc(1 << 20, 0x61);
   expect(agent.room()).toBeUndefined();

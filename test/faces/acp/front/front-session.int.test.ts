@@ -558,11 +558,16 @@ describe("what the client is told", () => {
     expect(silent.client.told).toHaveLength(1);
   });
 
-  it("hears that only some time after the first prompt, from an agent that connects then", async () => {
+  it("is that only some time after the first prompt, if the agent connects with its first prompt", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
-    const connects = { withinMs: 30_000, hint: "because it is slow." };
-    const { session, client } = await openSession({ clock, capabilities, connects, isRaw: true });
+    const lateConnection = { withinMs: 30_000, hint: "because it is slow." };
+    const { session, client } = await openSession({
+      clock,
+      capabilities,
+      lateConnection,
+      isRaw: true,
+    });
     session.begin("sess-1");
     await clock.advance(100_000);
     session.promptBegins();

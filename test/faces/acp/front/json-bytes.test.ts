@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseMessage, withValue } from "../../../../src/faces/acp/front/json-bytes.ts";
+import { parseMessage, repeatsKey, withValue } from "../../../../src/faces/acp/front/json-bytes.ts";
 
 const changed = (text: string, path: string[], value: unknown): string =>
   withValue(Buffer.from(text), path, value).toString();
@@ -42,6 +42,34 @@ describe("one value changes, and every other byte stays", () => {
         );
       }),
     );
+  });
+});
+
+describe("a key that is there twice", () => {
+  it.each<[text: string, isTwice: boolean]>([
+    ['{"a":1,"b":{"a":2},"c":[{"a":3},{"a":":"}]}', false],
+    ['{"a":1,"a":1}', true],
+    ['{"a":1,"\\u0061":1}', true],
+    ['{"a":[{"b":{"c":1,"c":2}}]}', true],
+    ['{"__proto__":1,"a":{"__proto__":{}}}', false],
+    ['{"__proto__":1,"__proto__":2}', true],
+    ['{"a":"\\"a\\":1","b:":null}', false],
+    ["[]", false],
+  ])("%s: %s", (text, isTwice) => {
+    expect(repeatsKey(Buffer.from(text))).toBe(isTwice);
+  });
+
+  it("is in no text that JSON.stringify writes", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(repeatsKey(Buffer.from(JSON.stringify([value])))).toBe(false);
+      }),
+    );
+  });
+
+  it("is found in a value of any depth", () => {
+    const deep = `${'{"a":'.repeat(200_000)}{"b":1,"b":2}${"}".repeat(200_000)}`;
+    expect(repeatsKey(Buffer.from(deep))).toBe(true);
   });
 });
 

@@ -40,7 +40,7 @@ async function openAgentBoard({ params }: Json): Promise<Board> {
   return board;
 }
 
-it("they are on the board of the session like any other", async () => {
+it("servers in the client are on the board of the session like any other", async () => {
   const { front, servers, connection } = await openEditor({
     script: { "session/prompt": () => SILENT },
   });
@@ -74,7 +74,7 @@ it("they are on the board of the session like any other", async () => {
     .toContain("glue");
 });
 
-it("they are refused where they are not taken, and the agent hears nothing of the session", async () => {
+it("servers in the client are refused where the front does not take them, and the agent hears nothing of the session", async () => {
   const front = await startFront();
   const mcpServers = [{ type: "acp", name: "shop", serverId: "1" }];
   const { error } = await front.request("session/new", { cwd: "/", mcpServers });
@@ -116,6 +116,20 @@ describe("what an agent itself asks of a server in the client", () => {
     for (const line of [notification, answer, notification]) front.send(line);
     await settled();
     expect(front.agent().lines.slice(-3)).toEqual([notification, answer, notification]);
+  });
+
+  it("is refused if the server is on a board, where rules and approval hold", async () => {
+    const front = await startFront({ takesAcpServers: true });
+    await front.newSession([{ type: "acp", name: "shop", serverId: "1" }]);
+    const before = front.lines.length;
+    const call = { ...message, method: "tools/call", params: { name: "delete", arguments: {} } };
+    front.agent().say({ id: "x", method: "mcp/message", params: call });
+    front.agent().say({ method: "mcp/message", params: call });
+    await settled();
+    expect(front.agent().received.at(-1)).toMatchObject({ id: "x", error: { code: -33001 } });
+    // The board's own requests to the server have other ids.
+    const passed = front.lines.slice(before).map((line) => JSON.parse(line) as Json);
+    expect(passed.filter(({ params }) => params.requestId === message.requestId)).toEqual([]);
   });
 
   it("is answered and notified to the process that has asked", async () => {

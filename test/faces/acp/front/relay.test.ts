@@ -163,6 +163,21 @@ describe("opening a session", () => {
     expect(front.agent().asked(method)).toEqual([]);
   });
 
+  it.each([
+    `{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"mcpServers":[{"name":"a","command":"/a","args":[],"env":[]}],"cwd":"/","mcpServers":[]}}`,
+    `{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":"/"},"p\\u0061rams":{"cwd":"/","mcpServers":[]}}`,
+  ])(
+    "an object with a key twice is refused: the agent might see another one than we: %s",
+    async (line) => {
+      const front = await startFront();
+      front.send(line);
+      const { error } = await front.next(({ id }) => id === 5);
+      expect(error).toMatchObject({ code: -32602 });
+      expect(error.message).toContain("the same key twice");
+      expect(front.agent().asked("session/new")).toEqual([]);
+    },
+  );
+
   it("the agent's refusal reaches the client as it is", async () => {
     const front = await startFront({
       script: { "session/new": () => Object.assign(new Error("no"), { code: -32077 }) },
@@ -171,7 +186,7 @@ describe("opening a session", () => {
     expect(answer["error"]).toEqual({ code: -32077, message: "no" });
   });
 
-  it("updates that follow the answer in the same breath come after it", async () => {
+  it("updates that the agent writes together with its answer come after it", async () => {
     const front = await startFront({
       script: {
         "session/new": (_, agent, { id }) => {
@@ -392,7 +407,7 @@ describe("after the agent has ended", () => {
     expect(JSON.parse(front.lines.at(-1) ?? "")).toMatchObject({ params: { update: { n: 2 } } });
   });
 
-  it("without either, the session is over and a new one works", async () => {
+  it("without session/resume and session/load, the session is over and a new one works", async () => {
     const front = await startFront();
     const sessionId = await front.newSession();
     front.agent().end({ code: 1 });
@@ -461,7 +476,7 @@ describe("after the agent has ended", () => {
     ]);
   });
 
-  it("what its process still writes answers nothing twice", async () => {
+  it("what the ended process still writes does not answer a request a second time", async () => {
     const front = await startFront({ script: { "session/prompt": () => SILENT } });
     front.send({ id: 1, method: "_slow" });
     await settled();
@@ -592,7 +607,45 @@ describe("with a process for each session", () => {
     expect(front.agent(3).received.at(-1)).toEqual({ jsonrpc: "2.0", id: 0, result: "two" });
   });
 
-  it("what belongs to no session goes to the first process, which has no board", async () => {
+  it("a process cannot withdraw a question of another, nor get an answer to it", async () => {
+    const front = await startFront(same);
+    await front.newSession();
+    const ask = { id: 0, method: "any/question", params: {} };
+    front.agent(2).say(ask);
+    await front.next(({ method }) => method === ask.method);
+    front.agent(1).say(ask);
+    const { id } = await front.next(({ method }) => method === ask.method);
+    front.send({ id, result: "one" });
+    await settled();
+    // Its own was answered just now, so this can only be about that of the other.
+    front.agent(1).say({ method: "$/cancel_request", params: { requestId: 0 } });
+    front.agent(1).say({ ...ask, method: "any/second" });
+    const next = await front.next();
+    expect(next).toMatchObject({ method: "any/second" });
+    front.send({ id: 0, result: "first answer" });
+    front.send({ id: 0, result: "the same question answered again" });
+    await settled();
+    expect(front.agent(2).received.at(-1)).toMatchObject({ result: "first answer" });
+    expect(front.agent(1).received.at(-1)).toMatchObject({ result: "one" });
+  });
+
+  it("a process says nothing in a session of another, whatever id it gives", async () => {
+    const front = await startFront(same);
+    await front.newSession();
+    const lines = front.lines.length;
+    const params = { sessionId: "the-session", update: {} };
+    // The first process has no session; one whose session is about to open gives an id that there is already.
+    front.agent(1).say({ method: "session/update", params });
+    front.agent(1).say({ id: 7, method: "session/request_permission", params });
+    front.agent(1).say({ method: "session/update", params: { ...params, sessionId: "unknown" } });
+    await settled();
+    expect(front.lines.slice(lines).map((line) => JSON.parse(line) as object)).toMatchObject([
+      { params: { sessionId: "unknown" } },
+    ]);
+    expect(front.agent(1).received.at(-1)).toMatchObject({ id: 7, error: { code: -32002 } });
+  });
+
+  it("what belongs to no session goes to the main process, which has no board", async () => {
     const front = await startFront({
       ...same,
       script: { ...same.script, "session/list": () => ({ sessions: [] }) },
@@ -602,7 +655,7 @@ describe("with a process for each session", () => {
     expect(front.agent(1).asked("session/list")).toHaveLength(1);
   });
 
-  it("closing a session ends its process, and the death of one is nothing to the others", async () => {
+  it("closing a session ends its process, and when one process dies, the others go on", async () => {
     const front = await startFront({ ...same, capabilities: RESUMES });
     await front.newSession();
     await front.newSession();

@@ -200,7 +200,7 @@ describe("slots", () => {
     }
   });
 
-  it("stay while a session uses them, and are where ports are free", async () => {
+  it("stay while a session uses them, and get free ports", async () => {
     put(FILE, "{}");
     await setupSlots(2);
     await listen(BASE + 2);
@@ -371,7 +371,7 @@ describe("the shared entry", () => {
     expect(scratch.read(FILE)).toBe("{}");
   });
 
-  it("is no gateway, if none runs or one has no address", async () => {
+  it("is refused with --url if no gateway runs, or the one that runs has no address", async () => {
     put(FILE, "{}");
     for (const hasNote of [false, true]) {
       if (hasNote) await note();
