@@ -1,5 +1,5 @@
-// Puts the results of OpenClaw's MCP servers into the frame that Plugboard puts around its own, once. Whose result it
-// is, OpenClaw says; nothing in the text can take a frame off or end it.
+// Puts the results of OpenClaw's MCP servers into the frame that Plugboard puts around its own, once. OpenClaw says
+// whose result it is; nothing in the text can take a frame off or end it.
 
 import { headOf } from "../../src/guard/present/fit.ts";
 import {

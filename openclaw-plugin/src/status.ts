@@ -149,10 +149,10 @@ function resourceWords(
   const { allowConversationAccess, allowPromptInjection } =
     config.plugins?.entries?.[SERVER]?.hooks ?? {};
   if (allowConversationAccess !== true) {
-    return `none, because OpenClaw does not let the plugin: set plugins.entries.${SERVER}.hooks.allowConversationAccess to true`;
+    return `none, because OpenClaw does not allow it: set plugins.entries.${SERVER}.hooks.allowConversationAccess to true`;
   }
   if (allowPromptInjection === false) {
-    return `none, because OpenClaw does not let the plugin: plugins.entries.${SERVER}.hooks.allowPromptInjection is false`;
+    return `none, because OpenClaw does not allow it: plugins.entries.${SERVER}.hooks.allowPromptInjection is false`;
   }
   return `at the end of the system prompt, at most ${maxResourceBytes} bytes`;
 }

@@ -38,7 +38,7 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
     (word) => word === own || BIN.test(word) || NAMES.test(lastPart(word)),
   );
   const after = at === -1 ? [] : words.slice(at + 1);
-  // What only passes on the board of a session of somebody else starts none.
+  // `serve --attach` passes on the board of a session that a front has, and starts none.
   return !after.includes("--attach") && after.some((word) => word === "serve" || word === "acp");
 }
 

@@ -203,7 +203,8 @@ export class OpenEndpoint implements SessionEndpoint {
   async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
     this.#hasConnected();
     if (this.#replies.size >= MOST_IN_FLIGHT) {
-      const message = "too many requests of this session are being answered already";
+      const message =
+        "too many requests of this session are being answered already; try again in a moment";
       return sendRefusal(reply, refusal(429, message, { "Retry-After": "5" }));
     }
     this.#replies.add(reply);

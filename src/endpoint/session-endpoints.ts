@@ -39,7 +39,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
   "the token of the session is missing; send it as Authorization: Bearer <token>, never in the URL";
-const WRONG_TOKEN = "this token is not the session's";
+const WRONG_TOKEN = "this token is not the session's; send the one that came with this address";
 
 export class SessionEndpoints {
   readonly #options: SessionEndpointsOptions;

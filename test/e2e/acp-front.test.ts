@@ -180,7 +180,7 @@ describe("an agent that dies", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("at its start, is not there at all, or has an invalid configuration before it, gives the reason to the editor's first request", async () => {
+  it("at its start, or does not exist, gives the reason to the editor's first request; so does an invalid configuration", async () => {
     const dead = await desk.start({
       env: marked(),
       words: behind("--exit-at-start", "4"),

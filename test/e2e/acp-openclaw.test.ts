@@ -15,7 +15,7 @@ const desk = useAgents();
 const { session } = methods.agent;
 const openclaw = fileURLToPath(new URL("../fixtures/openclaw/acp.mjs", import.meta.url));
 
-it("each session has its own tools, whoever is killed", async () => {
+it("each session has its own tools, also after a front was killed", async () => {
   const home = join(desk.directory, "home");
   const slots = (await freePorts(2)).map((port, index) => ({
     name: `plugboard-${index + 1}`,

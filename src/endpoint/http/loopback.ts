@@ -128,7 +128,9 @@ function listenError(error: unknown, port: number): PlugboardError {
   const message = isTaken
     ? `the address ${HOST}:${port} is in use`
     : `cannot listen on ${HOST}:${port}: ${errorMessage(error)}`;
-  const hint = isTaken ? "another program has the port" : "check what this machine allows";
+  const hint = isTaken
+    ? "end the program that has the port, or choose another port"
+    : "see whether this machine lets programs listen on 127.0.0.1";
   return new PlugboardError("SYSTEM_ERROR", message, { cause: error, hint });
 }
 

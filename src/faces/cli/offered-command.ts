@@ -15,6 +15,12 @@ export function offeredCommand(words: string, { config, agent, typed }: Given): 
   return `plugboard ${options.join("")}${typed === undefined ? words : withServer(words, typed)}`;
 }
 
+/** Takes out what `words` have put into an application's file. `file` is the one that was named. */
+export function offeredUndo(words: string, file: string | undefined): string {
+  const named = file === undefined ? "" : ` --file ${shellQuoted(file)}`;
+  return offeredCommand(`${words}${named} --undo`, {});
+}
+
 /** Commands that would use the configured servers without it. */
 const USES_SERVER = /^(?:tools|call|resources|read|prompts|prompt)(?= |$)/;
 

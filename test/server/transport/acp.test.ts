@@ -136,7 +136,7 @@ describe("a client that refuses a request", () => {
     expect(broken).toEqual([]);
   });
 
-  it("or never answers costs a call its time, and hears that nobody waits any more", async () => {
+  it("and one that never answers: a call ends when its time is over, and the client hears that nobody waits any more", async () => {
     let signal: AbortSignal | undefined;
     const { ask, clock, broken } = setUp((_, hooks) => {
       ({ signal } = hooks);

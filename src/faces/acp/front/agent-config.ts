@@ -128,6 +128,14 @@ async function planTemplate(
   board: BoardAddress | undefined,
   command: readonly string[],
 ): Promise<Plan> {
+  const template = await readRegularFile(path).catch((error: unknown) => {
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      `the template ${path} cannot be read: ${errorMessage(error)}`,
+      { hint: "--agent-config takes the path of a template, or `tsagent`", cause: error },
+    );
+  });
+  const name = basename(path);
   if (!command.some((word) => word.includes(CONFIG))) {
     throw new PlugboardError(
       "CONFIG_INVALID",
@@ -137,14 +145,6 @@ async function planTemplate(
       },
     );
   }
-  const template = await readRegularFile(path).catch((error: unknown) => {
-    throw new PlugboardError(
-      "CONFIG_INVALID",
-      `the template ${path} cannot be read: ${errorMessage(error)}`,
-      { hint: "--agent-config takes the path of a template, or `tsagent`", cause: error },
-    );
-  });
-  const name = basename(path);
   const text = fillTemplate(template, path, board ?? NOWHERE);
   return {
     files: [{ path: name, text }],

@@ -30,7 +30,7 @@ export interface AgentProcessOptions {
 export interface AgentEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** The last lines of its stderr. */
+  /** The last lines of its stderr, and of what it wrote to stdout that is no message. */
   stderr: readonly string[];
 }
 
@@ -40,6 +40,8 @@ export interface AgentProcess {
   /** Calls `take` for every line of stdout. To be called once; resolves when there are no more. */
   read(take: (line: Line) => Promise<void> | undefined): Promise<void>;
   send(line: Buffer): void;
+  /** A line of stdout was no message: programs that do not speak ACP say there what is wrong. */
+  keepWords(line: Buffer): void;
   /** Undefined while the agent reads what it is sent; otherwise resolves when it has read on. */
   room(): Promise<void> | undefined;
   /** Resolves when it has ended, after its last lines were read. */
@@ -65,7 +67,7 @@ export async function startAgentProcess(
 ): Promise<AgentProcess> {
   const { clock, logger, onStderr } = options;
   const child = await start(given, options);
-  const tail = new StderrTail();
+  const tail = new LastWords();
   child.stderr.on("data", (chunk: Buffer) => {
     tail.push(chunk);
     onStderr(chunk);
@@ -88,6 +90,7 @@ export async function startAgentProcess(
       return reading;
     },
     send: (line) => writer.send(line),
+    keepWords: (line) => tail.push(Buffer.concat([line.subarray(0, KEPT_BYTES), NEWLINE])),
     room: () => writer.room(),
     ended,
     stop: () => child.stop(),
@@ -131,8 +134,10 @@ const KEPT_BYTES = 8 * 1024;
 const KEPT_LINES = 10;
 const LONGEST_LINE = 300;
 
-/** The end of what an agent wrote to stderr. */
-class StderrTail {
+const NEWLINE = Buffer.from("\n");
+
+/** The end of what an agent wrote that is no message. */
+class LastWords {
   #kept = Buffer.alloc(0);
 
   push(chunk: Buffer): void {

@@ -139,21 +139,24 @@ export class FrontAgent {
 /** ACP has no code for it. A client must not send a prompt again by itself: it may have had effects. */
 export const AGENT_ENDED = -32010;
 
-/** What a client is told whose request was not answered. */
-export function endedAnswer(end: AgentEnd): JsonObject {
+/** What a client is told whose request was not answered. `isKnown`: the agent has answered `initialize` before. */
+export function endedAnswer(end: AgentEnd, isKnown: boolean): JsonObject {
   const { code, signal, stderr } = end;
   return {
     code: AGENT_ENDED,
-    message: endedError(end).message,
+    message: endedError(end, isKnown).message,
     data: { exitCode: code, signal, stderr },
   };
 }
 
-function endedError(end: AgentEnd): PlugboardError {
+const NO_AGENT =
+  " Check that its command starts an ACP agent: some need an option for that, such as gemini --acp.";
+
+function endedError(end: AgentEnd, isKnown = true): PlugboardError {
   const words = end.stderr.length === 0 ? "" : ` It wrote last:\n${end.stderr.join("\n")}`;
   return new PlugboardError(
     "CONNECTION_CLOSED",
-    `The agent ${howItEnded(end)} before it answered. Your next request starts it again.${words}`,
+    `The agent ${howItEnded(end)} before it answered. Your next request starts it again.${isKnown ? "" : NO_AGENT}${words}`,
   );
 }
 

@@ -52,7 +52,7 @@ export interface FrontSessionOptions {
   /** What people call the agent. */
   agentName: () => string;
   /** Absent: the agent connects when its session opens. */
-  connects?: LateConnection | undefined;
+  lateConnection?: LateConnection | undefined;
   /** Why the agent may not have connected, and what its user can do, for the end of a sentence. */
   whyMissing?: string;
   /** Reaches servers that run in the client itself. Absent: a session that brings one is refused. */
@@ -92,6 +92,8 @@ export class FrontSession {
   #sessionId: string | undefined;
   #untold: Untold[] = [];
   #prompting: { controller: AbortController; count: number } | undefined;
+  /** The agent has said something in answer to the prompt. */
+  #hasSpoken = false;
   #greeting: Timer | undefined;
   #connecting: Timer | undefined;
   #closing: Promise<void> | undefined;
@@ -155,7 +157,7 @@ export class FrontSession {
   /** The agent has given the session its id, and the client has been told. From now on it hears of problems. */
   begin(sessionId: string): void {
     if (this.#sessionId !== undefined || this.#closing !== undefined) return;
-    const { clock, client, connects } = this.#options;
+    const { clock, client, lateConnection } = this.#options;
     this.#sessionId = sessionId;
     // After the answer that gives the client the session's id: it would not know the session before that.
     this.#greeting = clock.after(0, () => {
@@ -163,7 +165,7 @@ export class FrontSession {
       this.#servers.report();
       this.#sayUntold();
     });
-    if (connects === undefined) this.#expectConnection();
+    if (lateConnection === undefined) this.#expectConnection();
   }
 
   /** The client has sent a prompt. Questions go out from now on. */
@@ -174,17 +176,19 @@ export class FrontSession {
     void this.#board.wake();
     this.#servers.report();
     this.#sayUntold();
-    if (this.#options.connects !== undefined) this.#expectConnection();
+    if (this.#options.lateConnection !== undefined) this.#expectConnection();
   }
 
   /** Idempotent. */
   #expectConnection(): void {
-    const { clock, endpoint, connects } = this.#options;
+    const { clock, logger, endpoint, lateConnection } = this.#options;
     if (this.#connecting !== undefined || endpoint.isConnected) return;
-    this.#connecting = clock.later(connects?.withinMs ?? CONNECT_MS, () => {
+    this.#connecting = clock.later(lateConnection?.withinMs ?? CONNECT_MS, () => {
       // A board without servers has nothing to miss.
       if (endpoint.isConnected || this.#board.status().length === 0) return;
-      this.#tell(this.#notConnected(), () => !endpoint.isConnected);
+      const text = this.#notConnected();
+      logger.warn(text);
+      this.#tell(text, () => !endpoint.isConnected);
     });
     void endpoint.connected.then(() => this.#connecting?.cancel());
   }
@@ -193,7 +197,10 @@ export class FrontSession {
   promptEnds(): void {
     if (this.#prompting === undefined) return;
     this.#prompting.count -= 1;
-    if (this.#prompting.count === 0) this.#endPrompt();
+    if (this.#prompting.count > 0) return;
+    // There may be no next prompt, and the answer was made without the tools of these servers.
+    this.#servers.report();
+    this.#endPrompt();
   }
 
   /** The client has cancelled its prompt: our open questions are withdrawn. */
@@ -210,6 +217,7 @@ export class FrontSession {
     if (sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update") {
       this.#permissions.saw(update);
     }
+    this.#hasSpoken ||= sessionUpdate === "agent_message_chunk";
   }
 
   /** The agent has sent the client something about its calls that the client may read otherwise than we do. */
@@ -245,6 +253,7 @@ export class FrontSession {
   #endPrompt(): void {
     this.#prompting?.controller.abort();
     this.#prompting = undefined;
+    this.#hasSpoken = false;
     this.#permissions.forget();
   }
 
@@ -337,7 +346,7 @@ export class FrontSession {
 
   #notConnected(): string {
     const agent = oneLine(this.#options.agentName(), LONGEST_NAME);
-    const { withinMs, hint } = this.#options.connects ?? {
+    const { withinMs, hint } = this.#options.lateConnection ?? {
       withinMs: CONNECT_MS,
       hint: this.#options.whyMissing ?? IGNORED,
     };
@@ -361,7 +370,8 @@ export class FrontSession {
     if (this.#options.client.showsNotices()) {
       return { sessionUpdate: "notice", severity: "warning", title: text };
     }
-    const content = textBlock(`${text}\n\n`);
+    // Most clients put it next to what the agent says.
+    const content = textBlock(`${this.#hasSpoken ? "\n\n" : ""}${text}\n\n`);
     return { sessionUpdate: "agent_message_chunk", content, messageId: randomUUID() };
   }
 

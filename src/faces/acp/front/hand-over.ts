@@ -22,7 +22,7 @@ export interface LateConnection {
 
 export interface HandOver {
   /** Absent: the agent connects when its session opens. */
-  readonly connects?: LateConnection;
+  readonly lateConnection?: LateConnection;
   /** Before the agent hears of the session. */
   prepare(request: HandOverRequest): Promise<Prepared>;
   close(): Promise<void>;
@@ -43,30 +43,24 @@ export function mcpServersHandOver(
   endpoints: SessionEndpoints,
   agentTakesHttp: () => boolean,
 ): HandOver {
-  return {
-    async prepare({ params }) {
-      const endpoint = await endpoints.reserve();
-      return {
-        endpoint,
-        params: async () => ({
-          ...params,
-          mcpServers: [agentTakesHttp() ? endpoint.http : endpoint.stdio],
-        }),
-        release: () => endpoint.close(),
-      };
-    },
-    close: () => endpoints.close(),
-  };
+  return handOver(endpoints, (endpoint) => [agentTakesHttp() ? endpoint.http : endpoint.stdio]);
 }
 
 /** For agents that never read `mcpServers`: they get the board by another way, before they start. */
 export function noServersHandOver(endpoints: SessionEndpoints): HandOver {
+  return handOver(endpoints, () => []);
+}
+
+function handOver(
+  endpoints: SessionEndpoints,
+  serversFor: (endpoint: SessionEndpoint) => object[],
+): HandOver {
   return {
     async prepare({ params }) {
       const endpoint = await endpoints.reserve();
       return {
         endpoint,
-        params: async () => ({ ...params, mcpServers: [] }),
+        params: async () => ({ ...params, mcpServers: serversFor(endpoint) }),
         release: () => endpoint.close(),
       };
     },

@@ -232,7 +232,7 @@ export class Relay {
     if (method === MCP_MESSAGE) return this.#mcpNotification(params, bytes);
     const session = this.#sessions.get(params["sessionId"]);
     if (session === undefined) return this.#agents.main.process?.send(bytes);
-    if (method === AGENT.session.cancel) session.board.session.cancel();
+    if (method === AGENT.session.cancel) session.board.frontSession.cancel();
     this.#backlog.inOrder(session.id, bytes, () => {
       if (isRunning(session)) session.process.send(forAgent(session, bytes));
     });
@@ -406,7 +406,7 @@ export class Relay {
 
   #takeFromAgent(agent: FrontAgent, process: AgentProcess, bytes: Buffer): void {
     const parsed = parseMessage(bytes);
-    if (parsed === undefined) return this.#dropJunk(bytes);
+    if (parsed === undefined) return this.#dropJunk(process, bytes);
     const message = readMessage(parsed);
     switch (message.kind) {
       case "answer":
@@ -421,7 +421,8 @@ export class Relay {
   }
 
   /** Some agents print their log to stdout, where clients would stumble over it. */
-  #dropJunk(bytes: Buffer): void {
+  #dropJunk(process: AgentProcess, bytes: Buffer): void {
+    process.keepWords(bytes);
     const text = oneLine(bytes.toString("utf8", 0, 4 * LONGEST_JUNK), LONGEST_JUNK);
     if (text === "" || this.#junk > SHOWN_JUNK) return;
     this.#junk += 1;
@@ -468,7 +469,7 @@ export class Relay {
     { id, method, params }: Request,
     bytes: Buffer,
   ): void {
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
     if (session === undefined && this.#isOfAnother(params)) {
       const error = toRpcError(RequestError.sessionNotFound(String(params["sessionId"])));
       return process.send(encode({ id, error }));
@@ -477,8 +478,8 @@ export class Relay {
       return process.send(encode({ id, error: ON_BOARD }));
     }
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission && isUnclear(bytes)) session?.board.session.lostTrack();
-    else if (isPermission) session?.board.session.permissionAsked(params);
+    if (isPermission && isUnclear(bytes)) session?.board.frontSession.lostTrack();
+    else if (isPermission) session?.board.frontSession.permissionAsked(params);
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -488,7 +489,7 @@ export class Relay {
       ...(method === MCP_MESSAGE && { mcpRequestId: params["requestId"] }),
       ...(isPermission && {
         onAnswer: ({ result }) => {
-          if (isJsonObject(result)) session?.board.session.permissionGiven(params, result);
+          if (isJsonObject(result)) session?.board.frontSession.permissionGiven(params, result);
         },
       }),
     });
@@ -503,7 +504,7 @@ export class Relay {
     bytes: Buffer,
   ): void {
     if (method === CANCEL_REQUEST) return this.#withdraw(process, params["requestId"], bytes);
-    const session = this.#sessions.of(agent, params["sessionId"]);
+    const session = this.#sessions.ofAgent(agent, params["sessionId"]);
     if (session === undefined && this.#isOfAnother(params)) return;
     if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) return;
     if (session === undefined || method !== CLIENT.session.update) {
@@ -514,7 +515,11 @@ export class Relay {
     this.#options.writer.send(forClient(session, bytes));
   }
 
-  #look({ board: { session } }: RelayedSession, update: JsonObject, bytes: Buffer): void {
+  #look(
+    { board: { frontSession: session } }: RelayedSession,
+    update: JsonObject,
+    bytes: Buffer,
+  ): void {
     if ("toolCallId" in update && isUnclear(bytes)) session.lostTrack();
     else session.sawUpdate(update);
   }
@@ -552,7 +557,7 @@ export class Relay {
   #agentEnded(agent: FrontAgent, end: AgentEnd): void {
     if (this.#isClosed) return;
     this.#sessions.agentEnded(agent, end);
-    this.#giveUp(agent, endedAnswer(end));
+    this.#giveUp(agent, endedAnswer(end, this.#initialize !== undefined));
     for (const [key, asked] of this.#asked) {
       if (asked.agent !== agent || asked.process === agent.process) continue;
       this.#client.notify(CANCEL_REQUEST, { requestId: JSON.parse(key) as unknown });

@@ -17,7 +17,7 @@ export interface SessionSetup {
 }
 
 export interface OpenBoard {
-  session: FrontSession;
+  frontSession: FrontSession;
   prepared: Prepared;
   /** What it was prepared for. */
   params: JsonObject;
@@ -56,18 +56,18 @@ export class RelayedSession {
   /** An agent may take a prompt while it answers another. */
   promptBegins(): void {
     this.#prompts += 1;
-    if (this.#prompts === 1) this.board.session.promptBegins();
+    if (this.#prompts === 1) this.board.frontSession.promptBegins();
   }
 
   promptEnds(): void {
     if (this.#prompts === 0) return;
     this.#prompts -= 1;
-    if (this.#prompts === 0) this.board.session.promptEnds();
+    if (this.#prompts === 0) this.board.frontSession.promptEnds();
   }
 
   /** Its process has ended, and with it whatever was being answered. */
   interrupted(): void {
-    this.board.session.cancel();
+    this.board.frontSession.cancel();
     while (this.#prompts > 0) this.promptEnds();
   }
 
@@ -79,6 +79,6 @@ export class RelayedSession {
 }
 
 /** Idempotent; never rejects. */
-export async function closeBoard({ session, prepared }: OpenBoard): Promise<void> {
-  await Promise.allSettled([session.close(), prepared.release()]);
+export async function closeBoard({ frontSession, prepared }: OpenBoard): Promise<void> {
+  await Promise.allSettled([frontSession.close(), prepared.release()]);
 }

@@ -51,7 +51,7 @@ export interface RelayedSessionsOptions {
     setup: Pick<SessionSetup, "cwd" | "additionalDirectories" | "mcpServers">,
     options: Pick<
       FrontSessionOptions,
-      "client" | "endpoint" | "agentName" | "connects" | "sendMcpMessage"
+      "client" | "endpoint" | "agentName" | "lateConnection" | "sendMcpMessage"
     >,
   ) => Promise<FrontSession>;
   client: RelayedClient;
@@ -93,7 +93,7 @@ export class RelayedSessions {
   }
 
   /** By the agent's own id. */
-  of(agent: FrontAgent, agentId: unknown): RelayedSession | undefined {
+  ofAgent(agent: FrontAgent, agentId: unknown): RelayedSession | undefined {
     const same = this.get(agentId);
     if (same?.agent === agent && same.agentId === agentId) return same;
     for (const session of this.#opened.values()) {
@@ -124,8 +124,8 @@ export class RelayedSessions {
       }
       const known = kind === "new" ? undefined : this.get(request.params["sessionId"]);
       const isSame = kind !== "fork" && isSameSetup(known, setup);
-      opening = isSame && known ? reopened(known) : await this.#begin(kind, setup, known);
-      await this.#finish(kind, request, bytes, { ...opening, setup, known });
+      opening = isSame && known ? reopened(known) : await this.#openBoard(kind, setup, known);
+      await this.#openAtAgent(kind, request, bytes, { ...opening, setup, known });
     } catch (error) {
       logger.debug(`${request.method} failed`, { error });
       client.answer(request.id, { error: toRpcError(error) });
@@ -133,7 +133,8 @@ export class RelayedSessions {
     }
   }
 
-  async #begin(
+  /** The board is open and served; the agent has not heard of the session yet. */
+  async #openBoard(
     kind: OpeningKind,
     setup: SessionSetup,
     known: RelayedSession | undefined,
@@ -144,21 +145,22 @@ export class RelayedSessions {
     const prepared = await handOver.prepare({ kind, params, ...(sessionId && { sessionId }) });
     const { endpoint } = prepared;
     try {
-      const session = await this.#options.openSession(about, {
+      const frontSession = await this.#options.openSession(about, {
         client,
         endpoint,
         agentName,
-        connects: handOver.connects,
+        lateConnection: handOver.lateConnection,
         ...(sendMcpMessage && { sendMcpMessage }),
       });
-      return { board: { session, prepared, params }, agent: agentFor(endpoint), isNew: true };
+      return { board: { frontSession, prepared, params }, agent: agentFor(endpoint), isNew: true };
     } catch (error) {
       await prepared.release();
       throw error;
     }
   }
 
-  async #finish(
+  /** Has the agent open the session, with its answer on the way to the client before the session begins. */
+  async #openAtAgent(
     kind: OpeningKind,
     request: Request,
     bytes: Buffer,
@@ -179,8 +181,8 @@ export class RelayedSessions {
       if (answer.error !== undefined) return given;
       const sessionId = textIn(valueIn(answer.result, ["sessionId"]));
       const agentId = sessionId ?? known?.agentId ?? textIn(setup.params["sessionId"]) ?? "";
-      const isOther = kind === "new" || kind === "fork";
-      const id = isOther ? this.#freeId(agentId, agent) : (known?.id ?? agentId);
+      const hasNewId = kind === "new" || kind === "fork";
+      const id = hasNewId ? this.#freeId(agentId, agent) : (known?.id ?? agentId);
       opened = new RelayedSession({ id, agentId }, { agent, process }, setup, board);
       this.#opened.set(id, opened);
       this.#tellHandOver(opened);
@@ -193,7 +195,7 @@ export class RelayedSessions {
     if (known !== undefined && known.board !== board && this.get(known.id) !== known) {
       await known.close();
     }
-    if (isNew) board.session.begin(opened.id);
+    if (isNew) board.frontSession.begin(opened.id);
     if (this.#isClosed) await opened.close();
   }
 
@@ -296,14 +298,14 @@ export class RelayedSessions {
     } finally {
       this.#replayed.delete(session);
     }
-    if (wasAsleep) session.board.session.begin(session.id);
+    if (wasAsleep) session.board.frontSession.begin(session.id);
     await session.board.prepared.opened?.(session.agentId);
   }
 
   async #wake(session: RelayedSession): Promise<void> {
     const { agent: before, setup, agentId } = session;
     const params = { ...setup.params, sessionId: agentId };
-    const { agent, board } = await this.#begin("resume", { ...setup, params }, session);
+    const { agent, board } = await this.#openBoard("resume", { ...setup, params }, session);
     session.isAsleep = false;
     session.agent = agent;
     session.board = board;

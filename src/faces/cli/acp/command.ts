@@ -60,11 +60,11 @@ An agent that never reads the servers of a session needs --agent-config. The
 agent has a model of its own; --model is then for servers that ask for one. See
 docs/front.md.
 
---openclaw is for OpenClaw, which refuses the servers of a session: each session
-gets a slot of OpenClaw's configuration, which 'plugboard openclaw setup'
-writes.
-The agent is then 'openclaw acp', unless you give another command after --. The
-gateway and its token are found as OpenClaw finds them. See docs/openclaw.md.
+--openclaw is for OpenClaw, which refuses the servers of a session. Run
+'plugboard openclaw setup' once; then each session gets a slot of OpenClaw's
+configuration. The agent is 'openclaw acp', unless you give another command
+after --. OpenClaw's gateway and its token are found as OpenClaw finds them. See
+docs/openclaw.md.
 
 Examples:
   acpx --agent "plugboard acp" exec "/tools"

@@ -12,6 +12,7 @@ import {
   sharedEntry,
   slotsIn,
 } from "../../../openclaw/config-entries.ts";
+import type { AgentConfig } from "../../../model/agent-config.ts";
 import type { TextFile } from "../../../config/text/text-file.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -53,6 +54,8 @@ export interface ConnectedApplication {
   own?: (value: unknown) => Entry[];
   /** What `plugboard openclaw setup` has put there too, and what stays. */
   kept?: (value: unknown) => Entry[];
+  /** What to know before the board is in `value`, with a board of this agent. */
+  notes?: (value: unknown, agent: AgentConfig) => string[];
   /** What it takes until it notices. */
   next: string;
 }
@@ -201,6 +204,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     refuse: (file, value) => refuseIncluded(file, value, ["mcp", "servers"]),
     own: ownInOpenclaw,
     kept: (value) => [...slotsIn(value), ...denialsIn(value)].map(openclawEntry),
+    notes: unmarkedInOpenclaw,
     next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
   },
 ];
@@ -246,6 +250,17 @@ function ownInOpenclaw(value: unknown): Entry[] {
   const entries =
     isJsonObject(shared) && (isGateway || isOurs(shared)) ? [{ path, value: shared }] : [];
   return [...entries, ...denialsIn(value)].map(openclawEntry);
+}
+
+/** Its tool search, which it has unless that is off, puts results between markers itself. */
+function unmarkedInOpenclaw(value: unknown, { guard }: AgentConfig): string[] {
+  const search = valueIn(value, ["tools", "toolSearch"]);
+  const isOff = search === false || valueIn(search, ["enabled"]) === false;
+  if (!isOff || guard?.framing !== undefined) return [];
+  return [
+    "Without tool search (tools.toolSearch), OpenClaw gives its model what servers answer as it is. To have it between",
+    'markers, put into your plugboard.json: "agents": { "defaults": { "framing": "full" } }',
+  ];
 }
 
 function agent(value: JsonObject): Entry {

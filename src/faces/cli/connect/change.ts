@@ -83,6 +83,10 @@ export async function planChange(wish: Wish): Promise<Change> {
   return { ...change, outcome: { kind: "text", text, steps, record } };
 }
 
+export function isChanged({ outcome }: Change): boolean {
+  return outcome.kind !== "same";
+}
+
 /** What an earlier change has put there comes first, in its order: then nothing moves where nothing changes. */
 function inOrder(entries: readonly Entry[], earlier: readonly KeyPath[]): Entry[] {
   const rank = ({ path }: Entry): number => {

@@ -16,7 +16,7 @@ import { capitalised, oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { offeredCommand } from "../offered-command.ts";
+import { offeredCommand, offeredUndo } from "../offered-command.ts";
 import { findSource, withoutFile } from "../open.ts";
 import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
@@ -25,7 +25,7 @@ import {
   type Entry,
   type BoardStart,
 } from "./applications.ts";
-import { makeChange, planChange } from "./change.ts";
+import { isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectCommand, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "./found.ts";
@@ -78,14 +78,16 @@ export async function connect(
   const isKept = ({ path }: Entry): boolean =>
     kept.some((other) => isDeepStrictEqual(other.path, path));
   const entriesNow = change.wanted.filter((entry) => !isKept(entry));
-  const connected = { application, file, entries: entriesNow, report };
-  if (change.outcome.kind === "same") {
+  const named = command.file && file.file;
+  const connected = { application, file, named, entries: entriesNow, report };
+  if (!isChanged(change)) {
     return reportConnected({ ...connected, isNew: false, twice: [] }, context);
   }
   const twice = await onBothSides(file, agent, io);
   const notes = [
     ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
+    ...(application.notes?.(value, agent) ?? []),
     ...twice.map(
       (name) =>
         `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,
@@ -257,13 +259,15 @@ interface Connected {
   report: object;
   application: ConnectedApplication;
   file: TextFile;
+  /** Its name, if somebody has given it. */
+  named: string | undefined;
   entries: readonly Entry[];
   isNew: boolean;
   twice: readonly string[];
 }
 
 function reportConnected(
-  { application, file, entries, isNew, twice, report }: Connected,
+  { application, file, named, entries, isNew, twice, report }: Connected,
   { screen, options }: CliContext,
 ): number {
   if (options.json) {
@@ -284,7 +288,7 @@ function reportConnected(
           `connected ${name}: ${visible(file.file)}`,
           capitalised(next),
           "To take it out again:",
-          `  ${offeredCommand(`connect ${id} --undo`, {})}`,
+          `  ${offeredUndo(`connect ${id}`, named)}`,
         ]
       : [`${name} is connected already: ${visible(file.file)}`],
   );

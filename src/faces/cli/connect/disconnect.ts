@@ -9,7 +9,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { ConnectedApplication, Entry } from "./applications.ts";
-import { makeChange, planChange } from "./change.ts";
+import { isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectOptions } from "./command.ts";
 import { fileOf, ourEntries, valueOf } from "./found.ts";
 
@@ -35,7 +35,7 @@ export async function disconnect(
     present,
     wanted: () => rest,
   });
-  if (change.outcome.kind === "same") {
+  if (!isChanged(change)) {
     throw new PlugboardError("INVALID_ARGUMENTS", `the board is not in ${visible(file.file)}`, {
       hint: `to see what is connected: ${offeredCommand("connect", context.options)}`,
     });

@@ -8,7 +8,7 @@ import { gatewayAddress } from "../../../openclaw/gateway-address.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
-import { compareVersions, findOpenclaw } from "./program.ts";
+import { compareVersions, findProgram } from "./program.ts";
 
 export interface Finding {
   about: "openclaw" | "gateway" | "tools" | "file";
@@ -43,14 +43,28 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
     wants === "slots" ? checkGateway(config, context) : [],
     checkMode(file),
   ]);
+  // Where it cannot work anyway, that is all there is to say.
+  if (program.some(({ state }) => state === "problem")) return program;
   return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
+}
+
+/** Throws UNSUPPORTED if one of them is a problem. */
+export function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+  const problem = findings.find(({ state }) => state === "problem");
+  for (const finding of findings) {
+    if (finding === problem) continue;
+    screen.note(`${finding.state}: ${finding.message}`);
+    if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
+  }
+  if (problem === undefined) return;
+  throw new PlugboardError("UNSUPPORTED", problem.message, { hint: problem.remedy });
 }
 
 async function checkProgram(
   { file, config, isNamed, wants }: Looked,
   { io, signal }: CliContext,
 ): Promise<Finding[]> {
-  const program = await findOpenclaw(io.env, signal);
+  const program = await findProgram(io.env, signal);
   if (program.kind === "absent" && file.text === undefined && !isNamed) {
     return [
       {

@@ -31,13 +31,12 @@ Comments and format of the file stay as they are. Running it again changes
 nothing; --undo makes the file what it was.
 
 Without --shared it writes slots: entries of mcp.servers that are off. With
-plugboard acp --openclaw, each session of your editor switches on one of them for
-itself alone, so that it has the servers that the editor sends, and yours.
+plugboard acp --openclaw, each session of your editor switches on one of them,
+for itself alone, and has the servers that the editor sends, and yours.
 
-With --shared it writes one entry for all sessions: plugboard serve, or with
---url a gateway. This is what plugboard connect openclaw does, too. OpenClaw has
-no servers for single agents; --for keeps the entry from all other agents by
-their tools.deny.
+With --shared it writes one entry for all sessions: plugboard serve, which
+plugboard connect openclaw writes too, or with --url a gateway. OpenClaw has no
+servers for single agents; --for adds a rule to tools.deny of all other agents.
 
 Examples:
   plugboard openclaw setup

@@ -15,10 +15,7 @@ const TIME_LIMIT_MS = 20_000;
 const MOST_BYTES = 64 * 1024;
 
 /** Never rejects. */
-export async function findOpenclaw(
-  env: Environment,
-  signal: AbortSignal,
-): Promise<OpenclawProgram> {
+export async function findProgram(env: Environment, signal: AbortSignal): Promise<OpenclawProgram> {
   const { platform } = process;
   if (!isOnPath("openclaw", env, platform)) return { kind: "absent" };
   return new Promise((resolve) => {

@@ -232,6 +232,7 @@ describe("a template", () => {
 
   it.each<[string, string | undefined, string[], string]>([
     ["is missing", undefined, ["x", "{config}"], "template.json cannot be read"],
+    ["is missing, with no place in the command", undefined, ["x"], "template.json cannot be read"],
     ["has no place in the command", "{url}{token}", ["x"], "where its configuration goes: `x`"],
     [
       "has an unknown placeholder",

@@ -82,6 +82,15 @@ it("has the environment and the directory that were given, and the end of what i
   expect(stderr.split("\n")).toHaveLength(501);
 });
 
+it("its last words are also those on stdout that are no message", async () => {
+  const agent = await start(node(`console.log("no such option"); process.exitCode = 1;`));
+  void agent.read((line) => {
+    if (line.kind === "line") agent.keepWords(line.bytes);
+    return undefined;
+  });
+  expect((await agent.ended).stderr).toEqual(["no such option"]);
+});
+
 it("a command that is only on the PATH of the terminal is found there", async () => {
   const bin = join(directory, "bin");
   symlinkSync(directory, bin);
@@ -97,7 +106,7 @@ it("a command that is only on the PATH of the terminal is found there", async ()
   expect(await linesOf(agent)).toEqual([`found with ${path}`]);
 });
 
-it("one that does not read tells so, and is ended all the same", async () => {
+it("one that does not read what it is sent has no room for more, and is ended all the same", async () => {
   const agent = await start(node("setInterval(() => {}, 1000)"));
   const megabyte = Buffer.alloc(1 << 20, 0x61);
   expect(agent.room()).toBeUndefined();

@@ -20,10 +20,11 @@ import {
 } from "../../../../src/faces/acp/front/front-session.ts";
 import type { SessionClient } from "../../../../src/faces/acp/wire/client.ts";
 import type { McpServerParams } from "../../../../src/faces/acp/wire/params.ts";
-import type { Board } from "../../../../src/model/board.ts";
+import type { Board, SessionBoard } from "../../../../src/model/board.ts";
 import type { JsonObject } from "../../../../src/model/json.ts";
 import { silentLogger } from "../../../../src/model/logger.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { fixture } from "../../../support/boards.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually, expectNoProcesses, startedProcesses } from "../../../support/processes.ts";
@@ -511,6 +512,27 @@ describe("what the client is told", () => {
     ]);
   });
 
+  it("is said at the end of the prompt, if it was not known when that began", async () => {
+    const opened = deferred<SessionBoard>();
+    const { session, client } = await openSession({
+      mcpServers: mcpServers.slice(1),
+      openSession: async (request) => {
+        const own = await board.openSession(request);
+        opened.resolve(own);
+        return own;
+      },
+    });
+    const own = await opened.promise;
+    await eventually(() =>
+      own.status().some(({ name, state }) => name === "broken" && state.kind === "backoff"),
+    );
+    expect(client.updates).toEqual([]);
+    session.sawUpdate({ sessionUpdate: "agent_message_chunk" });
+    session.promptEnds();
+    const text = expect.stringMatching(/^\n\nbroken: .*\n\n$/) as string;
+    expect(client.updates).toMatchObject([{ content: { text } }]);
+  });
+
   it("has why the tools are missing, if the agent does not connect within ten seconds", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
@@ -536,11 +558,16 @@ describe("what the client is told", () => {
     expect(silent.client.told).toHaveLength(1);
   });
 
-  it("hears that only some time after the first prompt, from an agent that connects then", async () => {
+  it("is that only some time after the first prompt, if the agent connects with its first prompt", async () => {
     const clock = new ManualClock();
     const capabilities = { session: { notices: {} } };
-    const connects = { withinMs: 30_000, hint: "because it is slow." };
-    const { session, client } = await openSession({ clock, capabilities, connects, isRaw: true });
+    const lateConnection = { withinMs: 30_000, hint: "because it is slow." };
+    const { session, client } = await openSession({
+      clock,
+      capabilities,
+      lateConnection,
+      isRaw: true,
+    });
     session.begin("sess-1");
     await clock.advance(100_000);
     session.promptBegins();

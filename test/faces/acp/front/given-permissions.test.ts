@@ -269,7 +269,7 @@ describe("a permission", () => {
     ["its status", { status: "in_progress", title: ASKED.title }],
     // Claude Agent, whose question may overtake what it shows of the call.
     ["all of it once more", { ...ASKED, content: [] }],
-  ])("is not lost by news about its call that change nothing: %s", (_, update) => {
+  ])("still counts after an update of its call that changes nothing: %s", (_, update) => {
     const { given } = permissions();
     const request = question(ASKED);
     given.asked(request);

@@ -42,6 +42,7 @@ export class MemoryAgent {
   isStopped = false;
   readonly #script: Script;
   readonly #ended = deferred<AgentEnd>();
+  readonly #words: string[] = [];
   #take: (line: Line) => Promise<void> | undefined = () => undefined;
   readonly #cutter = new LineCutter(32 * 1024 * 1024);
 
@@ -55,6 +56,7 @@ export class MemoryAgent {
         return new Promise(() => {});
       },
       send: (line) => this.#receive(line),
+      keepWords: (line) => void this.#words.push(line.toString()),
       room: () => undefined,
       ended: this.#ended.promise,
       stop: async () => {
@@ -80,7 +82,7 @@ export class MemoryAgent {
   }
 
   end(how: Partial<AgentEnd>): void {
-    this.#ended.resolve({ code: null, signal: null, stderr: [], ...how });
+    this.#ended.resolve({ code: null, signal: null, stderr: this.#words, ...how });
   }
 
   #receive(line: Buffer): void {

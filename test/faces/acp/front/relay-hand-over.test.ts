@@ -15,7 +15,7 @@ function withOpened(opened: (sessionId: string) => Promise<void>) {
   });
 }
 
-it("what the client asks for in the session waits for it, and keeps its order", async () => {
+it("what the client asks for in the session waits for the hand-over, and keeps its order", async () => {
   const ready = deferred();
   const told: string[] = [];
   const handOver = withOpened((sessionId) => {
@@ -35,7 +35,7 @@ it("what the client asks for in the session waits for it, and keeps its order", 
   expect(methods.slice(-2)).toEqual(["session/prompt", "session/cancel"]);
 });
 
-it("a session for which it fails has no board, and says why", async () => {
+it("a session whose hand-over fails has no board, and says why", async () => {
   const failure = new PlugboardError("NETWORK", "no gateway is there", { hint: "start it" });
   const front = await startFront({ handOver: withOpened(() => Promise.reject(failure)) });
   const sessionId = await front.newSession();

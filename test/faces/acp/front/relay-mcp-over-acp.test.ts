@@ -40,7 +40,7 @@ async function openAgentBoard({ params }: Json): Promise<Board> {
   return board;
 }
 
-it("they are on the board of the session like any other", async () => {
+it("servers in the client are on the board of the session like any other", async () => {
   const { front, servers, connection } = await openEditor({
     script: { "session/prompt": () => SILENT },
   });
@@ -74,7 +74,7 @@ it("they are on the board of the session like any other", async () => {
     .toContain("glue");
 });
 
-it("they are refused where they are not taken, and the agent hears nothing of the session", async () => {
+it("servers in the client are refused where the front does not take them, and the agent hears nothing of the session", async () => {
   const front = await startFront();
   const mcpServers = [{ type: "acp", name: "shop", serverId: "1" }];
   const { error } = await front.request("session/new", { cwd: "/", mcpServers });

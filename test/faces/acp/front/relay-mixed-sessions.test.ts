@@ -30,7 +30,7 @@ describe("an agent that gives a session's servers to its other sessions", () => 
     expect(front.agent(1).asked("session/new")).toHaveLength(2);
   });
 
-  it("is not what others are: one process is enough for them", async () => {
+  it("any other agent has one process for all sessions", async () => {
     const front = await frontOf("another");
     await front.newSession();
     await front.newSession();

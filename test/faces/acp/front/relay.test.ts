@@ -186,7 +186,7 @@ describe("opening a session", () => {
     expect(answer["error"]).toEqual({ code: -32077, message: "no" });
   });
 
-  it("updates that follow the answer in the same breath come after it", async () => {
+  it("updates that the agent writes together with its answer come after it", async () => {
     const front = await startFront({
       script: {
         "session/new": (_, agent, { id }) => {
@@ -266,6 +266,21 @@ describe("an agent that prints what is no message", () => {
     const logged = front.logger.lines.filter(({ level }) => level === "warn");
     expect(logged).toHaveLength(21);
     expect(logged[0]?.message).toBe("the agent wrote what is no message: INFO starting 0");
+  });
+});
+
+describe("a program that is no agent", () => {
+  it("is told to the client with what it wrote, and what to check", async () => {
+    const front = await startFront({ raw: true, script: { initialize: () => SILENT } });
+    front.send({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+    await settled();
+    front.agent().say("usage: agent [--acp]");
+    front.agent().end({ code: 2 });
+    const { error } = await front.next();
+    expect(error.message).toBe(
+      "The agent exited with code 2 before it answered. Your next request starts it again. Check that its command " +
+        "starts an ACP agent: some need an option for that, such as gemini --acp. It wrote last:\nusage: agent [--acp]",
+    );
   });
 });
 
@@ -375,7 +390,7 @@ describe("after the agent has ended", () => {
     expect(JSON.parse(front.lines.at(-1) ?? "")).toMatchObject({ params: { update: { n: 2 } } });
   });
 
-  it("without either, the session is over and a new one works", async () => {
+  it("without session/resume and session/load, the session is over and a new one works", async () => {
     const front = await startFront();
     const sessionId = await front.newSession();
     front.agent().end({ code: 1 });
@@ -444,7 +459,7 @@ describe("after the agent has ended", () => {
     ]);
   });
 
-  it("what its process still writes answers nothing twice", async () => {
+  it("what the ended process still writes does not answer a request a second time", async () => {
     const front = await startFront({ script: { "session/prompt": () => SILENT } });
     front.send({ id: 1, method: "_slow" });
     await settled();
@@ -613,7 +628,7 @@ describe("with a process for each session", () => {
     expect(front.agent(1).received.at(-1)).toMatchObject({ id: 7, error: { code: -32002 } });
   });
 
-  it("what belongs to no session goes to the first process, which has no board", async () => {
+  it("what belongs to no session goes to the main process, which has no board", async () => {
     const front = await startFront({
       ...same,
       script: { ...same.script, "session/list": () => ({ sessions: [] }) },
@@ -623,7 +638,7 @@ describe("with a process for each session", () => {
     expect(front.agent(1).asked("session/list")).toHaveLength(1);
   });
 
-  it("closing a session ends its process, and the death of one is nothing to the others", async () => {
+  it("closing a session ends its process, and when one process dies, the others go on", async () => {
     const front = await startFront({ ...same, capabilities: RESUMES });
     await front.newSession();
     await front.newSession();

@@ -216,7 +216,7 @@ describe("slots", () => {
     }
   });
 
-  it("stay while a session uses them, and are where ports are free", async () => {
+  it("stay while a session uses them, and get free ports", async () => {
     put(FILE, "{}");
     await setupSlots(2);
     await listen(BASE + 2);
@@ -264,6 +264,25 @@ describe("slots", () => {
     expect(undo.stderr).not.toContain(tokens()[0]);
   });
 
+  it("are shown as one change, with brackets that fit", async () => {
+    put(FILE, "{\n  gateway: {},\n}\n");
+    const shown = ({ stderr }: { stderr: string }, sign: string): string =>
+      stderr
+        .split("\n")
+        .filter((line) => line.startsWith(sign))
+        .map((line) => line.slice(2))
+        .join("\n");
+    const argv = ["openclaw", "setup", "--slots", "3", "--base-port", String(BASE)];
+    const added = shown(await scratch.run(argv, env()), "+ ");
+    await setupSlots(3);
+    expect(parseText(`{${added}}`)).toMatchObject({ kind: "document" });
+    expect(Object.keys(servers())).toHaveLength(3);
+    const names = (text: string): string[] => text.match(/plugboard-\d(?=":)/g) ?? [];
+    expect(names(added)).toEqual(["plugboard-1", "plugboard-2", "plugboard-3"]);
+    const undo = await scratch.run(["openclaw", "setup", "--undo"], env());
+    expect(shown(undo, "- ")).toBe(added);
+  });
+
   it("come with the entry for an editor, which finds the same OpenClaw", async () => {
     put("claw.json5", "{}");
     const { stdout } = await scratch.run(
@@ -274,6 +293,15 @@ describe("slots", () => {
     expect(stdout).toContain('"agent_servers"');
     expect(stdout).toContain(`"OPENCLAW_CONFIG_PATH": "${at("claw.json5")}"`);
     expect(stdout).toContain("\n  plugboard openclaw setup --undo\n");
+    const named = await setupSlots(1, "--file", "work.json5");
+    expect(named.stdout).toContain(`"OPENCLAW_CONFIG_PATH": "${at("work.json5")}"`);
+    const undo = `openclaw setup --file ${at("work.json5")} --undo`;
+    expect(named.stdout).toContain(`\n  plugboard ${undo}\n`);
+    await scratch.run([...undo.split(" "), "--yes"], env());
+    const shared = await setup("--shared", "--file", "work.json5");
+    expect(shared.stdout).toContain(
+      `\n  plugboard connect openclaw --file ${at("work.json5")} --undo\n`,
+    );
   });
 });
 
@@ -287,6 +315,18 @@ describe("the shared entry", () => {
     expect(scratch.read(FILE)).toBe(connected);
     await setup("--shared", "--undo");
     expect(scratch.read(FILE)).toBe("{}");
+  });
+
+  it.each<[what: string, openclaw: string, plugboard: object, isTold: boolean]>([
+    ["where OpenClaw gives results to its model unmarked", "{ toolSearch: false }", {}, true],
+    ["where its tool search is off in another way", "{ toolSearch: { enabled: false } }", {}, true],
+    ["unless Plugboard marks them", "{ toolSearch: false }", { framing: "full" }, false],
+    ["unless OpenClaw does", "{}", {}, false],
+  ])("comes with a word about framing %s", async (_, tools, defaults, isTold) => {
+    put(FILE, `{ tools: ${tools} }`);
+    put("home/plugboard.json", JSON.stringify({ mcpServers: {}, agents: { defaults } }));
+    const { stderr } = await setup("--shared");
+    expect(stderr.includes('"framing": "full"')).toBe(isTold);
   });
 
   it("is for other agents than before, if you say so", async () => {
@@ -344,7 +384,7 @@ describe("the shared entry", () => {
     expect(scratch.read(FILE)).toBe("{}");
   });
 
-  it("is no gateway, if none runs or one has no address", async () => {
+  it("is refused with --url if no gateway runs, or the one that runs has no address", async () => {
     put(FILE, "{}");
     for (const hasNote of [false, true]) {
       if (hasNote) await note();
@@ -427,7 +467,7 @@ describe("plugboard openclaw setup finds", () => {
       "neither program nor file",
       undefined,
       3,
-      /OpenClaw is not here[^]*npm install -g openclaw[^]*--file/,
+      /^plugboard: OpenClaw is not here[^]*npm install -g openclaw[^]*--file/,
     ],
     ["a file and no program", "{}", 0, /^warning: the command openclaw is not on your PATH$/m],
     [

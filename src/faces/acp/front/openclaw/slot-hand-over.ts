@@ -55,7 +55,7 @@ const NOT_CONNECTED =
 
 export function slotHandOver(options: SlotHandOverOptions): HandOver {
   return {
-    connects: { withinMs: CONNECT_MS, hint: NOT_CONNECTED },
+    lateConnection: { withinMs: CONNECT_MS, hint: NOT_CONNECTED },
     prepare: (request) => SlotSession.prepare(request, options),
     close: async () => {
       await options.endpoints.close();
