@@ -149,14 +149,15 @@ export function endedAnswer(end: AgentEnd, isKnown: boolean): JsonObject {
   };
 }
 
-const NO_AGENT =
-  " Check that its command starts an ACP agent: some need an option for that, such as gemini --acp.";
+/** For the user of a program that has not answered `initialize`. */
+export const CHECK_COMMAND =
+  "Check that its command starts an ACP agent: some need an option for that, such as gemini --acp.";
 
 function endedError(end: AgentEnd, isKnown = true): PlugboardError {
   const words = end.stderr.length === 0 ? "" : ` It wrote last:\n${end.stderr.join("\n")}`;
   return new PlugboardError(
     "CONNECTION_CLOSED",
-    `The agent ${howItEnded(end)} before it answered. Your next request starts it again.${isKnown ? "" : NO_AGENT}${words}`,
+    `The agent ${howItEnded(end)} before it answered. Your next request starts it again.${isKnown ? "" : ` ${CHECK_COMMAND}`}${words}`,
   );
 }
 

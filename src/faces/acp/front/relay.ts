@@ -11,7 +11,7 @@ import { MCP_MESSAGE, McpMessages } from "../wire/mcp-messages.ts";
 import { readHead, tooLarge } from "../wire/stdio.ts";
 import type { AgentEnd, AgentProcess } from "./agent-process.ts";
 import { Backlog } from "./backlog.ts";
-import { endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
+import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.ts";
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
 import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
@@ -47,6 +47,8 @@ const OPENING: ReadonlyMap<string, OpeningKind> = new Map([
 
 /** So many lines that are no messages are shown. */
 const SHOWN_JUNK = 20;
+/** How long an agent may take to answer its first request before the log has a word about it. */
+const SILENT_MS = 30_000;
 const LONGEST_JUNK = 200;
 /** As the protocol has it for a request that was cancelled. */
 const CANCELLED = -32800;
@@ -276,8 +278,18 @@ export class Relay {
 
   #initializeAgent(request: Request, bytes: Buffer): void {
     this.#client.initialize(request.params["clientCapabilities"]);
+    const { clock, logger } = this.#options;
+    // It may be downloading itself, so nothing is given up.
+    const silence = clock.later(SILENT_MS, () => {
+      logger.warn(`the agent has not answered for ${SILENT_MS / 1000} s. ${CHECK_COMMAND}`);
+    });
     let settle = (): void => {};
-    this.#initializing = new Promise((resolve) => (settle = resolve));
+    this.#initializing = new Promise((resolve) => {
+      settle = () => {
+        silence.cancel();
+        resolve();
+      };
+    });
     this.#askWhenReady(this.#agents.main, request, bytes, {
       onAnswer: ({ result, error }, given) => {
         if (error === undefined) {
@@ -287,7 +299,7 @@ export class Relay {
         settle();
         return error === undefined ? this.#withOurCapabilities(given) : given;
       },
-      onFailure: settle,
+      onFailure: () => settle(),
     });
   }
 

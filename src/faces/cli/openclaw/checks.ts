@@ -48,16 +48,23 @@ export async function checkOpenclaw(looked: Looked, context: CliContext): Promis
   return [...program, ...gateway, ...checkReload(config), ...checkTools(config), ...mode];
 }
 
-/** Throws UNSUPPORTED if one of them is a problem. */
-export function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+/** Throws UNSUPPORTED if one of them is a problem, and then says the others. */
+export function refuseProblem(findings: readonly Finding[], context: CliContext): void {
   const problem = findings.find(({ state }) => state === "problem");
-  for (const finding of findings) {
-    if (finding === problem) continue;
-    screen.note(`${finding.state}: ${finding.message}`);
-    if (finding.remedy !== undefined) screen.note(`  ${finding.remedy}`);
-  }
   if (problem === undefined) return;
+  showFindings(
+    findings.filter((finding) => finding !== problem),
+    context,
+  );
   throw new PlugboardError("UNSUPPORTED", problem.message, { hint: problem.remedy });
+}
+
+export function showFindings(findings: readonly Finding[], { screen }: CliContext): void {
+  for (const line of findings.flatMap(linesOf)) screen.note(line);
+}
+
+export function linesOf({ state, message, remedy }: Finding): string[] {
+  return [`${state}: ${message}`, ...(remedy === undefined ? [] : [`  ${remedy}`])];
 }
 
 async function checkProgram(

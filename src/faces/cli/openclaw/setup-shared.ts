@@ -19,7 +19,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
-import { checkOpenclaw, type Finding, showFindings } from "./checks.ts";
+import { checkOpenclaw, type Finding, refuseProblem, showFindings } from "./checks.ts";
 import type { OpenclawCommand, SharedOptions } from "./command.ts";
 import type { FoundConfig } from "./config.ts";
 
@@ -36,6 +36,7 @@ export async function setUpShared(
   }
   const isNamed = command.file !== undefined;
   const findings = await checkOpenclaw({ file, config: value, isNamed, wants: "shared" }, context);
+  refuseProblem(findings, context);
   showFindings(findings, context);
   const application = withAgents(found.application, shared.agents);
   if (shared.url === undefined) return connect(command, application, context, { findings });

@@ -24,7 +24,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
-import { checkOpenclaw, type Finding, showFindings } from "./checks.ts";
+import { checkOpenclaw, type Finding, linesOf, refuseProblem, showFindings } from "./checks.ts";
 import type { OpenclawCommand } from "./command.ts";
 import type { FoundConfig } from "./config.ts";
 import { chooseSlots, slotsInUse } from "./slots.ts";
@@ -36,7 +36,7 @@ export async function setUpSlots(
 ): Promise<number> {
   const isNamed = command.file !== undefined;
   const findings = await checkOpenclaw({ file, config: value, isNamed, wants: "slots" }, context);
-  showFindings(findings, context);
+  refuseProblem(findings, context);
   const listed = await readSlots(home).catch(ignoreDamaged);
   const present = slotsIn(value);
   const slots = await chooseSlots(
@@ -54,7 +54,10 @@ export async function setUpSlots(
     present: present.map(openclawEntry),
     wanted: () => [...ourEntries(application, value), ...entries],
   });
-  await makeChange(change, { yes: command.yes }, context);
+  // Slots fill a screen, so what was found comes after them, next to the question.
+  const notes = findings.flatMap(linesOf);
+  if (isChanged(change)) await makeChange(change, { yes: command.yes, notes }, context);
+  else showFindings(findings, context);
   // Behind the file: what is missing here is found in it by the next run.
   const isListed = isDeepStrictEqual(listed, slots);
   if (!isListed) await writeSlots(home, slots);

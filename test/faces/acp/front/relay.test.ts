@@ -281,6 +281,23 @@ describe("a program that is no agent", () => {
         "starts an ACP agent: some need an option for that, such as gemini --acp. It wrote last:\nusage: agent [--acp]",
     );
   });
+
+  it("has the log say what to check, if it has not answered for 30 seconds", async () => {
+    const clock = new ManualClock();
+    const front = await startFront({ clock, raw: true, script: { initialize: () => SILENT } });
+    front.send({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+    await settled();
+    const warnings = () => front.logger.lines.filter(({ level }) => level === "warn");
+    await clock.advance(29_000);
+    expect(warnings()).toEqual([]);
+    await clock.advance(1000);
+    expect(warnings()).toMatchObject([
+      { message: expect.stringContaining("has not answered for 30 s. Check that its command") },
+    ]);
+    const answered = await startFront({ clock });
+    await clock.advance(60_000);
+    expect(answered.logger.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
 });
 
 describe("a message of more than 32 MiB", () => {

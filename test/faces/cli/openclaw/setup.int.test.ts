@@ -273,7 +273,10 @@ describe("slots", () => {
         .map((line) => line.slice(2))
         .join("\n");
     const argv = ["openclaw", "setup", "--slots", "3", "--base-port", String(BASE)];
-    const added = shown(await scratch.run(argv, env()), "+ ");
+    const preview = await scratch.run(argv, env());
+    const added = shown(preview, "+ ");
+    // What was found is not scrolled away by the slots.
+    expect(preview.stderr).toMatch(/plugboard-3[^]*^ok: OpenClaw 2026\.9\.6$[^]*cannot ask/m);
     await setupSlots(3);
     expect(parseText(`{${added}}`)).toMatchObject({ kind: "document" });
     expect(Object.keys(servers())).toHaveLength(3);
