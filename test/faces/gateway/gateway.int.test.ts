@@ -117,3 +117,17 @@ it("an answer that nobody reads is given up", async () => {
   expect(got).toBeGreaterThan(1000);
   expect(got).toBeLessThan(bytes);
 });
+
+it("whoever sends what is not HTTP cannot keep the connection by never hanging up", async () => {
+  const { url } = await openGateway({ servers: {} });
+  const { hostname: host, port } = url;
+  // Its own half stays open when the gateway has ended the other.
+  const socket = connect({ host, port: Number(port), allowHalfOpen: true }).resume();
+  socket.write("GARBAGE\r\n\r\n");
+  await once(socket, "end");
+  // A connection that is gone answers the next bytes with a reset.
+  const writing = setInterval(() => socket.write("x"), 10);
+  const [error] = await once(socket, "error").catch((reason: unknown) => [reason]);
+  clearInterval(writing);
+  expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) as string });
+});

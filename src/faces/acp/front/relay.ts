@@ -334,16 +334,21 @@ export class Relay {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return this.#askWhenReady(this.#agents.main, request, bytes);
     const { method, id } = request;
+    // The client is told when nothing of the session is left: it may open another, which needs what this one had.
+    const forget = async (tell: () => void): Promise<void> => {
+      await this.#sessions.forget(session);
+      tell();
+    };
     if (method === AGENT.session.close && !isRunning(session)) {
       // The agent has lost it anyway, and need not be started to hear that.
-      this.#client.answer(id, { result: {} });
-      return this.#backlog.inBackground(this.#sessions.forget(session));
+      return this.#backlog.inBackground(forget(() => this.#client.answer(id, { result: {} })));
     }
     if (method === AGENT.session.close || method === AGENT.session.delete) {
       return this.#askWhenReady(session.agent, request, forAgent(session, bytes), {
         onAnswer: ({ error }, given) => {
-          if (error === undefined) this.#backlog.inBackground(this.#sessions.forget(session));
-          return given;
+          if (error !== undefined) return given;
+          this.#backlog.inBackground(forget(() => this.#options.writer.send(given)));
+          return undefined;
         },
       });
     }

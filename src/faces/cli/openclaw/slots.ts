@@ -24,6 +24,8 @@ const DEFAULT_BASE_PORT = 7600;
 const RANGE = 100;
 const MOST_RANGES = 20;
 const TOKEN_BYTES = 32;
+/** One that we have made. One that somebody has typed, or copied from an example, could be guessed by others on the machine. */
+const TOKEN = /^[\w-]{43}$/;
 const LAST_PORT = 65_535;
 
 /** Rejects with INVALID_ARGUMENTS where a port is taken. */
@@ -39,7 +41,8 @@ export async function chooseSlots(
   const chosen = base ?? (await freeBase(size));
   const slots = Array.from({ length: size }, (_, index): Slot => {
     const name = slotName(index + 1);
-    const token = known.get(name)?.token ?? random(TOKEN_BYTES).toString("base64url");
+    const before = known.get(name)?.token ?? "";
+    const token = TOKEN.test(before) ? before : random(TOKEN_BYTES).toString("base64url");
     return { name, port: chosen + index + 1, token };
   });
   const added = slots.filter(({ name, port }) => known.get(name)?.port !== port);

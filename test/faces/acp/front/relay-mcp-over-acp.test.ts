@@ -128,7 +128,7 @@ describe("what an agent itself asks of a server in the client", () => {
     await settled();
     expect(front.agent().received.at(-1)).toMatchObject({ id: "x", error: { code: -33001 } });
     // The board's own requests to the server have other ids.
-    const passed = front.lines.slice(before).map((line) => JSON.parse(line) as Json);
+    const passed = front.lines.slice(before).map((line): Json => JSON.parse(line));
     expect(passed.filter(({ params }) => params.requestId === message.requestId)).toEqual([]);
   });
 

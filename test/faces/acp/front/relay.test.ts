@@ -243,14 +243,13 @@ describe("opening a session", () => {
   });
 
   it.each(["session/close", "session/delete"])(
-    "%s ends the board after the agent's answer",
+    "%s ends the board after the agent's answer, which the client gets when nothing is left",
     async (method) => {
       const front = await startFront({ script: { "session/delete": () => ({}) } });
       const sessionId = await front.newSession();
       const url = boardUrl(front.agent().asked("session/new"));
       expect(await front.request(method, { sessionId })).toMatchObject({ result: {} });
-      await settled();
-      await expect.poll(() => statusOf(url)).toBe(404);
+      expect(await statusOf(url)).toBe(404);
     },
   );
 });
@@ -679,9 +678,10 @@ describe("with a process for each session", () => {
     });
     const sessionId = await front.newSession();
     front.send({ id: 1, method: "session/prompt", params: prompt(sessionId) });
-    await front.request("session/close", { sessionId });
+    front.send({ id: 2, method: "session/close", params: { sessionId } });
     const { error } = await front.next(({ id }) => id === 1);
     expect(error).toEqual({ code: -32800, message: "The session was closed." });
+    expect(await front.next(({ id }) => id === 2)).toMatchObject({ result: {} });
   });
 
   it("a session that does not open leaves no process", async () => {

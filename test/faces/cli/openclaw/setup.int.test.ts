@@ -189,6 +189,22 @@ describe("slots", () => {
     expect(scratch.read(FILE)).toBe("{}");
   });
 
+  it("get tokens of ours in place of those that others could guess", async () => {
+    const own = "A".repeat(43);
+    const written = ["x", "…", "${TOKEN}", own].map((token, index) => [
+      `plugboard-${index + 1}`,
+      {
+        url: `http://127.0.0.1:${BASE + index + 1}/mcp/plugboard-${index + 1}`,
+        headers: { Authorization: `Bearer ${token}` },
+      },
+    ]);
+    put(FILE, JSON.stringify({ mcp: { servers: Object.fromEntries(written) as object } }));
+    expect((await setupSlots(4)).code).toBe(0);
+    const made = expect.stringMatching(/^[\w-]{43}$/) as string;
+    expect(tokens()).toEqual([made, made, made, own]);
+    expect(new Set(tokens()).size).toBe(4);
+  });
+
   it("that Plugboard's own list has lost are taken from OpenClaw's file", async () => {
     put(FILE, "{}");
     await setupSlots(2);
