@@ -88,7 +88,8 @@ export async function removeRecord(home: string, slot: Slot): Promise<void> {
   await rm(recordFile(home, slot), { force: true });
 }
 
-function recordFile(home: string, { name }: Slot): string {
+/** Where the record of a slot is. */
+export function recordFile(home: string, { name }: Slot): string {
   return join(home, "openclaw", "slots", `${name}.json`);
 }
 

@@ -5,9 +5,16 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { methods } from "@agentclientprotocol/sdk";
+import {
+  client,
+  McpOverAcpProvider,
+  methods,
+  ndJsonStream,
+} from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
+import { workshop } from "../faces/acp/editor-servers.ts";
 import { startModel } from "../support/model/start.mjs";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
 import { plugboard, useAgents } from "./acp-agent.ts";
@@ -73,6 +80,36 @@ describe("a turn", () => {
     expect(agent.questions).toHaveLength(7);
     expect(await agent.leave()).toBe(0);
   });
+});
+
+it("with --mcp-over-acp, a server in the editor itself reaches an agent that knows nothing of such servers", async () => {
+  const front = plugboard(desk.directory, ["acp", "--mcp-over-acp", ...behind()], marked());
+  const provider = new McpOverAcpProvider();
+  const said = await client({ name: "editor" })
+    .onRequest(methods.client.mcp.message, provider.handleRequest)
+    .onRequest(methods.client.session.requestPermission, () => ({
+      outcome: { outcome: "selected", optionId: "allow" },
+    }))
+    .connectWith(
+      ndJsonStream(
+        Writable.toWeb(front.stdin),
+        Readable.toWeb(front.stdout) as ReadableStream<Uint8Array>,
+      ),
+      async (agent) => {
+        const { agentCapabilities } = await agent.request(methods.agent.initialize, {
+          protocolVersion: 1,
+        });
+        expect(agentCapabilities?.mcpCapabilities).toEqual({ http: true, sse: true, acp: true });
+        const { handler } = workshop();
+        const { declaration } = provider.registerServer(agent, { name: "shop", handler });
+        const opened = await agent.buildSession(tmpdir()).withMcpServer(declaration).start();
+        void opened.prompt('call shop__shout {"text":"hello"}');
+        return opened.readText();
+      },
+    );
+  expect(said).toContain("HELLO");
+  front.stdin.end();
+  expect(await once(front, "exit")).toEqual([0, null]);
 });
 
 describe("what comes up in a call", () => {

@@ -24,7 +24,10 @@ export interface OpenclawAgentOptions {
   cwd: string;
 }
 
-/** Rejects with CONFIG_INVALID for a configuration that cannot be read, and for a gateway on another machine. */
+/**
+ * Rejects with CONFIG_INVALID for a configuration that cannot be read, for a gateway on another machine, and for an address
+ * with credentials in it.
+ */
 export async function findOpenclaw({
   url,
   ...where
@@ -35,6 +38,14 @@ export async function findOpenclaw({
     throw new PlugboardError("CONFIG_INVALID", `'${address.url}' is not the address of a gateway`, {
       hint: "give one such as ws://127.0.0.1:18789",
     });
+  }
+  const { username, password } = new URL(address.url);
+  if (username !== "" || password !== "") {
+    throw new PlugboardError(
+      "CONFIG_INVALID",
+      "the address of OpenClaw's gateway has a name or a password in it, which would be in every message",
+      { hint: "leave it out, and set OPENCLAW_GATEWAY_PASSWORD or OPENCLAW_GATEWAY_TOKEN" },
+    );
   }
   if (isRemote) {
     throw new PlugboardError(

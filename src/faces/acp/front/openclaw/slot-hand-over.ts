@@ -15,6 +15,7 @@ import type { GatewayClient } from "../../../../openclaw/gateway-client.ts";
 import { findLabel, findSession, switchOff, switchOn } from "../../../../openclaw/session-slot.ts";
 import {
   readRecord,
+  recordFile,
   readSlots,
   removeRecord,
   type Slot,
@@ -244,8 +245,13 @@ async function claimIfFree(
     // What the old session has asked here meanwhile must not get an answer from the new one's board.
     await endpoint.close();
   }
-  // The session of another OpenClaw with the same slots has it, and only a front of that one can clear it.
-  return isOurs ? reserve(slot, options) : undefined;
+  if (isOurs) return reserve(slot, options);
+  // Another OpenClaw with the same slots, and only a front of that one can clear it.
+  options.logger.warn(
+    `the slot ${slot.name} is left to a session of another OpenClaw; if that one is gone, delete ${recordFile(options.home, slot)}`,
+    { gateway: stale.gateway },
+  );
+  return undefined;
 }
 
 async function reserve(

@@ -91,11 +91,18 @@ test.each<[string, string | undefined, string | undefined, string]>([
     "http://127.0.0.1:5",
     "'http://127.0.0.1:5' is not the address of a gateway",
   ],
+  [
+    "an address with a password",
+    undefined,
+    "ws://me:hunter2@127.0.0.1:5",
+    "the address of OpenClaw's gateway has a name or a password in it",
+  ],
   ["no address", undefined, "5", "'5' is not the address of a gateway"],
   ["a file that is not valid", "{ gateway: ", undefined, "openclaw.json"],
 ])("%s is refused", async (_, config, url, message) => {
   await expect(find(config, {}, url)).rejects.toMatchObject({
     code: "CONFIG_INVALID",
     message: expect.stringContaining(message),
+    hint: expect.not.stringContaining("hunter2"),
   });
 });

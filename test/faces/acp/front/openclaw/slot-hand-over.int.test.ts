@@ -13,7 +13,7 @@ import type {
 import { slotHandOver } from "../../../../../src/faces/acp/front/openclaw/slot-hand-over.ts";
 import type { Board } from "../../../../../src/model/board.ts";
 import type { JsonObject } from "../../../../../src/model/json.ts";
-import { silentLogger } from "../../../../../src/model/logger.ts";
+import { type Logger, silentLogger } from "../../../../../src/model/logger.ts";
 import { GatewayClient } from "../../../../../src/openclaw/gateway-client.ts";
 import {
   readRecord,
@@ -28,6 +28,7 @@ import {
   type GatewayOptions,
   startGateway,
 } from "../../../../fixtures/openclaw/gateway.ts";
+import { recordingLogger } from "../../../../support/logger.ts";
 import { freePorts } from "../../../../support/free-ports.ts";
 
 const STALE = { version: 1, sessionKey: "acp-bridge:old", gateway: "/state", since: 0 } as const;
@@ -222,10 +223,16 @@ test("a session of a crashed front that is gone meanwhile is not made again", as
   await prepared.release();
 });
 
-test("a slot that the session of another OpenClaw has left on is not taken", async () => {
+test("a slot that the session of another OpenClaw has left on is not taken, and the log says what to do", async () => {
   await writeRecord(home, slots[0]!, { ...STALE, gateway: "/other" });
-  const { prepared } = await open(openFront(), "alpha", { kind: "new", params: {} }, "new");
+  const logger = recordingLogger();
+  const front = openFront({ logger });
+  const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "new");
   expect(await turn("acp-bridge:new")).toEqual(["plugboard-2__alpha"]);
+  const file = join(home, "openclaw", "slots", "plugboard-1.json");
+  expect(logger.lines.map(({ message }) => message)).toEqual([
+    `the slot plugboard-1 is left to a session of another OpenClaw; if that one is gone, delete ${file}`,
+  ]);
   await prepared.release();
   expect(await readRecord(home, slots[0]!)).toMatchObject({ gateway: "/other" });
 });
@@ -291,7 +298,10 @@ test.each<[string, () => Promise<void>, object]>([
   await expect(openFront().prepare({ kind: "new", params: {} })).rejects.toMatchObject(expected);
 });
 
-function openFront({ args = [] }: { args?: readonly string[] } = {}): HandOver {
+function openFront({
+  args = [],
+  logger = silentLogger,
+}: { args?: readonly string[]; logger?: Logger } = {}): HandOver {
   const endpoints = new SessionEndpoints({
     clock: systemClock,
     logger: silentLogger,
@@ -312,7 +322,7 @@ function openFront({ args = [] }: { args?: readonly string[] } = {}): HandOver {
     args,
     newId: randomUUID,
     clock: systemClock,
-    logger: silentLogger,
+    logger,
   });
   left.push(() => front.close());
   return front;
