@@ -1,8 +1,8 @@
 // The clients as programs: how each is started, and a run of one with all that it said.
 
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { runProgram } from "../../scripts/run-program.mjs";
 
 const MODULES = fileURLToPath(new URL("../node_modules/", import.meta.url));
 const NODE = `${MODULES}node24/bin/node`;
@@ -28,27 +28,10 @@ export function versions() {
 }
 
 /** Resolves to all that it said. Rejects with it unless it ends with 0. */
-export function run([command, ...first], args, { cwd, env }) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, [...first, ...args], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: KILL_MS,
-      killSignal: "SIGKILL",
-    });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (chunk) => {
-        said += chunk;
-      });
-    }
-    child.once("error", reject);
-    child.once("close", (code, signal) => {
-      if (code === 0) resolve(said);
-      else reject(new Error(`${args.join(" ")} ended with ${code ?? signal}:\n${said}`));
-    });
-  });
+export async function run(command, args, { cwd, env }) {
+  const { code, signal, said } = await runProgram(command, args, { cwd, env, killMs: KILL_MS });
+  if (code === 0) return said;
+  throw new Error(`${args.join(" ")} ended with ${code ?? signal}:\n${said}`);
 }
 
 function versionOf(name) {

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { runProgram } from "../../scripts/run-program.mjs";
 
 const MODULES = fileURLToPath(new URL("../node_modules/", import.meta.url));
 /** OpenClaw needs a newer one than the project does. */
@@ -30,24 +31,8 @@ export function versions() {
 }
 
 /** Resolves to `{ code, stdout, stderr }`; `code` is null where it had to be ended. */
-export function run([command, ...first], args, { cwd, env }) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, [...first, ...args], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: KILL_MS,
-      killSignal: "SIGKILL",
-    });
-    const said = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"]) {
-      child[name].setEncoding("utf8").on("data", (chunk) => {
-        said[name] += chunk;
-      });
-    }
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, ...said }));
-  });
+export function run(command, args, { cwd, env }) {
+  return runProgram(command, args, { cwd, env, killMs: KILL_MS });
 }
 
 /**

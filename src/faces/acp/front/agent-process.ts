@@ -30,7 +30,7 @@ export interface AgentProcessOptions {
 export interface AgentEnd {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** The last lines of its stderr, and of what it wrote to stdout that is no message. */
+  /** The last lines of its stderr, and of the lines on stdout that are not messages. */
   stderr: readonly string[];
 }
 

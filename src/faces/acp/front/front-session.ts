@@ -193,11 +193,16 @@ export class FrontSession {
     void endpoint.connected.then(() => this.#connecting?.cancel());
   }
 
-  /** The agent has answered a prompt. */
+  /** The agent has answered a prompt. It may be answering another. */
   promptEnds(): void {
     if (this.#prompting === undefined) return;
     this.#prompting.count -= 1;
-    if (this.#prompting.count > 0) return;
+    if (this.#prompting.count === 0) this.promptsEnd();
+  }
+
+  /** The agent answers no prompt any more. Idempotent. */
+  promptsEnd(): void {
+    if (this.#prompting === undefined) return;
     // There may be no next prompt, and the answer was made without the tools of these servers.
     this.#servers.report();
     this.#endPrompt();

@@ -366,10 +366,11 @@ export class Relay {
   #askInSession(session: RelayedSession, request: Request, bytes: Buffer): void {
     const line = forAgent(session, bytes);
     if (request.method !== AGENT.session.prompt) return this.#ask(session.agent, request, line);
-    session.promptBegins();
+    const { frontSession } = session.board;
+    frontSession.promptBegins();
     this.#ask(session.agent, request, line, {
       onAnswer: (_, given) => {
-        session.promptEnds();
+        frontSession.promptEnds();
         return given;
       },
     });
@@ -444,8 +445,12 @@ export class Relay {
     if (text === "" || this.#junk > SHOWN_JUNK) return;
     this.#junk += 1;
     const { logger } = this.#options;
-    if (this.#junk <= SHOWN_JUNK) logger.warn(`the agent wrote what is no message: ${text}`);
-    else logger.warn("the agent goes on writing what is no message; it is not shown any more");
+    if (this.#junk <= SHOWN_JUNK)
+      logger.warn(`the agent wrote a line that is not a message: ${text}`);
+    else
+      logger.warn(
+        "the agent goes on writing lines that are not messages; they are not shown any more",
+      );
   }
 
   #refuseAgent(agent: FrontAgent, process: AgentProcess, head: string): void {

@@ -37,7 +37,6 @@ export class RelayedSession {
   process: AgentProcess;
   /** Why it cannot go on, if it cannot. */
   lost: string | undefined;
-  #prompts = 0;
 
   constructor(
     ids: { id: string; agentId: string },
@@ -53,27 +52,9 @@ export class RelayedSession {
     this.board = board;
   }
 
-  /** An agent may take a prompt while it answers another. */
-  promptBegins(): void {
-    this.#prompts += 1;
-    if (this.#prompts === 1) this.board.frontSession.promptBegins();
-  }
-
-  promptEnds(): void {
-    if (this.#prompts === 0) return;
-    this.#prompts -= 1;
-    if (this.#prompts === 0) this.board.frontSession.promptEnds();
-  }
-
-  /** Its process has ended, and with it whatever was being answered. */
-  interrupted(): void {
-    this.board.frontSession.cancel();
-    while (this.#prompts > 0) this.promptEnds();
-  }
-
   /** Idempotent; never rejects. */
   async close(): Promise<void> {
-    this.interrupted();
+    this.board.frontSession.promptsEnd();
     await closeBoard(this.board);
   }
 }

@@ -330,7 +330,7 @@ export class RelayedSessions {
   /** Its sessions wait for it, where it can go on with them. */
   agentEnded(agent: FrontAgent, end: AgentEnd): void {
     const sessions = [...this.#opened.values()].filter((each) => each.agent === agent);
-    for (const session of sessions) session.interrupted();
+    for (const { board } of sessions) board.frontSession.promptsEnd();
     if (this.#restoringMethod() === undefined) {
       for (const session of sessions) {
         session.lost ??= `The agent ${howItEnded(end)}, and it cannot open its sessions again. Open a new session.`;

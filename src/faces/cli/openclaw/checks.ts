@@ -189,8 +189,11 @@ async function checkGateway(config: unknown, { io, clock }: CliContext): Promise
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
     const { message, hint, code } = error;
-    const remedy =
-      code === "NETWORK" ? "start it before your editor does: openclaw gateway run" : hint;
+    const remedies: Partial<Record<typeof code, string>> = {
+      NETWORK: "start it before your editor does: openclaw gateway run",
+      PROTOCOL: "check gateway.port in its configuration",
+    };
+    const remedy = remedies[code] ?? hint;
     return [{ about, state: "warning", message, ...(remedy !== undefined && { remedy }) }];
   } finally {
     await client.close();

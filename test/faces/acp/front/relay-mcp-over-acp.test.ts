@@ -31,6 +31,23 @@ async function openEditor(options: FrontOptions = {}) {
   return { front, servers, connection };
 }
 
+/** A session with the workshop as `shop`, the agent's request for it, and a prompt that stays unanswered. */
+async function openWorkshop() {
+  const { front, servers, connection } = await openEditor({
+    script: { "session/prompt": () => SILENT },
+  });
+  const shop = workshop();
+  const { declaration } = servers.register(connection, "shop", shop.handler);
+  const opening = { cwd: "/", mcpServers: [declaration] };
+  const { sessionId } = await connection.agent.request<Json>("session/new", opening);
+  const [asked = {}] = front.agent().asked("session/new");
+  const params = { sessionId, prompt: [{ type: "text", text: "hi" }] };
+  const prompt = (): void => {
+    void connection.agent.request("session/prompt", params).catch(() => {});
+  };
+  return { front, shop, asked, prompt };
+}
+
 /** The one server that the agent was given, as a board of the agent's own. */
 async function openAgentBoard({ params }: Json): Promise<Board> {
   const [{ url, headers }] = params.mcpServers;
@@ -41,20 +58,12 @@ async function openAgentBoard({ params }: Json): Promise<Board> {
 }
 
 it("servers in the client are on the board of the session like any other", async () => {
-  const { front, servers, connection } = await openEditor({
-    script: { "session/prompt": () => SILENT },
-  });
-  const shop = workshop();
-  const { declaration } = servers.register(connection, "shop", shop.handler);
-  const opening = { cwd: "/", mcpServers: [declaration] };
-  const { sessionId } = await connection.agent.request<Json>("session/new", opening);
-  const [asked] = front.agent().asked("session/new");
-  expect(asked?.["params"].mcpServers).toEqual([
+  const { shop, asked, prompt } = await openWorkshop();
+  expect(asked["params"].mcpServers).toEqual([
     expect.objectContaining({ type: "http", name: "plugboard" }),
   ]);
-  const board = await openAgentBoard(asked ?? {});
-  const prompt = [{ type: "text", text: "hi" }];
-  void connection.agent.request("session/prompt", { sessionId, prompt }).catch(() => {});
+  const board = await openAgentBoard(asked);
+  prompt();
   const shout = await board.find("p/mcp__shop__shout");
   expect(textOf(await shout.execute("1", { text: "hey" }))).toContain("HEY");
   const controller = new AbortController();
@@ -86,16 +95,9 @@ it("servers in the client are refused where the front does not take them, and th
 });
 
 it("a call ends with a client that goes away", async () => {
-  const { front, servers, connection } = await openEditor({
-    script: { "session/prompt": () => SILENT },
-  });
-  const shop = workshop();
-  const { declaration } = servers.register(connection, "shop", shop.handler);
-  const opening = { cwd: "/", mcpServers: [declaration] };
-  const { sessionId } = await connection.agent.request<Json>("session/new", opening);
-  const board = await openAgentBoard(front.agent().asked("session/new")[0] ?? {});
-  const prompt = [{ type: "text", text: "hi" }];
-  void connection.agent.request("session/prompt", { sessionId, prompt }).catch(() => {});
+  const { front, shop, asked, prompt } = await openWorkshop();
+  const board = await openAgentBoard(asked);
+  prompt();
   const waiting = board.call("p/mcp__shop__wait", { id: "a" });
   await expect.poll(() => shop.waiting).toEqual(["a"]);
   await front.close();

@@ -254,8 +254,8 @@ describe("opening a session", () => {
   );
 });
 
-describe("an agent that prints what is no message", () => {
-  it("is not repeated to the client, and not logged without end", async () => {
+describe("an agent that prints lines that are not messages", () => {
+  it("has them logged up to a limit, and the client gets none", async () => {
     const front = await startFront();
     for (let n = 0; n < 100; n += 1) front.agent().say(`INFO starting ${n}`);
     front.agent().say("17");
@@ -264,7 +264,9 @@ describe("an agent that prints what is no message", () => {
     expect(front.lines).toHaveLength(1);
     const logged = front.logger.lines.filter(({ level }) => level === "warn");
     expect(logged).toHaveLength(21);
-    expect(logged[0]?.message).toBe("the agent wrote what is no message: INFO starting 0");
+    expect(logged[0]?.message).toBe(
+      "the agent wrote a line that is not a message: INFO starting 0",
+    );
   });
 });
 

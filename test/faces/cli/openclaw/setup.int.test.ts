@@ -535,6 +535,13 @@ describe("plugboard openclaw setup finds", () => {
         /^warning: no gateway of OpenClaw is at .*\n.*openclaw gateway run$/m,
       ],
       [
+        "an address where no gateway can be",
+        undefined,
+        { port: 1 },
+        0,
+        /^warning: the gateway of OpenClaw at ws:\/\/127\.0\.0\.1:1 .*\n {2}check gateway\.port in its configuration$/m,
+      ],
+      [
         "another token",
         {},
         { auth: { token: "other" } },
