@@ -40,10 +40,9 @@ it("each session has its own tools, also after a front was killed", async () => 
     const cwd = desk.directory;
 
     const first = await start();
-    const [one, two] = await Promise.all([
-      first.newSession(cwd, [desk.server("one", "echo")]),
-      first.newSession(cwd, [desk.server("two", "echo")]),
-    ]);
+    // One after the other, so that the first has the first slot, which the next front takes over.
+    const one = await first.newSession(cwd, [desk.server("one", "echo")]);
+    const two = await first.newSession(cwd, [desk.server("two", "echo")]);
     /** Which of the servers' `echo` tools the model of a turn would see. */
     const namesOf = async (front: typeof first, id: string): Promise<(string | undefined)[]> => {
       const tools = await front.ask(id, "tools");
