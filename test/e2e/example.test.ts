@@ -5,21 +5,55 @@ import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { expectNoProcesses } from "../support/processes.ts";
 
 const run = promisify(execFile);
-const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
-const files = (await readdir(examples)).filter((name) => name.endsWith(".mjs"));
+const SAME_CALLS = [/Hello, world!/, /09:00:00 in Europe\/Berlin/, /Unknown time zone/];
 
-it.each(files)("%s runs to its end", async (file) => {
-  const { stdout, stderr } = await run(process.execPath, [`${examples}${file}`]);
-  expect(stdout).toContain("Hello, world!");
-  expect(stdout).toContain("09:00:00 in Europe/Berlin");
-  expect(stdout).toContain("Unknown time zone");
-  if (file === "clawtools.mjs") {
-    expect(stdout).toMatch(
-      /registered: greet, demo__current_time, .*\n.*changed.*\nregistered: greet\n/,
-    );
-  }
+/** What each prints, among other things. */
+const EXAMPLES: Record<string, RegExp[]> = {
+  "ai-sdk.mjs": SAME_CALLS,
+  "anthropic.mjs": SAME_CALLS,
+  "board.mjs": SAME_CALLS,
+  "clawtools.mjs": [
+    ...SAME_CALLS,
+    /registered: greet, demo__current_time, .*\n.*changed.*\nregistered: greet\n/,
+  ],
+  "langchain.mjs": SAME_CALLS,
+  "openai.mjs": SAME_CALLS,
+  "pi.mjs": SAME_CALLS,
+  "acp-session.mjs": [
+    /^- everything\/get-sum/m,
+    /^\[question\] Allow once/m,
+    /sum of 2 and 40 is 42/,
+  ],
+  "gateway.mjs": [/^one server with \d\d tools, for anna 1$/m, /^anna reads: has a gateway$/m],
+  "policy.mjs": [
+    /^the agent sees: read_file, .*, write_file$/m,
+    /^may files\/write_file write notes.txt\? once\nfiles\/write_file: Successfully/m,
+    /^may files\/write_file write other.txt\? refuse\nfiles\/write_file: NOT_APPROVED/m,
+    /^files\/move_file: REFUSED_BY_POLICY/m,
+  ],
+  "search.mjs": [
+    /^step 1: the prompt has 1 tools$/m,
+    /calls mcp__everything__get-sum/,
+    /^It is 42\.$/m,
+  ],
+  "secrets.mjs": [/^\[REDACTED\]\nEcho: \[REDACTED\]\nbroken: .*there is no file/],
+};
+
+it("every example is tested, and every one is listed in its README", async () => {
+  const files = await readdir(`${root}examples`);
+  expect(files.filter((name) => name.endsWith(".mjs")).toSorted()).toEqual(
+    Object.keys(EXAMPLES).toSorted(),
+  );
+});
+
+it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
+  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], { cwd: root });
+  for (const pattern of shows) expect(stdout).toMatch(pattern);
   expect(stderr).toBe("");
+  expectNoProcesses();
 });
