@@ -32,6 +32,8 @@ export default defineConfig({
     expect: { requireAssertions: true },
     // The clouds' SDKs find no credentials of this machine, and ask no metadata server.
     env: {
+      // A bundle of certificates costs every Node that a test starts some 40 ms.
+      NODE_EXTRA_CA_CERTS: "",
       METADATA_SERVER_DETECTION: "none",
       GCE_METADATA_HOST: "127.0.0.1:9",
       GOOGLE_APPLICATION_CREDENTIALS: "",

@@ -72,6 +72,8 @@ async function readTyped(
   signal: AbortSignal,
   take: (chunk: string) => string | undefined,
 ): Promise<string> {
+  // It says so only once: to a question before this one.
+  if ("readableEnded" in stdin && stdin.readableEnded === true) return "";
   let onData: (chunk: Buffer | string) => void = () => {};
   let onEnd: () => void = () => {};
   const line = new Promise<string>((resolve, reject) => {

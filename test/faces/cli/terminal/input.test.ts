@@ -1,8 +1,8 @@
-// What is typed into a terminal without being shown.
+// What is typed into a terminal, shown or not.
 
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { askHidden } from "../../../../src/faces/cli/terminal/input.ts";
+import { askHidden, askLine } from "../../../../src/faces/cli/terminal/input.ts";
 import { Sink } from "../harness.ts";
 
 /** A terminal that remembers when it passes keys as they are typed. */
@@ -11,6 +11,16 @@ function keyboard() {
   const setRawMode = (isRaw: boolean) => void raw.push(isRaw);
   return { raw, stdin: Object.assign(new PassThrough(), { isTTY: true, setRawMode }) };
 }
+
+it("askLine has an empty answer to every question after the input has ended", async () => {
+  const { stdin } = keyboard();
+  const asked = { stdin, stderr: new Sink() };
+  const { signal } = new AbortController();
+  stdin.end("yes\n");
+  expect(await askLine("first? ", asked, signal)).toBe("yes");
+  expect(await askLine("second? ", asked, signal)).toBe("");
+  expect(await askLine("third? ", asked, signal)).toBe("");
+});
 
 describe("askHidden", () => {
   it.each([

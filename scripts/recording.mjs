@@ -1,0 +1,223 @@
+// Makes docs/recording.svg, the moving picture in the README: `npm run docs:recording`, after a build. The commands are really
+// run, by the built command line on a terminal of its own, with an empty home and the servers of node_modules.
+
+import { EventEmitter } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { PassThrough, Writable } from "node:stream";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Relative to the repository. */
+export const RECORDING = "docs/recording.svg";
+
+/** What somebody types. The answers are for the questions that the command asks. */
+const STORY = [
+  {
+    command: "plugboard add notes -- npx -y @modelcontextprotocol/server-filesystem ~/nots",
+    answers: ["y", "n"],
+  },
+  {
+    command: "plugboard add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
+    answers: ["y"],
+  },
+  { command: "plugboard call notes/read_text_file path=~/notes/todo.md" },
+  { command: "plugboard connect claude-code", answers: ["y"] },
+];
+
+const COLUMNS = 92;
+/** What the temporary home is called in the picture. */
+const HOME = "/home/ada";
+
+/** Runs the story, and gives what each command printed: a list of { command, output }. */
+export async function record() {
+  const home = mkdtempSync(join(tmpdir(), "plugboard-recording-"));
+  try {
+    mkdirSync(join(home, "notes"));
+    writeFileSync(
+      join(home, "notes", "todo.md"),
+      "- [ ] water the plants\n- [x] plug in the agent\n",
+    );
+    // Claude Code is found by its file.
+    writeFileSync(join(home, ".claude.json"), "{}\n");
+    const steps = [];
+    for (const step of STORY) steps.push({ ...step, output: await run(step, home) });
+    return steps;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function run({ command, answers = [] }, home) {
+  const { runCli } = await import(pathToFileURL(join(root, "dist/faces/cli/main.js")).href);
+  let output = "";
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const left = [...answers];
+  const screen = terminal((text) => {
+    output += text;
+    if (!text.endsWith("[y/N] ")) return;
+    // A terminal shows what is typed.
+    const answer = `${left.shift() ?? "n"}\n`;
+    output += answer;
+    stdin.write(answer);
+  });
+  const argv = command.split(" ").slice(1);
+  await runCli(
+    argv.map((word) => word.replace(/(^|=)~/, `$1${home}`)),
+    {
+      stdin,
+      stdout: screen,
+      stderr: screen,
+      // With CI, nothing on the screen redraws itself.
+      env: { PATH: pathWithNpx(home), HOME: home, CI: "1", FORCE_COLOR: "1" },
+      cwd: home,
+      homedir: home,
+      clock: (await import(pathToFileURL(join(root, "dist/util/clock.js")).href)).systemClock,
+      events: new EventEmitter(),
+      exit: () => {},
+    },
+  );
+  return output.replaceAll(home, HOME);
+}
+
+function terminal(write) {
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk, _, done) {
+      write(String(chunk));
+      done();
+    },
+  });
+  return Object.assign(stream, { isTTY: true, columns: COLUMNS, rows: 40 });
+}
+
+/** An `npx` that takes packages from node_modules, so that nothing is downloaded. */
+function pathWithNpx(home) {
+  const bin = join(home, ".bin");
+  mkdirSync(bin, { recursive: true });
+  const npx = join(bin, "npx");
+  const server = "@modelcontextprotocol/server-filesystem/dist/index.js";
+  writeFileSync(
+    npx,
+    `#!/bin/sh\nshift 2\nexec '${process.execPath}' '${join(root, "node_modules", server)}' "$@"\n`,
+  );
+  chmodSync(npx, 0o755);
+  return [bin, process.env["PATH"]].join(delimiter);
+}
+
+const CHAR = 8.4;
+const LINE = 19;
+const MARGIN = 18;
+const BAR = 34;
+
+/** Seconds: how the picture moves. */
+const PER_LETTER = 0.025;
+const AFTER_COMMAND = 0.7;
+const PER_LINE = 0.09;
+const AFTER_OUTPUT = 1.9;
+const AT_END = 5;
+
+/** The steps as an animated picture. Whoever wants no motion sees all of it at once. */
+export function toSvg(steps) {
+  let now = 0.6;
+  const lines = steps.flatMap(({ command, output }, index) => {
+    const typed = { spans: [{ text: `$ ${command}`, tone: "typed" }], at: now };
+    now += command.length * PER_LETTER;
+    typed.until = now;
+    now += AFTER_COMMAND;
+    const shown = output
+      .trimEnd()
+      .split("\n")
+      .flatMap(wrapped)
+      .map((spans) => {
+        now += PER_LINE;
+        return { spans, at: now };
+      });
+    now += AFTER_OUTPUT;
+    const gap = index === 0 ? [] : [{ spans: [], at: 0 }];
+    return [...gap, typed, ...shown];
+  });
+  const whole = now + AT_END;
+  const width = Math.ceil(COLUMNS * CHAR + 2 * MARGIN);
+  const height = BAR + lines.length * LINE + MARGIN;
+  const percent = (seconds) => `${((100 * seconds) / whole).toFixed(2)}%`;
+  const rules = lines.map(({ at, until, spans }, index) => {
+    if (spans.length === 0) return "";
+    if (until === undefined) {
+      return `@keyframes l${index}{0%,${percent(at)}{opacity:0}${percent(at + 0.01)},to{opacity:1}}`;
+    }
+    const letters = spans[0].text.length;
+    return `@keyframes l${index}{0%,${percent(at)}{clip-path:inset(0 100% 0 0);animation-timing-function:steps(${letters})}${percent(until)},to{clip-path:inset(0 0 0 0)}}`;
+  });
+  const uses = lines.map((_, index) => `#l${index}{animation-name:l${index}}`);
+  const texts = lines.map(({ spans }, index) => {
+    if (spans.length === 0) return "";
+    const y = BAR + (index + 0.8) * LINE;
+    const length = spans.reduce((sum, { text }) => sum + [...text].length, 0) * CHAR;
+    const parts = spans.map(({ text, tone }) =>
+      tone === undefined ? escaped(text) : `<tspan class="${tone}">${escaped(text)}</tspan>`,
+    );
+    return `<text id="l${index}" x="${MARGIN}" y="${y.toFixed(1)}" textLength="${length.toFixed(1)}" xml:space="preserve">${parts.join("")}</text>`;
+  });
+  const said = steps.map(({ command }) => command).join("; ");
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="A terminal: ${escaped(said)}">
+<style>
+text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;fill:#d6deeb}
+.typed,.bold{fill:#fff;font-weight:bold}.dim{fill:#8592a6}.red{fill:#ff7b72}.green{fill:#7ee787}.yellow{fill:#f2cc60}.cyan{fill:#79c0ff}
+@media (prefers-reduced-motion:no-preference){
+text{animation-duration:${whole.toFixed(1)}s;animation-iteration-count:infinite}
+${[...rules, ...uses].filter((rule) => rule !== "").join("\n")}
+}
+</style>
+<rect width="100%" height="100%" rx="10" fill="#0d1117"/>
+<circle cx="20" cy="18" r="5.5" fill="#ff5f56"/><circle cx="38" cy="18" r="5.5" fill="#ffbd2e"/><circle cx="56" cy="18" r="5.5" fill="#27c93f"/>
+${texts.filter((text) => text !== "").join("\n")}
+</svg>
+`;
+}
+
+const TONES = new Map([
+  ["1", "bold"],
+  ["2", "dim"],
+  ["31", "red"],
+  ["32", "green"],
+  ["33", "yellow"],
+  ["36", "cyan"],
+]);
+
+/** One line of a terminal as rows of spans, none wider than the picture. */
+function wrapped(line) {
+  const rows = [[]];
+  let column = 0;
+  const put = (text, tone) => {
+    for (let rest = text; rest !== "";) {
+      if (column === COLUMNS) {
+        rows.push([]);
+        column = 0;
+      }
+      const fits = rest.slice(0, COLUMNS - column);
+      rows.at(-1).push({ text: fits, tone });
+      rest = rest.slice(fits.length);
+      column += fits.length;
+    }
+  };
+  // Behind each escape character come a code, which holds for what follows, and an `m`.
+  const [plain, ...painted] = line.split("\u001B[");
+  put(plain);
+  for (const part of painted) {
+    const end = part.indexOf("m");
+    put(part.slice(end + 1), TONES.get(part.slice(0, end)));
+  }
+  return rows;
+}
+
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  writeFileSync(join(root, RECORDING), toSvg(await record()));
+  console.log(`Written: ${RECORDING}.`);
+}
