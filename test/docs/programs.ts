@@ -15,6 +15,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   gcloud: "needs an account",
   gemini: "another program, not installed here",
   git: "changes a repository",
+  install: "changes the system",
   journalctl: "needs systemd",
   launchctl: "needs macOS",
   loginctl: "needs systemd",
