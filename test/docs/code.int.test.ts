@@ -21,6 +21,11 @@ declare global {
   function render(value: unknown): void;
   const onAuthorization: plugboard.OnAuthorization;
   const openai: import("openai").OpenAI;
+  const anthropic: import("@anthropic-ai/sdk").Anthropic;
+  const model: import("ai").LanguageModel;
+  const prompt: string;
+  const registry: { register(tool: unknown): void };
+  function lookUp(path: string, key: string | undefined, signal: AbortSignal): Promise<string>;
 }
 `;
 
