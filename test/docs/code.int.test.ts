@@ -24,6 +24,11 @@ declare global {
   const anthropic: import("@anthropic-ai/sdk").Anthropic;
   const model: import("ai").LanguageModel;
   const prompt: string;
+  const askThisUser: plugboard.OnElicitation;
+  function ask(requests: object): Promise<Record<string, unknown>>;
+  function confirm(question: string): Promise<boolean>;
+  function showForm(...form: unknown[]): Promise<Record<string, string> | undefined>;
+  const myModel: { chat(request: object): Promise<{ model: string; text: string }> };
   const registry: { register(tool: unknown): void };
   function lookUp(path: string, key: string | undefined, signal: AbortSignal): Promise<string>;
 }
