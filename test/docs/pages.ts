@@ -20,7 +20,6 @@ export const NOT_YET: readonly string[] = [
   "docs/clients.md",
   "docs/configuration.md",
   "docs/conformance.md",
-  "docs/connect.md",
   "docs/editors.md",
   "docs/front.md",
   "docs/gateway.md",

@@ -6,6 +6,8 @@ import { Listener } from "../fixtures/http/listener.ts";
 
 const EXAMPLE = /https:\/\/(?:[\w-]+\.)*example\.(?:com|org)(?:\/[\w./-]*)?/g;
 
+const USUAL = "https://example.com/mcp";
+
 const PAGES: Readonly<Record<string, string>> = {
   install: "Run npm install -g plugboard.",
   servers: "A server is one entry of the configuration.",
@@ -100,8 +102,9 @@ export class Remote {
     return text.replace(EXAMPLE, (shown) => {
       const known = this.#addresses.get(shown);
       if (known !== undefined) return known;
-      const count = this.#addresses.size + 1;
-      const real = `${this.#listener.origin}/${count}`.padEnd(shown.length, "x");
+      // No path at all makes the usual one as long as it is shown.
+      const path = shown === USUAL ? "" : String(this.#addresses.size + 1);
+      const real = `${this.#listener.origin}/${path}`.padEnd(shown.length, "x");
       this.#addresses.set(shown, real);
       return real;
     });
