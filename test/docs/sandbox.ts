@@ -57,7 +57,7 @@ export class Sandbox {
     mkdirSync(bin, { recursive: true });
     symlinkSync(process.execPath, join(bin, "node"));
     const npx = readFileSync(join(import.meta.dirname, "npx.sh"), "utf8");
-    writeFileSync(join(bin, "npx"), npx.replace("@repository@", root));
+    writeFileSync(join(bin, "npx"), this.#toReal(npx));
     writeFileSync(join(bin, "plugboard"), `#!/bin/sh\nexec node ${ownBin()} "$@"\n`);
     for (const program of readdirSync(bin)) {
       if (program !== "node") chmodSync(join(bin, program), 0o755);
@@ -198,6 +198,7 @@ export class Sandbox {
   #toReal(text: string): string {
     return this.#remote
       .toReal(text)
+      .replaceAll("@repository@/", root)
       .replaceAll(HOME, this.#home)
       .replaceAll(`127.0.0.1:${SHOWN_PORT}`, `127.0.0.1:${this.#port}`);
   }
