@@ -27,7 +27,6 @@ export const NOT_YET: readonly string[] = [
   "docs/openclaw.md",
   "docs/processes.md",
   "docs/resources.md",
-  "docs/secrets.md",
   "docs/security.md",
   "docs/server-requests.md",
   "docs/sign-in.md",
