@@ -23,13 +23,9 @@ export const NOT_YET: readonly string[] = [
   "docs/front.md",
   "docs/gateway.md",
   "docs/library.md",
-  "docs/network.md",
   "docs/openclaw.md",
-  "docs/processes.md",
-  "docs/resources.md",
   "docs/security.md",
   "docs/server-requests.md",
-  "docs/sign-in.md",
 ];
 
 export function allPages(): Page[] {

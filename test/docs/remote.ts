@@ -1,7 +1,9 @@
-// The remote server of the pages: what they call https://example.com/mcp is here, on this machine.
+// The remote servers of the pages, on this machine. What they call https://example.com/mcp answers everybody, and so does
+// every other address of example.com, except for https://team.example.com/mcp: there you have to sign in.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { typedName } from "../../src/faces/cli/typed/typed-name.ts";
+import { type OAuthFixture, startOAuth } from "../fixtures/oauth/oauth.ts";
 import { Listener } from "../fixtures/http/listener.ts";
 
 const EXAMPLE = /https:\/\/(?:[\w-]+\.)*example\.(?:com|org)(?:\/[\w./-]*)?/g;
@@ -90,9 +92,16 @@ export class Remote {
   readonly #listener = new Listener(answer);
   /** By what the pages call them. */
   readonly #addresses = new Map<string, string>();
+  readonly #withSignIn: OAuthFixture;
+
+  private constructor(withSignIn: OAuthFixture) {
+    this.#withSignIn = withSignIn;
+    this.#addresses.set("https://team.example.com/mcp", withSignIn.url);
+    this.#addresses.set("https://login.example.com", withSignIn.issuer);
+  }
 
   static async start(): Promise<Remote> {
-    const remote = new Remote();
+    const remote = new Remote(await startOAuth({ mcp: { sessions: false } }));
     await remote.#listener.listen();
     return remote;
   }
@@ -119,8 +128,9 @@ export class Remote {
     );
   }
 
-  close(): Promise<void> {
-    return this.#listener.close();
+  async close(): Promise<void> {
+    await this.#withSignIn.close();
+    await this.#listener.close();
   }
 }
 

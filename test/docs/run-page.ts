@@ -46,7 +46,8 @@ export async function runPage(page: Page, remote: Remote, update: boolean): Prom
         const wrong = described(page, command, ran, exit);
         isChanged ||= wrong.length > 0;
         outputs.push(wrong.length > 0 ? (ran?.output ?? "") : (command.expected ?? []).join("\n"));
-        if (!update || command.expected === undefined) problems.push(...wrong);
+        const canMend = command.expected !== undefined && String(ran?.code) === exit;
+        if (!update || !canMend) problems.push(...wrong);
       }
       if (isChanged && block.language === "console") {
         changes.push({ block, lines: rewritten(block, commands, outputs) });
@@ -78,7 +79,8 @@ async function run(
   }
   const shown = typedIn(expected ?? []);
   const typed =
-    type?.split(",") ?? (expected === undefined || (update && shown.length === 0) ? YES : shown);
+    type?.split(",").filter((each) => each !== "") ??
+    (expected === undefined || (update && shown.length === 0) ? YES : shown);
   return sandbox.plugboard(text, { ...width, typed, ...(stdin !== undefined && { stdin }) });
 }
 
