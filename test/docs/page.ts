@@ -73,7 +73,7 @@ const KEYS = [
   "home", // a directory in homes/: a new sandbox with a copy of it, from this block on
   "before", // a command to run first, which the reader does not see
   "stdin", // what is piped in
-  "type", // what is typed at the questions, separated by commas
+  "type", // what is typed at the questions, separated by commas; "" for nothing
   "exit", // the exit code of the last command, by default 0
   "columns", // the width of the terminal
   "background", // runs until the page ends

@@ -1,10 +1,14 @@
-// The remote server of the pages: what they call https://example.com/mcp is here, on this machine.
+// The remote servers of the pages, on this machine. What they call https://example.com/mcp answers everybody, and so does
+// every other address of example.com, except for https://team.example.com/mcp: there you have to sign in.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { typedName } from "../../src/faces/cli/typed/typed-name.ts";
+import { type OAuthFixture, startOAuth } from "../fixtures/oauth/oauth.ts";
 import { Listener } from "../fixtures/http/listener.ts";
 
 const EXAMPLE = /https:\/\/(?:[\w-]+\.)*example\.(?:com|org)(?:\/[\w./-]*)?/g;
+
+const USUAL = "https://example.com/mcp";
 
 const PAGES: Readonly<Record<string, string>> = {
   install: "Run npm install -g plugboard.",
@@ -88,9 +92,16 @@ export class Remote {
   readonly #listener = new Listener(answer);
   /** By what the pages call them. */
   readonly #addresses = new Map<string, string>();
+  readonly #withSignIn: OAuthFixture;
+
+  private constructor(withSignIn: OAuthFixture) {
+    this.#withSignIn = withSignIn;
+    this.#addresses.set("https://team.example.com/mcp", withSignIn.url);
+    this.#addresses.set("https://login.example.com", withSignIn.issuer);
+  }
 
   static async start(): Promise<Remote> {
-    const remote = new Remote();
+    const remote = new Remote(await startOAuth({ mcp: { sessions: false } }));
     await remote.#listener.listen();
     return remote;
   }
@@ -100,8 +111,9 @@ export class Remote {
     return text.replace(EXAMPLE, (shown) => {
       const known = this.#addresses.get(shown);
       if (known !== undefined) return known;
-      const count = this.#addresses.size + 1;
-      const real = `${this.#listener.origin}/${count}`.padEnd(shown.length, "x");
+      // No path at all makes the usual one as long as it is shown.
+      const path = shown === USUAL ? "" : String(this.#addresses.size + 1);
+      const real = `${this.#listener.origin}/${path}`.padEnd(shown.length, "x");
       this.#addresses.set(shown, real);
       return real;
     });
@@ -116,8 +128,9 @@ export class Remote {
     );
   }
 
-  close(): Promise<void> {
-    return this.#listener.close();
+  async close(): Promise<void> {
+    await this.#withSignIn.close();
+    await this.#listener.close();
   }
 }
 

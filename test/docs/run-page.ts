@@ -41,12 +41,13 @@ export async function runPage(page: Page, remote: Remote, update: boolean): Prom
       const outputs: string[] = [];
       let isChanged = false;
       for (const command of commands) {
-        const ran = await run(command, block.directive, sandbox);
+        const ran = await run(command, block.directive, sandbox, update);
         const { exit = "0" } = command === commands.at(-1) ? block.directive : {};
         const wrong = described(page, command, ran, exit);
         isChanged ||= wrong.length > 0;
         outputs.push(wrong.length > 0 ? (ran?.output ?? "") : (command.expected ?? []).join("\n"));
-        if (!update || command.expected === undefined) problems.push(...wrong);
+        const canMend = command.expected !== undefined && String(ran?.code) === exit;
+        if (!update || !canMend) problems.push(...wrong);
       }
       if (isChanged && block.language === "console") {
         changes.push({ block, lines: rewritten(block, commands, outputs) });
@@ -64,6 +65,7 @@ async function run(
   { text, expected }: Command,
   directive: Directive,
   sandbox: Sandbox,
+  update = false,
 ): Promise<Ran | undefined> {
   const { kind } = kindOf(text);
   if (kind === "not-run") return undefined;
@@ -75,7 +77,10 @@ async function run(
       expected === undefined ? READY.test(output) : difference(expected, output) === undefined;
     return sandbox.background(text, isReady, width);
   }
-  const typed = type?.split(",") ?? (expected === undefined ? YES : typedIn(expected));
+  const shown = typedIn(expected ?? []);
+  const typed =
+    type?.split(",").filter((each) => each !== "") ??
+    (expected === undefined || (update && shown.length === 0) ? YES : shown);
   return sandbox.plugboard(text, { ...width, typed, ...(stdin !== undefined && { stdin }) });
 }
 

@@ -107,7 +107,7 @@ describe("what is shown and what is printed", () => {
     ["may have no lines at …", ["a", "…"], "a", true],
     ["must go on after …", ["a", "…", "d"], "a\nb", false],
     ["may differ in times and the columns after them", ["x  12 ms  y"], "x  1.3 s     y", true],
-    ["differ in other numbers", ["30 s, 3 tools"], "30 s, 4 tools", false],
+    ["differ in other numbers", ["3 tools"], "4 tools", false],
     ["differ in their indentation", ["  a"], "a", false],
   ])("%s", (_, expected, output, isSame) => {
     expect(difference(expected, output) === undefined).toBe(isSame);

@@ -57,7 +57,9 @@ export class Sandbox {
     mkdirSync(bin, { recursive: true });
     symlinkSync(process.execPath, join(bin, "node"));
     const npx = readFileSync(join(import.meta.dirname, "npx.sh"), "utf8");
-    writeFileSync(join(bin, "npx"), npx.replace("@repository@", root));
+    writeFileSync(join(bin, "npx"), this.#toReal(npx));
+    const browser = join(root, "test/fixtures/oauth/consent.mjs");
+    writeFileSync(join(bin, "browser"), `#!/bin/sh\nexec node ${browser} "$@"\n`);
     writeFileSync(join(bin, "plugboard"), `#!/bin/sh\nexec node ${ownBin()} "$@"\n`);
     for (const program of readdirSync(bin)) {
       if (program !== "node") chmodSync(join(bin, program), 0o755);
@@ -69,6 +71,8 @@ export class Sandbox {
       LANG: "C.UTF-8",
       TZ: "UTC",
       TERM: "xterm",
+      // Where a person agrees to everything.
+      BROWSER: "browser",
       // Without colours, and without rows that redraw themselves.
       NO_COLOR: "1",
       CI: "1",
@@ -198,6 +202,7 @@ export class Sandbox {
   #toReal(text: string): string {
     return this.#remote
       .toReal(text)
+      .replaceAll("@repository@/", root)
       .replaceAll(HOME, this.#home)
       .replaceAll(`127.0.0.1:${SHOWN_PORT}`, `127.0.0.1:${this.#port}`);
   }
