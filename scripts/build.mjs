@@ -1,7 +1,7 @@
 // Compiles src/ to dist/, and puts the modules of the command together. Where TypeScript is absent (an install without dev dependencies) there is
 // nothing to build with and, in a published package, nothing to build: --if-possible says so and goes on.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,9 +26,17 @@ if (built.status !== 0) process.exit(built.status ?? 1);
 // Loaded here, since an install without dev dependencies does not have the bundler either.
 const { bundleCommand } = await import("./bundle.mjs");
 await bundleCommand(dist);
+await writeGrammar();
 const { bundleOpenClawPlugin } = await import("./bundle-openclaw-plugin.mjs");
 await bundleOpenClawPlugin();
 chmodSync(bin, 0o755);
+
+/** What completing a word goes by: the commands as they describe themselves. */
+async function writeGrammar() {
+  const folder = join(dist, "faces", "cli");
+  const { describeGrammar } = await import(join(folder, "describe-grammar.js"));
+  writeFileSync(join(folder, "completion", "grammar.json"), JSON.stringify(describeGrammar()));
+}
 
 function findTypeScript() {
   try {

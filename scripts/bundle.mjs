@@ -6,11 +6,14 @@ import { dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 /**
- * What the first module needs; the small program of a session; what runs until a call to a running gateway is sent; what
- * most other commands need. Each becomes one file, with what it imports.
+ * What the first module needs; what completes a word; the small program of a session; what runs until a call to a running
+ * gateway is sent; what most other commands need. Each becomes one file, with what it imports. What several
+ * of them need has a file of its own, so that a call does not load what completes a word.
  */
 const GROUPS = {
   first: ["util/system-problem.js", "util/version.js", "util/first-line.js"],
+  shared: ["config/find.js", "faces/cli/io.js", "state/json-file.js"],
+  completion: ["faces/cli/completion/complete.js"],
   attached: ["faces/cli/serve/attached.js"],
   start: ["faces/cli/main.js", "faces/cli/call/call.js"],
   board: ["faces/cli/open.js", "board/core.js", "server/connect.js", "board/call-stages.js"],

@@ -23,6 +23,10 @@ if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
 } else if (argv[0] === "serve" && argv[1] === "--attach" && argv.length === 3) {
   const { runAttached } = await import("./faces/cli/serve/attached.ts");
   process.exitCode = await runAttached(argv[2] ?? "", process);
+} else if (argv[0] === "__complete") {
+  const { complete } = await import("./faces/cli/completion/complete.ts");
+  const { processIo } = await import("./faces/cli/io.ts");
+  process.stdout.write(await complete(argv.slice(1), processIo()));
 } else {
   try {
     const { runCli } = await import("./faces/cli/main.ts");

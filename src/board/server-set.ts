@@ -553,7 +553,9 @@ export class ServerSet {
     entry.toolsListed(identity);
     const { capabilities } = list;
     if (earlier !== undefined) {
-      this.inBackground(earlier.saveTools(entry.hash, { identity, capabilities, tools, found }));
+      const origin = entry.pinKey;
+      const saved = { origin, identity, capabilities, tools, found };
+      this.inBackground(earlier.saveTools(entry.hash, saved));
     }
     this.#offer(entry);
   }

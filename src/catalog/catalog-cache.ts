@@ -2,6 +2,7 @@
 // definition of the server and for the capabilities that the host advertised to it.
 
 import { createHash } from "node:crypto";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../model/connection.ts";
@@ -18,6 +19,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   savedAt: number;
+  /** The hash of the definition, in whatever directory the server was started. Older versions did not save it. */
+  origin?: string;
   identity: ServerIdentity;
   /** What was found in the definitions. Absent if nobody has searched them. */
   found?: Diagnostic[];
@@ -52,7 +55,28 @@ export class CatalogCache {
 
   async write(definition: string, entry: CachedTools): Promise<void> {
     const path = join(this.#directory, fileName(definition, entry.capabilities));
-    await writeJsonFile(path, { format: FORMAT, ...entry });
+    const { savedAt, origin, ...rest } = entry;
+    // In this order, so that `newest` need not read whole files.
+    await writeJsonFile(path, { format: FORMAT, savedAt, origin, ...rest });
+  }
+
+  /** The newest list of each of these servers, in whatever directory and with whatever capabilities it was started. */
+  async newest(origins: readonly string[]): Promise<Map<string, CachedTools>> {
+    const wanted = new Map(origins.map((origin) => [origin, { name: "", savedAt: -1 }]));
+    for (const name of namesIn(this.#directory)) {
+      const { origin, savedAt } = headOf(join(this.#directory, name)) ?? {};
+      const before = origin === undefined ? undefined : wanted.get(origin);
+      if (before === undefined || savedAt === undefined || savedAt <= before.savedAt) continue;
+      Object.assign(before, { name, savedAt });
+    }
+    const found = [...wanted].filter(([, { name }]) => name !== "");
+    const lists = await Promise.all(found.map(([, { name }]) => this.#read(name)));
+    return new Map(
+      found.flatMap(([origin], index) => {
+        const list = lists[index];
+        return list === undefined ? [] : [[origin, list]];
+      }),
+    );
   }
 
   async #read(name: string): Promise<CachedTools | undefined> {
@@ -61,13 +85,47 @@ export class CatalogCache {
     if (!isJsonObject(value)) return undefined;
     if (value.format === FORMAT - 1) await rm(path, { force: true }).catch(() => {});
     if (value.format !== FORMAT || typeof value.savedAt !== "number") return undefined;
-    const { savedAt, identity, capabilities, tools, found } = value;
+    const { savedAt, origin, identity, capabilities, tools, found } = value;
     if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
       return undefined;
     }
     if (!tools.every(isToolDefinition)) return undefined;
     const isSearched = Array.isArray(found) && found.every(isDiagnostic);
-    return { savedAt, identity, capabilities, tools, ...(isSearched && { found }) };
+    return {
+      savedAt,
+      ...(typeof origin === "string" && { origin }),
+      identity,
+      capabilities,
+      tools,
+      ...(isSearched && { found }),
+    };
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+const HEAD = new RegExp(`^\\{"format":${FORMAT},"savedAt":(\\d+),"origin":"([\\da-f]{1,64})"`);
+
+/** Of a file that `write` has written. */
+function headOf(path: string): Pick<CachedTools, "origin" | "savedAt"> | undefined {
+  const buffer = Buffer.alloc(128);
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const length = readSync(file, buffer, 0, buffer.length, 0);
+      const [, savedAt, origin] = HEAD.exec(buffer.toString("latin1", 0, length)) ?? [];
+      return origin === undefined ? undefined : { savedAt: Number(savedAt), origin };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
   }
 }
 

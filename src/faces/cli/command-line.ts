@@ -9,6 +9,7 @@ import { describeApprovals } from "./approvals/command.ts";
 import { describeAsk } from "./ask/command.ts";
 import { describeAudit } from "./audit/command.ts";
 import { describeCall } from "./call/command.ts";
+import { describeCompletion } from "./completion/command.ts";
 import { describeConnect } from "./connect/command.ts";
 import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
@@ -97,6 +98,12 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
   return command === undefined
     ? { kind: "answered", exitCode: EXIT.usage }
     : { kind: "run", command, options: globalOptions(program.opts(), typed) };
+}
+
+/** Every command with its arguments, its options and its help. Nothing in it can be run. */
+export function commandTree(): Parser {
+  const silent = { out: () => {}, err: () => {}, onProblem: () => {}, onHint: () => {} };
+  return describeProgram({ ...silent, width: undefined }, () => {}, undefined);
 }
 
 function endOfOptions(argv: readonly string[]): number {
@@ -218,6 +225,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeOpenclaw(program, choose, refuseCommand);
   program.commandsGroup("More:");
   describeDemo(program, () => choose({ kind: "demo" }));
+  describeCompletion(program, choose);
 }
 
 /** In place of commander's own, which says nothing about a command that does not exist. */

@@ -5,6 +5,7 @@ import type { ApprovalsCommand } from "./approvals/command.ts";
 import type { AskCommand } from "./ask/command.ts";
 import type { AuditCommand } from "./audit/command.ts";
 import type { CallCommand, ToolHelpCommand } from "./call/command.ts";
+import type { CompletionCommand } from "./completion/command.ts";
 import type { ConnectCommand } from "./connect/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
@@ -49,6 +50,7 @@ export type CliCommand =
   | RestartCommand
   | ReloadCommand
   | DownCommand
+  | CompletionCommand
   | { kind: "demo" };
 
 export type Invocation =

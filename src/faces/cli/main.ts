@@ -205,6 +205,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./reload/reload.ts")).runReload(command, context);
     case "down":
       return (await import("./control/control.ts")).runDown(context);
+    case "completion":
+      return (await import("./completion/completion.ts")).runCompletion(command, context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }

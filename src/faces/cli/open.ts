@@ -1,6 +1,5 @@
 // Opens the board a command works with and closes it when the command is done.
 
-import { fileURLToPath } from "node:url";
 import { openBoard } from "../../board.ts";
 import { type ConfigSource, findConfig } from "../../config/find.ts";
 import { plugboardHome } from "../../config/home.ts";
@@ -12,6 +11,7 @@ import { PlugboardError, unknownServer } from "../../model/errors.ts";
 import type { Logger } from "../../model/logger.ts";
 import { attach, type Attachment, type Linked, type SharedBoardOptions } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
+import { demoConfig } from "./demo-config.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
 import { isKeptAlive } from "./keep-alive/kept-alive.ts";
@@ -226,19 +226,4 @@ function onlyServer(name: string, agent: AgentConfig): AgentConfig {
     name,
     agent.servers.map((server) => server.name),
   );
-}
-
-/** Without a configuration: the demo server that comes with the package. */
-function demoConfig(): AgentConfig {
-  return parseAgentConfig({
-    // Its tools change whenever the package is updated, so pins would only get in the way.
-    servers: { demo: { command: process.execPath, args: [demoServerPath()], pins: "off" } },
-  });
-}
-
-/** The compiled server, also when this module runs from its source. */
-function demoServerPath(): string {
-  const here = import.meta.url;
-  const path = here.endsWith(".ts") ? "../../../dist/demo/server.js" : "../../demo/server.js";
-  return fileURLToPath(new URL(path, here));
 }

@@ -33,7 +33,7 @@ export function describeAudit(program: Parser, choose: (command: AuditCommand) =
     .command("audit")
     .description("show which calls were made, and their results")
     .option("-f, --follow", "keep printing new calls as they are made")
-    .option("--server <name>", "only calls to this server")
+    .option("--server <server>", "only calls to this server")
     .option("--tool <pattern>", "only tools that match, by name or server/tool; * is any text")
     .option("--caller <name>", "only calls of this caller of the gateway, such as a token")
     .option("--since <when>", "only calls after: 90s, 15m, 1h, 2d, 1w, or a date", since)

@@ -35,10 +35,10 @@ export function describeContent(
   choose: (command: ContentCommand, typed?: TypedServer) => void,
   behind?: readonly string[],
 ): void {
-  takesServer(program.command("resources"), "[query...]")
+  takesServer(program.command("resources"), "[words...]")
     .description("list the resources of all servers, or search them")
-    .argument("[query...]", "words to look for in URIs, names and descriptions")
-    .option("--server <name>", "only resources of this server")
+    .argument("[words...]", "words to look for in URIs, names and descriptions")
+    .option("--server <server>", "only resources of this server")
     .action((given: string[], options: { server?: string } & TypedOptions) => {
       const { words: query, typed } = takeServer(given, behind, options, isHttp);
       choose({ kind: "resources", query, server: options.server }, typed);
@@ -48,7 +48,7 @@ export function describeContent(
     .description("read a resource")
     .argument("<uri>", "as listed by resources, or made from a template")
     .argument("[more]")
-    .option("--server <name>", "the server that has it; no other is started")
+    .option("--server <server>", "the server that has it; no other is started")
     .option("--output <directory>", "save binary content there")
     .option("--yes", "read it without asking, if it needs approval")
     .action(
@@ -64,10 +64,10 @@ export function describeContent(
       },
     );
 
-  takesServer(program.command("prompts"), "[query...]")
+  takesServer(program.command("prompts"), "[words...]")
     .description("list the prompts of all servers, or search them")
-    .argument("[query...]", "words to look for in names and descriptions")
-    .option("--server <name>", "only prompts of this server")
+    .argument("[words...]", "words to look for in names and descriptions")
+    .option("--server <server>", "only prompts of this server")
     .action((given: string[], options: { server?: string } & TypedOptions) => {
       const { words: query, typed } = takeServer(given, behind, options);
       choose({ kind: "prompts", query, server: options.server }, typed);

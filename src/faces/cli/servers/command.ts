@@ -129,7 +129,7 @@ export function describeServers(program: Parser, choose: (command: ServersComman
   describeRegistry(program, choose);
   within(program.command("get"))
     .description("show how a server is configured, and where, without starting it")
-    .argument("<name>", "the server")
+    .argument("<server>", "its name")
     .action((name: string, { scope }: Place) => choose({ kind: "get", name, scope }));
   program
     .command("list")
@@ -306,7 +306,7 @@ function describeChanges(program: Parser, choose: (command: ServersCommand) => v
   const change = (kind: ChangeCommand["kind"], description: string): Parser =>
     within(program.command(kind))
       .description(description)
-      .argument("<name>", "the server")
+      .argument("<server>", "its name")
       .action((name: string, { scope }: Place) => choose({ kind, name, scope }));
   change("remove", "remove a server from the configuration").alias("rm");
   change("enable", "let a server start again that was disabled");

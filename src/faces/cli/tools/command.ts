@@ -50,7 +50,7 @@ export function describeTools(
   takesServer(program.command("tools"), "[query...]")
     .description("list the tools of all servers, or search them")
     .argument("[query...]", "what a tool should do, or the name of a server or a tool")
-    .option("--server <name>", "only tools of this server")
+    .option("--server <server>", "only tools of this server")
     .option("--refresh", "ask the servers instead of using the cache")
     .option("--limit <count>", "list at most this many; default 20 with a query", toCount)
     .option("-l, --long", "show the parameters too")
