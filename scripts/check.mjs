@@ -7,7 +7,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /** Scripts of package.json, the slowest first. */
-const CHECKS = ["lint", "package:check", "typecheck", "deadcode", "format:check"];
+const CHECKS = ["lint", "package:check", "typecheck", "deadcode", "format:check", "docs:check"];
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const windows = process.platform === "win32";

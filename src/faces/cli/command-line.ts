@@ -99,6 +99,12 @@ export function readCommandLine(argv: readonly string[], output: CommandLineOutp
     : { kind: "run", command, options: globalOptions(program.opts(), typed) };
 }
 
+/** Every command with its arguments, its options and its help. Nothing in it can be run. */
+export function commandTree(): Parser {
+  const silent = { out: () => {}, err: () => {}, onProblem: () => {}, onHint: () => {} };
+  return describeProgram({ ...silent, width: undefined }, () => {}, undefined);
+}
+
 function endOfOptions(argv: readonly string[]): number {
   const at = argv.indexOf("--");
   return at === -1 ? argv.length : at;

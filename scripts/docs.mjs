@@ -1,0 +1,78 @@
+// Writes what is generated of the docs: `npm run docs`, after a build. With --check it writes nothing, and fails if
+// something is out of date.
+//
+// Each module in scripts/docs/ makes one or more pieces. Its `generate()` returns them as a list of
+//   { page, part, text }  the text between <!-- generated: part --> and <!-- /generated --> in that page
+//   { file, text }        a whole file
+// Paths are relative to the repository. Pages and files get the format that `npm run format` would give them.
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = join(root, "scripts", "docs");
+const isCheck = process.argv.includes("--check");
+
+if (!existsSync(join(root, "dist", "index.js"))) {
+  console.error("The docs are generated from what is built. Run `npm run build` first.");
+  process.exit(1);
+}
+
+const outdated = [];
+for (const [path, text] of await filesToWrite()) {
+  const wanted = formatted(path, text);
+  if (read(path) === wanted) continue;
+  outdated.push(path);
+  if (!isCheck) writeFileSync(join(root, path), wanted);
+}
+
+if (isCheck && outdated.length > 0) {
+  console.error(`Out of date: ${outdated.join(", ")}. Run \`npm run docs\`.`);
+  process.exitCode = 1;
+} else if (!isCheck) {
+  console.log(outdated.length > 0 ? `Written: ${outdated.join(", ")}.` : "Nothing has changed.");
+}
+
+/** By path, as they should be, before they are formatted. */
+async function filesToWrite() {
+  const files = new Map();
+  for (const name of readdirSync(modules).filter((each) => each.endsWith(".mjs"))) {
+    const { generate } = await import(join(modules, name));
+    for (const { page, part, file, text } of await generate()) {
+      if (page === undefined) files.set(file, text);
+      else files.set(page, withPart(files.get(page) ?? read(page), { page, part, text }));
+    }
+  }
+  return files;
+}
+
+function withPart(content, { page, part, text }) {
+  const start = `<!-- generated: ${part} -->`;
+  const end = "<!-- /generated -->";
+  const from = content.indexOf(start);
+  const to = content.indexOf(end, from);
+  if (from === -1 || to === -1)
+    throw new Error(`${page} has no place for ${part}: ${start} … ${end}`);
+  return `${content.slice(0, from + start.length)}\n\n${text.trim()}\n\n${content.slice(to)}`;
+}
+
+function formatted(path, text) {
+  const manifest = createRequire(import.meta.url).resolve("oxfmt/package.json");
+  const { bin } = JSON.parse(readFileSync(manifest, "utf8"));
+  const program = join(dirname(manifest), bin.oxfmt ?? bin);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, `--stdin-filepath=${path}`],
+    { cwd: root, input: text, encoding: "utf8", maxBuffer: 2 ** 26 },
+  );
+  if (status !== 0) throw new Error(`${path} could not be formatted: ${stderr}`);
+  return stdout;
+}
+
+function read(path) {
+  const place = join(root, path);
+  return existsSync(place) ? readFileSync(place, "utf8") : "";
+}
