@@ -72,12 +72,12 @@ export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSe
 const board = {
   toolNames: verified(toolNamesProblem, text(), TOOL_NAMES)
     .describe(
-      "Template of tool names, of `{server}`, `{tool}` and `A-Za-z0-9_-:`. `{tool}` alone keeps the names of a single server's tools.",
+      "Template of tool names. `{tool}` alone keeps the names of a single server's tools.",
       { default: DEFAULT_TOOL_NAMES, examples: ["{server}__{tool}", "{tool}"] },
     )
     .optional(),
   toolNameLength: integer(SHORTEST_NAME, LONGEST_NAME, "characters")
-    .describe("The longest tool name. A longer one is cut and ends in a hash.", { default: 64 })
+    .describe("The longest tool name. Longer ones are cut and end in a hash.", { default: 64 })
     .optional(),
   startupWait: milliseconds(0)
     .describe("How long to wait for servers at the start.", {
@@ -90,7 +90,7 @@ const board = {
     })
     .optional(),
   toolSearch: toolSearch
-    .describe("Whether a model searches for tools. `true` is `on`, `false` is `off`.", {
+    .describe("Whether a model searches for tools.", {
       default: "auto",
       see: "#tool-search",
     })
@@ -140,7 +140,7 @@ const audit = object({
 // An agent
 
 const agentId = verified(agentIdProblem, text(), AGENT_ID).describe(
-  "The agent's name, as in `--agent research`. The rules for server names apply; `default` is reserved.",
+  "The agent's name, as in `--agent research`. `default` is reserved.",
 );
 
 const modelId = matching(
@@ -266,7 +266,9 @@ const modelProvider = byType<ModelProvider>(
       ...providerKeys("openai-compatible"),
       baseUrl: BASE_URL,
       images: flag()
-        .describe("`false`: the models take no images.", { otherwise: "it is tried" })
+        .describe("`false` if the models take no images. For `openai-compatible`.", {
+          otherwise: "it is tried",
+        })
         .optional(),
     }),
   },
@@ -287,7 +289,7 @@ function providerKeys<const Type extends ModelProviderType>(type: Type) {
       })
       .optional(),
     contextWindow: integer(1000, LARGEST_WINDOW, "tokens")
-      .describe("How many tokens fit into a request. Set what your server was started with.", {
+      .describe("How many tokens fit into a request.", {
         otherwise: "by `type`",
       })
       .optional(),
@@ -304,7 +306,7 @@ const rootAdvice = Object.fromEntries(
 
 const root = {
   $schema: textOrEmpty()
-    .describe("Where your editor finds the schema of this file. Plugboard ignores it.", {
+    .describe("For your editor. Plugboard ignores it.", {
       see: "#your-editor",
     })
     .optional(),
@@ -351,7 +353,7 @@ const root = {
     .describe("What servers may reach.")
     .optional(),
   registry: verified(secureUrlProblem, text(), /^https?:/i)
-    .describe("The address of the MCP registry for `add`, `registry`, `outdated` and `update`.", {
+    .describe("The address of the MCP registry.", {
       otherwise: "the official one",
     })
     .optional(),

@@ -104,10 +104,9 @@ export const gatewaySchema = object({
     .describe("PEM files for `https:`.")
     .optional(),
   behindProxy: flag()
-    .describe(
-      "Something in front of the gateway ends TLS. A client's address is then the last one in `X-Forwarded-For`.",
-      { default: false },
-    )
+    .describe("Something in front of the gateway ends TLS and sets `X-Forwarded-For`.", {
+      default: false,
+    })
     .optional(),
   publicUrl: verified(publicUrlProblem, text(), /^https?:/i)
     .describe("What clients call the gateway. `jwt` needs it.", {
@@ -134,10 +133,9 @@ export const gatewaySchema = object({
   jwt: jwt.describe("Accepts tokens of your identity provider.").optional(),
   limits: limits.describe("What one gateway takes.").optional(),
   sessionTimeout: milliseconds()
-    .describe(
-      "How long a client may do nothing until it is put away, with its own servers. It goes on with its next request.",
-      { default: 30 * MINUTE },
-    )
+    .describe("How long an idle client is kept in memory, with its own servers.", {
+      default: 30 * MINUTE,
+    })
     .optional(),
   idleTimeout: milliseconds()
     .describe("How long a gateway in the background runs unused.", {
@@ -146,10 +144,10 @@ export const gatewaySchema = object({
     })
     .optional(),
   approvalWait: milliseconds(0)
-    .describe(
-      "How long a call waits for `plugboard approvals` if its client cannot ask. 0 refuses at once.",
-      { default: 5 * MINUTE, see: "gateway.md#approval" },
-    )
+    .describe("How long a call waits for `plugboard approvals`; 0 refuses at once.", {
+      default: 5 * MINUTE,
+      see: "gateway.md#approval",
+    })
     .optional(),
 });
 

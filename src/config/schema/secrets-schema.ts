@@ -31,7 +31,7 @@ const helper = object({
   ).describe("The absolute path of the program."),
   args: listOf(text()).describe("Its first arguments.", { default: [] }).optional(),
   protocol: oneOf(["argument", "json"])
-    .describe("How it is asked: with the path as its last argument, or with JSON on stdin.", {
+    .describe("Gets the path as its last argument, or JSON on stdin.", {
       default: "argument",
     })
     .optional(),
@@ -206,7 +206,7 @@ export const secretsSchema: Schema<SecretSettings> = object({
       .describe("One of several accounts.", { otherwise: "the one that `op` uses" })
       .optional(),
   })
-    .describe("1Password.")
+    .describe("Secrets of 1Password.")
     .optional(),
   keyring: object({
     service: text()

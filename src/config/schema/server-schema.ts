@@ -122,14 +122,14 @@ const oauth = either(
         .describe("The `https:` URL of a document that describes this client.")
         .optional(),
       scope: text()
-        .describe("Scopes to request besides those that the server asks for, separated by spaces.")
+        .describe("Scopes to request besides those that the server asks for.")
         .optional(),
       issuer: resolvableUrl()
         .describe("The only authorization server that may be used.")
         .optional(),
       redirectUri: verified(redirectUriProblem, text(), /^https?:/i)
         .describe(
-          "Where the browser is sent afterwards. On this machine Plugboard listens there; elsewhere your `onAuthorization` returns the URL.",
+          "Where the browser is sent. Plugboard listens there if it is this machine; else your `onAuthorization` returns the URL.",
           { otherwise: "a free port" },
         )
         .optional(),
@@ -146,13 +146,13 @@ const tls = object({
 
 const connection = {
   transport: transport
-    .describe("How to talk to the server. `streamable-http` is another name for `http`.", {
+    .describe("How to talk to the server. `streamable-http` means `http`.", {
       otherwise: "from `command` or `url`",
     })
     .optional(),
   type: transport.describe("Another name for `transport`.").optional(),
   command: resolvablePath()
-    .describe("The program, without arguments. It is started without a shell.", {
+    .describe("The program, without arguments. No shell is involved.", {
       examples: ["npx", "uvx", "~/bin/my-server"],
     })
     .optional(),
@@ -163,17 +163,16 @@ const connection = {
     })
     .optional(),
   env: mapOf(resolvableOrEmpty(), variableNameProblem, VARIABLE_NAME)
-    .describe(
-      "Its environment variables, besides basic ones such as `PATH` and `HOME`. It inherits no others.",
-      { examples: [{ API_KEY: "secret://keyring/docs" }] },
-    )
+    .describe("Its environment variables. Besides them it gets only basic ones such as `PATH`.", {
+      examples: [{ API_KEY: "secret://keyring/docs" }],
+    })
     .optional(),
   cwd: resolvablePath()
     .describe("Its working directory.", { otherwise: "`workspace`, else the current directory" })
     .optional(),
   workingDir: resolvablePath().describe("Another name for `cwd`.").optional(),
   url: resolvableUrl()
-    .describe("The URL of a remote server. Streamable HTTP is tried first, then SSE.", {
+    .describe("A remote server. Streamable HTTP is tried first, then SSE.", {
       examples: ["https://example.com/mcp"],
     })
     .optional(),
@@ -182,9 +181,11 @@ const connection = {
       examples: [{ Authorization: "Bearer ${DOCS_TOKEN}" }],
     })
     .optional(),
-  auth: auth.describe("A token or key that you have.").optional(),
+  auth: auth
+    .describe("A token or key that you have. `header` is `X-API-Key` by default.")
+    .optional(),
   oauth: oauth
-    .describe("How to sign in if the server asks for it. `false` never signs in.", {
+    .describe("How to sign in. `false` never does.", {
       default: true,
       see: "#oauth",
     })
@@ -235,7 +236,7 @@ export const patterns = listOf(text());
 /** The keys of a block of rules. */
 export const toolRules = {
   allow: patterns
-    .describe("Only these tools may be called. An empty list allows none.", {
+    .describe("Only these tools may be called.", {
       otherwise: "all",
       see: "#rules-for-tools",
       examples: [["files/read_*"]],
@@ -244,7 +245,6 @@ export const toolRules = {
   deny: patterns
     .describe("These tools are refused.", {
       default: [],
-      see: "#rules-for-tools",
       examples: [["*/delete_*"]],
     })
     .optional(),
@@ -253,7 +253,7 @@ export const toolRules = {
     [Array.isArray, patterns],
     "true, false or a list of tools",
   )
-    .describe("Only the owner may call these tools (`--owner`). `true` means all.", {
+    .describe("Only the owner (`--owner`) may call these; `true` is all.", {
       default: false,
     })
     .optional(),
@@ -311,7 +311,7 @@ const resources = either(
 
 const treatment = {
   enabled: flag()
-    .describe("`false` keeps the entry, and the server never starts.", { default: true })
+    .describe("`false` keeps the entry without the server.", { default: true })
     .optional(),
   timeout: milliseconds()
     .describe("How long a start may take, and then listing its tools.", { default: 30_000 })
@@ -326,29 +326,28 @@ const treatment = {
     .optional(),
   maxRestarts: integer(0, 1000)
     .describe(
-      "How often in a row it is started again before it counts as failed. A minute of health starts the count anew. A remote server is always tried again, except with 0.",
+      "How often in a row it is started again. A minute of health starts the count anew. Remote servers are always tried again, except with 0.",
       { default: 5 },
     )
     .optional(),
   lazy: flag()
-    .describe(
-      "Starts the server on first use, and to list its tools if the list is older than a day.",
-      { default: false },
-    )
+    .describe("Starts the server on first use, and once a day to list its tools.", {
+      default: false,
+    })
     .optional(),
   idleTimeout: milliseconds(0)
-    .describe("Stops the server after so long without a call. 0 is never.", {
+    .describe("Stops the server after so long without a call; 0 never.", {
       otherwise: '`0`; an hour with `scope: "session"`',
     })
     .optional(),
   keepAlive: flag()
-    .describe("Keeps the server running between commands, in a gateway in the background.", {
+    .describe("Keeps the server running between commands.", {
       otherwise: "the agent's, else `false`",
       see: "gateway.md#keep-alive",
     })
     .optional(),
   scope: oneOf(["shared", "session"])
-    .describe("One server for all sessions of an agent, or one for each session.", {
+    .describe("One server for all sessions, or one for each.", {
       default: "shared",
       see: "#servers-of-sessions",
     })
@@ -362,7 +361,7 @@ const treatment = {
     /^[A-Za-z0-9_-]{1,64}$/,
     "is not a prefix for tool names; expected 1 to 64 of A-Z a-z 0-9 _ -",
   )
-    .describe("Replaces the server's name in tool names: 1 to 64 of `A-Za-z0-9_-`.")
+    .describe("Replaces the server's name in tool names.")
     .optional(),
   include: include
     .describe("Which of its tools a model gets.", { default: "always", see: "#tools-for-people" })
@@ -383,7 +382,7 @@ const treatment = {
     })
     .optional(),
   trusted: flag()
-    .describe("Believes what the server says about its tools, such as that one only reads.", {
+    .describe("Believes what the server says about its tools.", {
       default: false,
     })
     .optional(),
@@ -395,24 +394,24 @@ const treatment = {
     .optional(),
   resources: resources
     .describe(
-      "`true` or `context` puts the text of its resources into prompts, `list` only their names, `false` hides them.",
+      "`true` or `context` puts resources into prompts, `list` their names, `false` nothing.",
       { default: true, see: "resources.md#resources-in-a-prompt" },
     )
     .optional(),
   resourceFilter: patterns
     .describe(
-      "Shows only these resources: patterns for whole URIs (`file:///docs/*`), or parts of them (`docs/`).",
+      "Only these resources: patterns for URIs (`file:///docs/*`), or parts of them (`docs/`).",
       { otherwise: "all", examples: [["file:///docs/*"]] },
     )
     .optional(),
   resourceRefreshMs: milliseconds(0)
-    .describe("How long lists and texts of resources are kept. 0 keeps nothing.", {
+    .describe("How long resources are kept. 0 keeps nothing.", {
       default: 300_000,
     })
     .optional(),
   roots: roots
     .describe(
-      "Directories that the server gets as roots. `true` is the working directory. Some servers use them instead of the directories in `args`.",
+      "Directories that the server gets as roots, which some servers use instead of `args`. `true` is the working directory.",
       { otherwise: "the agent's, else `false`", see: "server-requests.md#roots" },
     )
     .optional(),
@@ -475,9 +474,7 @@ const keys = {
   ...connection,
   ...treatment,
   provenance: provenance
-    .describe(
-      "Where the entry came from. `plugboard add` writes it; `outdated` and `update` read it. It has no effect on the server.",
-    )
+    .describe("Where the entry came from. `plugboard add` writes it, for `plugboard update`.")
     .optional(),
 } satisfies {
   [Key in keyof ServerConfig]-?: Schema<ServerConfig[Key]>;
