@@ -86,8 +86,7 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     limits: {
       bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
       headerBytes: limits.headerBytes ?? 32 * 1024,
-      // `true` is not valid.
-      requestsPerMinute: (limits.requestsPerMinute as number | false | undefined) ?? 60_000,
+      requestsPerMinute: limits.requestsPerMinute ?? 60_000,
       connections: limits.connections ?? 2000,
       sessions: limits.sessions ?? 10_000,
     },

@@ -12,8 +12,8 @@ import { atKey, formatProblem, type Issue, type KeyPath, throwIfAny, toProblems 
 import { SESSION_IDLE_MS, toDefinition } from "./layers/definition.ts";
 import { placedRules } from "./layers/guard.ts";
 import { layerIssues, overlay } from "./layers/merge.ts";
-import { anyObject, check } from "./schema/schema.ts";
-import { acpServerSchema, isAcpServer } from "./schema/server-schema.ts";
+import { check } from "./schema/schema.ts";
+import { acpServerSchema, isAcpServer, sessionServersSchema } from "./schema/server-schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { serverNameProblem } from "./schema/values.ts";
 import { serverWarnings } from "./schema/warnings.ts";
@@ -38,7 +38,7 @@ export function parseSessionServers(
   const layer = readServers(Object.fromEntries(others), path);
   throwIfAny(
     [
-      ...check(anyObject(), servers, path).issues,
+      ...check(sessionServersSchema, servers, path).issues,
       ...layer.issues,
       ...layerIssues(layer),
       ...[...inClient].flatMap(([name, server]) =>

@@ -1,13 +1,15 @@
-// The examples of docs/configuration.md do what it says they do, and its table has every key.
+// The examples of docs/configuration.md do what it says they do, and its tables have every key.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../src/board.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/config/issue.ts";
-import type { ServerConfig } from "../../src/model/server-config.ts";
-import type { OAuthSettings } from "../../src/model/authorization.ts";
+import { agentSchema, rootSchema } from "../../src/config/schema/file-schema.ts";
+import type { Schema, Shape } from "../../src/config/schema/schema.ts";
+import { SERVER_KEYS, serverSchema } from "../../src/config/schema/server-schema.ts";
+import { gatewaySettings } from "../../src/config/gateway.ts";
+import { toDefinition } from "../../src/config/layers/definition.ts";
 import { createPolicy } from "../../src/guard/policy.ts";
 import { serverGuards } from "../../src/guard/server-guards.ts";
 import { callOf, pass, refusal, subject } from "../guard/subjects.ts";
@@ -15,106 +17,41 @@ import { failure, writeConfig } from "./files.ts";
 
 const page = await readFile(new URL("../../docs/configuration.md", import.meta.url), "utf8");
 
-const [
-  example = "",
-  native = "",
-  models = "",
-  rules = "",
-  _contents = "",
-  sessions = "",
-  mistakes = "",
-  doubts = "",
-] = blocks("json5");
-const [mistakesOutput = "", doubtsOutput = ""] = blocks("text");
+const [first = "", agents = "", native = "", models = "", sessions = ""] = blocks("json5");
+const [mistakes = ""] = blocks("json");
+const [mistakesOutput = ""] = blocks("text");
 const [nativeModule = ""] = blocks("js");
-
-/** Complete by its type, so a key that is added to it is missed in the table. */
-const SERVER_KEYS: Record<keyof ServerConfig, true> = {
-  enabled: true,
-  transport: true,
-  type: true,
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  workingDir: true,
-  url: true,
-  headers: true,
-  auth: true,
-  oauth: true,
-  tls: true,
-  allowInsecure: true,
-  allowPrivate: true,
-  timeout: true,
-  toolTimeout: true,
-  restartOnCrash: true,
-  maxRestarts: true,
-  lazy: true,
-  idleTimeout: true,
-  keepAlive: true,
-  scope: true,
-  protocol: true,
-  toolPrefix: true,
-  include: true,
-  tools: true,
-  approval: true,
-  pins: true,
-  trusted: true,
-  framing: true,
-  resources: true,
-  resourceFilter: true,
-  resourceRefreshMs: true,
-  roots: true,
-  sampling: true,
-  rateLimit: true,
-  concurrency: true,
-  maxResultBytes: true,
-  maxMessageBytes: true,
-  provenance: true,
-};
-
-/** Complete by its type, too. */
-const OAUTH_KEYS: Record<keyof OAuthSettings, true> = {
-  grant: true,
-  clientId: true,
-  clientSecret: true,
-  privateKey: true,
-  algorithm: true,
-  clientMetadataUrl: true,
-  scope: true,
-  issuer: true,
-  redirectUri: true,
-};
 
 function blocks(language: string): string[] {
   const pattern = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm");
   return Array.from(page.matchAll(pattern), ([, content = ""]) => content);
 }
 
-function tableOf(heading: string): string[][] {
+/** The keys in the first column of every table between two headings of the second level. */
+function keysUnder(heading: string): string[] {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const [body = ""] = section.split("\n## ");
-  const rows = body.split("\n").filter((line) => line.startsWith("| `"));
-  return rows.map((row) =>
-    row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+  const rows = body.split("\n").filter((line) => /^\| \[?`/.test(line));
+  return rows.map((row) => /`([^`]*)`/.exec(row)?.[1] ?? "");
 }
 
 describe("the page on configuration", () => {
-  it("has an example that loads without a warning", async () => {
-    const file = await writeConfig(example);
-    const { servers, warnings } = await loadConfig(file);
-    expect(servers.map(({ name }) => name)).toEqual(["files", "memory"]);
+  it("begins with a file that loads without a warning", async () => {
+    const { servers, warnings } = await loadConfig(await writeConfig(first));
+    expect(servers.map(({ name }) => name)).toEqual(["files", "docs"]);
     expect(warnings).toEqual([]);
-    const research = await loadConfig(file, "research");
-    expect(research.servers.map(({ name, enabled }) => [name, enabled])).toEqual([
-      ["files", true],
-      ["memory", false],
-      ["everything", true],
-    ]);
+  });
+
+  it("has an example of agents that get what it says", async () => {
+    const file = await writeConfig(agents);
+    const enabled = async (agent?: string) => {
+      const { servers, warnings } = await loadConfig(file, agent);
+      expect(warnings).toEqual([]);
+      return servers.filter((each) => each.enabled).map(({ name }) => name);
+    };
+    expect(await enabled()).toEqual(["files", "memory"]);
+    expect(await enabled("notes")).toEqual(["memory"]);
+    expect(await enabled("docs")).toEqual(["files", "memory"]);
   });
 
   it("has an example for the servers of sessions that loads without a warning", async () => {
@@ -146,27 +83,32 @@ describe("the page on configuration", () => {
     expect(`${message.replaceAll(file, "/home/me/plugboard.json")}\n`).toBe(mistakesOutput);
   });
 
-  it("shows the warnings there are", async () => {
-    const file = await writeConfig(doubts);
+  it("shows a warning that there is", async () => {
+    const file = await writeConfig('{ mcpServers: { a: { command: "a", timeout: 30 } } }');
     const { warnings } = await loadConfig(file);
-    const lines = warnings.map((warning) => `${formatProblem(warning)}\n`).join("");
-    expect(lines.replaceAll(file, "/home/me/plugboard.json")).toBe(doubtsOutput);
+    expect(warnings.map(({ message }) => page.includes(`\`${message}\``))).toEqual([true]);
   });
 
-  it("has a row for every key of a server", () => {
-    const keys = tableOf("Server keys").map(([key = ""]) => key.replaceAll("`", ""));
-    expect(keys).toEqual(Object.keys(SERVER_KEYS));
-  });
-
-  it("has a row for every key of oauth", () => {
-    const keys = tableOf("oauth").map(([key = ""]) => key.replaceAll("`", ""));
-    expect(keys).toEqual(Object.keys(OAUTH_KEYS));
+  it.each([
+    ["Server keys", serverSchema.shape],
+    ["oauth", serverSchema.shape, "oauth"],
+    ["Agent keys", agentSchema.shape],
+    ["Settings for secrets", rootSchema.shape, "secrets"],
+    ["The gateway", rootSchema.shape, "gateway"],
+  ])("has a row for every key under %s", (heading, shape, inside) => {
+    const rows = keysUnder(heading);
+    const keys = inside === undefined ? topKeys(shape) : topKeys(keysOf(shape)[inside]?.shape);
+    const prefix = heading === "oauth" || inside === undefined ? "" : `${inside}.`;
+    const missing = keys.filter(
+      (key) => !rows.some((row) => row === `${prefix}${key}` || row.startsWith(`${prefix}${key}.`)),
+    );
+    // It has no keys to show.
+    expect(missing).toEqual(inside === "secrets" ? ["env"] : []);
   });
 
   it("has rules that do what it says", async () => {
-    const file = await writeConfig(rules);
-    const { servers, guard, warnings } = await loadConfig(file, "research");
-    expect(warnings).toEqual([]);
+    const file = await writeConfig(agents);
+    const { servers, guard } = await loadConfig(file, "docs");
     const policy = createPolicy({
       rules: guard?.rules,
       servers: serverGuards(servers),
@@ -174,11 +116,91 @@ describe("the page on configuration", () => {
     });
     const judged = (name: string) => policy.judge(subject(name)).kind;
     expect(judged("files/read_file")).toBe("allowed");
+    expect(judged("files/list_directory")).toBe("refused");
     expect(judged("files/write_file")).toBe("refused");
-    expect(judged("memory/search_nodes")).toBe("allowed");
-    expect(judged("memory/delete_entities")).toBe("refused");
+    expect(judged("memory/search_nodes")).toBe("refused");
     const { stage } = policy;
     const { message } = await refusal(pass(stage, callOf(subject("files/write_file"))));
     expect(page).toContain(`\`${message}\``);
   });
 });
+
+describe("the descriptions in the schema", () => {
+  const described = [
+    ...allKeys(rootSchema.shape, ""),
+    ...allKeys(serverSchema.shape, "servers"),
+    ...allKeys(agentSchema.shape, "agents"),
+  ];
+
+  it("say something about every key, in sentences", () => {
+    expect(described.length).toBeGreaterThan(150);
+    const wrong = described.filter(
+      ({ schema }) => !/^[A-Z`].*[.!]$/.test(schema.description?.text ?? ""),
+    );
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it("have defaults and examples that the schema accepts", () => {
+    const wrong = described.flatMap(({ path, schema }) => {
+      const { default: value, examples = [] } = schema.description ?? {};
+      const values = value === undefined ? examples : [value, ...examples];
+      return values.flatMap((each) => schema.issues(each, [path]));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("have the defaults that a server really has", () => {
+    const definition: Record<string, unknown> = {
+      ...toDefinition({ name: "a", origin: "agent", server: { command: "a" }, rules: [] }, "/"),
+    };
+    const compared = SERVER_KEYS.filter((key) => definition[key] !== undefined);
+    expect(compared).toEqual(
+      expect.arrayContaining(["timeout", "toolTimeout", "maxRestarts", "lazy", "maxMessageBytes"]),
+    );
+    const keys = keysOf(serverSchema.shape);
+    for (const key of compared) {
+      const { default: value, otherwise } = keys[key]?.description ?? {};
+      if (otherwise === undefined) expect([key, value]).toEqual([key, definition[key]]);
+      else
+        expect([key, otherwise]).toEqual([key, expect.stringContaining(`\`${definition[key]}\``)]);
+    }
+  });
+
+  it("have the defaults that a gateway really has", () => {
+    const keys = keysOf(keysOf(rootSchema.shape)["gateway"]?.shape);
+    const { limits, ...settings } = gatewaySettings();
+    const real = { ...settings, ...limits };
+    const all = { ...keys, ...keysOf(keys["limits"]?.shape) };
+    const described = Object.keys(real).map((key) => [key, all[key]?.description?.default]);
+    expect(Object.fromEntries(described)).toEqual(real);
+  });
+});
+
+function keysOf(shape: Shape | undefined): Readonly<Record<string, Schema<unknown>>> {
+  return shape?.kind === "object" ? shape.keys : {};
+}
+
+/** Those of the object among several kinds of value, too. */
+function topKeys(shape: Shape | undefined): string[] {
+  const shapes = shape?.kind === "either" ? shape.schemas.map((each) => each.shape) : [shape];
+  return shapes.flatMap((each) => Object.keys(keysOf(each)));
+}
+
+/** Every key in the shape, however deep, but not within other servers and agents. */
+function allKeys(shape: Shape, path: string): { path: string; schema: Schema<unknown> }[] {
+  switch (shape.kind) {
+    case "object":
+      return Object.entries(shape.keys).flatMap(([key, schema]) => [
+        { path: `${path}.${key}`, schema },
+        ...allKeys(schema.shape, `${path}.${key}`),
+      ]);
+    case "map":
+      return allKeys(shape.values.shape, `${path}.*`);
+    case "list":
+      return allKeys(shape.item.shape, `${path}[]`);
+    case "either":
+      return shape.schemas.flatMap((each) => allKeys(each.shape, path));
+    default:
+      return [];
+  }
+}

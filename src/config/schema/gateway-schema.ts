@@ -1,11 +1,13 @@
 // The schema of the root block `gateway`, and what its keys need of each other and of the rest of the file.
 
+import { DEFAULT_PORT } from "../../model/gateway-settings.ts";
 import { bindingProblem } from "../../net/binding.ts";
 import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
 import { closest } from "../../util/closest.ts";
 import { atKey, atValue, type Issue, quote } from "../issue.ts";
 import {
+  atLeastOne,
   check,
   either,
   flag,
@@ -13,10 +15,10 @@ import {
   integer,
   listOf,
   mapOf,
+  matching,
   object,
+  off,
   oneOf,
-  type Schema,
-  schema,
   text,
   verified,
 } from "./schema.ts";
@@ -25,6 +27,7 @@ import { bytes, milliseconds, urlProblem } from "./values.ts";
 const PATH = ["gateway"];
 
 const MEBIBYTE = 1024 * 1024;
+const MINUTE = 60_000;
 const MOST_REQUESTS = 100_000_000;
 const MOST_CONNECTIONS = 1_000_000;
 
@@ -43,42 +46,109 @@ const ALGORITHMS = [
   "Ed25519",
 ] as const;
 
+/** RFC 6749: visible ASCII without quotes and backslashes. */
+const SCOPE = /^[!#-[\]-~]+$/;
+
 const jwt = object({
   issuers: atLeastOne(
     object({
-      issuer: verified(issuerProblem),
-      jwksUri: verified(urlProblem).optional(),
-      algorithms: atLeastOne(oneOf(ALGORITHMS)),
+      issuer: verified(issuerProblem, text(), /^https?:/i).describe("Exactly the token's `iss`."),
+      jwksUri: verified(urlProblem, text(), /^https?:/i)
+        .describe("Where its keys are.", { otherwise: "from its metadata" })
+        .optional(),
+      algorithms: atLeastOne(oneOf(ALGORITHMS)).describe("The signatures that are accepted."),
     }),
-  ),
-  scopes: mapOf(text(), scopeProblem).optional(),
+  ).describe("Whose JWTs are accepted."),
+  scopes: mapOf(text(), scopeProblem, SCOPE)
+    .describe("Which scope is for which agent. Without it, the audience alone decides.", {
+      examples: [{ "plugboard:code": "coder" }],
+    })
+    .optional(),
 });
 
 const limits = object({
-  bodyBytes: bytes(256 * MEBIBYTE).optional(),
-  headerBytes: bytes(MEBIBYTE).optional(),
+  bodyBytes: bytes(256 * MEBIBYTE)
+    .describe("The largest request.", { default: 16 * MEBIBYTE })
+    .optional(),
+  headerBytes: bytes(MEBIBYTE)
+    .describe("The headers of a request together.", { default: 32 * 1024 })
+    .optional(),
   requestsPerMinute: either(
-    [(value) => value === false, flag()],
+    [(value) => value === false, off()],
     [(value) => typeof value === "number", integer(1, MOST_REQUESTS)],
     `a whole number from 1 to ${MOST_REQUESTS}, or false for no limit`,
-  ).optional(),
-  connections: integer(1, MOST_CONNECTIONS).optional(),
-  sessions: integer(1, MOST_CONNECTIONS).optional(),
+  )
+    .describe("Requests of one caller in a minute. `false` is no limit.", { default: 60_000 })
+    .optional(),
+  connections: integer(1, MOST_CONNECTIONS)
+    .describe("Open connections.", { default: 2000 })
+    .optional(),
+  sessions: integer(1, MOST_CONNECTIONS)
+    .describe("Clients that are kept in memory.", { default: 10_000 })
+    .optional(),
 });
 
 export const gatewaySchema = object({
-  host: text().optional(),
-  port: integer(0, 65_535).optional(),
-  tls: object({ cert: text(), key: text() }).optional(),
-  behindProxy: flag().optional(),
-  publicUrl: verified(publicUrlProblem).optional(),
-  allowedHosts: listOf(verified(hostProblem)).optional(),
-  allowedOrigins: listOf(verified(originProblem)).optional(),
-  jwt: jwt.optional(),
-  limits: limits.optional(),
-  sessionTimeout: milliseconds().optional(),
-  idleTimeout: milliseconds().optional(),
-  approvalWait: milliseconds(0).optional(),
+  host: text()
+    .describe("The address to listen at. One that others reach needs `tls` or `behindProxy`.", {
+      default: "127.0.0.1",
+    })
+    .optional(),
+  port: integer(0, 65_535)
+    .describe("The port to listen at. 0 takes any free port.", { default: DEFAULT_PORT })
+    .optional(),
+  tls: object({
+    cert: text().describe("The certificate."),
+    key: text().describe("Its key."),
+  })
+    .describe("PEM files for `https:`.")
+    .optional(),
+  behindProxy: flag()
+    .describe("Something in front of the gateway ends TLS and sets `X-Forwarded-For`.", {
+      default: false,
+    })
+    .optional(),
+  publicUrl: verified(publicUrlProblem, text(), /^https?:/i)
+    .describe("What clients call the gateway. `jwt` needs it.", {
+      examples: ["https://gateway.example.com"],
+    })
+    .optional(),
+  allowedHosts: listOf(
+    matching(
+      /^(?:(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[[\dA-Fa-f:.]+\])(?::\d{1,5})?$/,
+      'is not a host; expected one such as gateway.example.com, *.example.com or localhost:8080, without "https://"',
+    ),
+  )
+    .describe("Further `Host` headers, besides this machine, `host` and `publicUrl`.", {
+      default: [],
+      examples: [["gateway.example.com", "*.example.com"]],
+    })
+    .optional(),
+  allowedOrigins: listOf(verified(originProblem, text(), /^https?:\/\//))
+    .describe("Web pages that may use the gateway, besides that of `publicUrl`.", {
+      default: [],
+      examples: [["https://app.example.com"]],
+    })
+    .optional(),
+  jwt: jwt.describe("Accepts tokens of your identity provider.").optional(),
+  limits: limits.describe("What one gateway takes.").optional(),
+  sessionTimeout: milliseconds()
+    .describe("How long an idle client is kept in memory, with its own servers.", {
+      default: 30 * MINUTE,
+    })
+    .optional(),
+  idleTimeout: milliseconds()
+    .describe("How long a gateway in the background runs unused.", {
+      default: 5 * MINUTE,
+      see: "gateway.md#keep-alive",
+    })
+    .optional(),
+  approvalWait: milliseconds(0)
+    .describe("How long a call waits for `plugboard approvals`; 0 refuses at once.", {
+      default: 5 * MINUTE,
+      see: "gateway.md#approval",
+    })
+    .optional(),
 });
 
 export type GatewayBlock = Infer<typeof gatewaySchema>;
@@ -123,15 +193,6 @@ function repeatedIssuers({ jwt: block }: GatewayBlock): Issue[] {
   );
 }
 
-function atLeastOne<Item>(item: Schema<Item>): Schema<Item[]> {
-  const list = listOf(item);
-  return schema((value, path) =>
-    Array.isArray(value) && value.length === 0
-      ? [atValue(path, "is an empty list; expected at least one")]
-      : list.issues(value, path),
-  );
-}
-
 function issuerProblem(url: string): string | undefined {
   const isLonger = /[?#]/.test(url);
   return (
@@ -148,12 +209,6 @@ function publicUrlProblem(url: string): string | undefined {
     : "is plain http; expected https, since clients send their tokens to it";
 }
 
-function hostProblem(host: string): string | undefined {
-  return /^(?:(?:\*\.)?[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)
-    ? undefined
-    : 'is not a host; expected one such as gateway.example.com, *.example.com or localhost:8080, without "https://"';
-}
-
 function originProblem(origin: string): string | undefined {
   const isOrigin =
     /^https?:\/\//.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin;
@@ -162,9 +217,8 @@ function originProblem(origin: string): string | undefined {
     : "is not the origin of a web page; expected one such as https://app.example.com, without a path";
 }
 
-/** RFC 6749: visible ASCII without quotes and backslashes. */
 function scopeProblem(scope: string): string | undefined {
-  return /^[!#-[\]-~]+$/.test(scope)
+  return SCOPE.test(scope)
     ? undefined
     : "is not a scope; expected visible characters without spaces, quotes and backslashes";
 }

@@ -6,17 +6,35 @@ import type { AzureAuth, SecretSettings, VaultAuth } from "../../model/secret-pr
 import { plainHost } from "../../net/host-list.ts";
 import { isLocal } from "../../net/policy.ts";
 import { mentionsSecret } from "../../model/secret-reference.ts";
-import { byType, listOf, mapOf, object, oneOf, type Schema, text, verified } from "./schema.ts";
+import {
+  byType,
+  listOf,
+  mapOf,
+  matching,
+  object,
+  oneOf,
+  type Schema,
+  text,
+  verified,
+} from "./schema.ts";
 import { resolvable, urlProblem } from "./values.ts";
+
+const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/;
+
+const HELPER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const helper = object({
   command: verified((command) =>
     isAbsolute(command)
       ? undefined
       : "is not an absolute path; expected one, so that nothing else on PATH can take its place",
-  ),
-  args: listOf(text()).optional(),
-  protocol: oneOf(["argument", "json"]).optional(),
+  ).describe("The absolute path of the program."),
+  args: listOf(text()).describe("Its first arguments.", { default: [] }).optional(),
+  protocol: oneOf(["argument", "json"])
+    .describe("Gets the path as its last argument, or JSON on stdin.", {
+      default: "argument",
+    })
+    .optional(),
 });
 
 const file = verified((path) =>
@@ -26,92 +44,184 @@ const file = verified((path) =>
 );
 
 /** A credential that opens another provider. It is never written out, and comes from a provider that needs none of these. */
-const credential = verified(credentialProblem, resolvable());
+const credential = verified(credentialProblem, resolvable(), /\$\{|secret:\/\/|^op:\/\//);
+
+const vaultMount = text().describe("Where the method is mounted.", { otherwise: "its own name" });
 
 const vaultAuth = byType<VaultAuth>(
   {
-    token: object({ type: oneOf(["token"]), token: credential.optional() }),
+    token: object({
+      type: oneOf(["token"]).describe("The method."),
+      token: credential
+        .describe("The token.", { otherwise: "`VAULT_TOKEN`, else `~/.vault-token`" })
+        .optional(),
+    }),
     approle: object({
-      type: oneOf(["approle"]),
-      roleId: text(),
-      secretId: credential.optional(),
-      mount: text().optional(),
+      type: oneOf(["approle"]).describe("The method."),
+      roleId: text().describe("The id of the role."),
+      secretId: credential.describe("Its secret.").optional(),
+      mount: vaultMount.optional(),
     }),
     kubernetes: object({
-      type: oneOf(["kubernetes"]),
-      role: text(),
-      tokenFile: file.optional(),
-      mount: text().optional(),
+      type: oneOf(["kubernetes"]).describe("The method."),
+      role: text().describe("The role in Vault."),
+      tokenFile: file
+        .describe("The token of the service account.", { otherwise: "that of the pod" })
+        .optional(),
+      mount: vaultMount.optional(),
     }),
   },
   "an object with a type",
 );
 
-const azureClient = { tenantId: text().optional(), clientId: text().optional() };
+const tenantId = text().describe("The tenant.", { otherwise: "`AZURE_TENANT_ID`" }).optional();
+const clientId = text().describe("The client.", { otherwise: "`AZURE_CLIENT_ID`" }).optional();
 
 const azureAuth = byType<AzureAuth>(
   {
     "client-secret": object({
-      type: oneOf(["client-secret"]),
-      ...azureClient,
-      clientSecret: credential.optional(),
+      type: oneOf(["client-secret"]).describe("The method."),
+      tenantId,
+      clientId,
+      clientSecret: credential
+        .describe("The client's secret.", { otherwise: "`AZURE_CLIENT_SECRET`" })
+        .optional(),
     }),
     "workload-identity": object({
-      type: oneOf(["workload-identity"]),
-      ...azureClient,
-      tokenFile: file.optional(),
+      type: oneOf(["workload-identity"]).describe("The method."),
+      tenantId,
+      clientId,
+      tokenFile: file
+        .describe("The federated token.", { otherwise: "`AZURE_FEDERATED_TOKEN_FILE`" })
+        .optional(),
     }),
     "managed-identity": object({
-      type: oneOf(["managed-identity"]),
-      clientId: text().optional(),
+      type: oneOf(["managed-identity"]).describe("The method."),
+      clientId,
     }),
-    az: object({ type: oneOf(["az"]), tenantId: text().optional() }),
+    az: object({ type: oneOf(["az"]).describe("The method."), tenantId }),
   },
   "an object with a type",
 );
 
 export const secretsSchema: Schema<SecretSettings> = object({
-  env: object({}).optional(),
-  file: object({ path: text().optional() }).optional(),
-  exec: mapOf(helper, helperNameProblem).optional(),
+  env: object({}).describe("`secret://env/NAME` has no settings.").optional(),
+  file: object({
+    path: text()
+      .describe("The file that new values are put into.", {
+        otherwise: "`secrets.json` in `$PLUGBOARD_HOME`",
+      })
+      .optional(),
+  })
+    .describe("For `secret://file/…`.")
+    .optional(),
+  exec: mapOf(helper, helperNameProblem, HELPER_NAME)
+    .describe("Helper programs by name, for `secret://exec/name/…`.", {
+      see: "secrets.md#helper-programs",
+    })
+    .optional(),
   gcp: object({
-    project: text().optional(),
-    endpoint: verified(hostProblem).optional(),
-  }).optional(),
+    project: text()
+      .describe("The project of `secret://gcp/NAME`.", {
+        otherwise: "`GOOGLE_CLOUD_PROJECT`, else that of your credentials",
+      })
+      .optional(),
+    endpoint: matching(
+      /^(?:[\w-]+(?:\.[\w-]+)*|\[[\dA-Fa-f:.]+\])(?::\d{1,5})?$/,
+      'is not a host; expected one such as secretmanager.europe-west3.rep.googleapis.com or localhost:8085, without "https://"',
+    )
+      .describe(
+        "`host` or `host:port` of a regional endpoint, or of an emulator on this machine.",
+        {
+          otherwise: "`SECRET_MANAGER_EMULATOR_HOST`, else Google's",
+        },
+      )
+      .optional(),
+  })
+    .describe("Google Cloud Secret Manager.")
+    .optional(),
   aws: object({
-    region: text().optional(),
-    profile: text().optional(),
-    endpoint: verified(urlProblem).optional(),
-  }).optional(),
+    region: text()
+      .describe("The region. An ARN has its own.", {
+        otherwise: "`AWS_REGION`, `AWS_DEFAULT_REGION`, else that of the profile",
+      })
+      .optional(),
+    profile: text()
+      .describe("A profile of your AWS configuration.", { otherwise: "`AWS_PROFILE`" })
+      .optional(),
+    endpoint: verified(urlProblem, text(), /^https?:/i)
+      .describe("A URL, such as that of an emulator.", {
+        otherwise: "`AWS_ENDPOINT_URL_SECRETS_MANAGER`, `AWS_ENDPOINT_URL`",
+      })
+      .optional(),
+  })
+    .describe("AWS Secrets Manager.")
+    .optional(),
   vault: object({
-    address: verified(urlProblem).optional(),
-    namespace: text().optional(),
-    ca: file.optional(),
-    directory: verified(directoryProblem).optional(),
-    auth: vaultAuth.optional(),
-  }).optional(),
+    address: verified(urlProblem, text(), /^https?:/i)
+      .describe("The URL of Vault or OpenBao.", { otherwise: "`VAULT_ADDR`" })
+      .optional(),
+    namespace: text().describe("A namespace.", { otherwise: "`VAULT_NAMESPACE`" }).optional(),
+    ca: file
+      .describe("A PEM file with the authority of its certificate.", {
+        otherwise: "`VAULT_CACERT`",
+      })
+      .optional(),
+    directory: matching(
+      /^[^/\s#]+(?:\/[^/\s#]+)+$/,
+      "is not a mount with a path in it; expected one such as secret/plugboard",
+    )
+      .describe("The mount, and a path in it, that new values are put into.", {
+        default: "secret/plugboard",
+      })
+      .optional(),
+    auth: vaultAuth.describe("How to sign in.", { otherwise: '`{ type: "token" }`' }).optional(),
+  })
+    .describe("HashiCorp Vault or OpenBao.")
+    .optional(),
   azure: object({
-    vault: verified(vaultNameProblem).optional(),
-    suffix: verified(domainProblem).optional(),
-    endpoint: verified(secureUrlProblem).optional(),
-    authority: verified(secureUrlProblem).optional(),
-    auth: azureAuth.optional(),
-  }).optional(),
-  op: object({ account: text().optional() }).optional(),
-  keyring: object({ service: text().optional() }).optional(),
+    vault: matching(
+      /^[A-Za-z][A-Za-z0-9-]{2,23}$/,
+      "is not the name of a key vault; expected 3 to 24 letters, digits and hyphens",
+    )
+      .describe("The vault that new values are put into.")
+      .optional(),
+    suffix: matching(DOMAIN, "is not a domain; expected one such as vault.azure.net")
+      .describe("The domain of the vaults.", { default: "vault.azure.net" })
+      .optional(),
+    endpoint: verified(secureUrlProblem, text(), /^https?:/i)
+      .describe("The URL of a vault.", { otherwise: "from its name and the domain" })
+      .optional(),
+    authority: verified(secureUrlProblem, text(), /^https?:/i)
+      .describe("Where tokens come from.", {
+        otherwise: "`AZURE_AUTHORITY_HOST`, else `https://login.microsoftonline.com`",
+      })
+      .optional(),
+    auth: azureAuth.describe("How to sign in.", { otherwise: "found by itself" }).optional(),
+  })
+    .describe("Azure Key Vault.")
+    .optional(),
+  op: object({
+    account: text()
+      .describe("One of several accounts.", { otherwise: "the one that `op` uses" })
+      .optional(),
+  })
+    .describe("Secrets of 1Password.")
+    .optional(),
+  keyring: object({
+    service: text()
+      .describe("The service that new values are put under.", { default: "plugboard" })
+      .optional(),
+  })
+    .describe("The keyring of your system.")
+    .optional(),
 });
 
 /** It is a part of a reference. */
 function helperNameProblem(name: string): string | undefined {
-  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)
+  return HELPER_NAME.test(name)
     ? undefined
     : "is not a name for a helper; expected letters, digits, dots and hyphens";
-}
-
-function hostProblem(host: string): string | undefined {
-  return /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)
-    ? undefined
-    : 'is not a host; expected one such as secretmanager.europe-west3.rep.googleapis.com or localhost:8085, without "https://"';
 }
 
 function secureUrlProblem(url: string): string | undefined {
@@ -121,24 +231,6 @@ function secureUrlProblem(url: string): string | undefined {
   return protocol === "https:" || isLocal(plainHost(hostname))
     ? undefined
     : "is plain http; expected https, since credentials are sent there";
-}
-
-function domainProblem(domain: string): string | undefined {
-  return /^[\w-]+(?:\.[\w-]+)+$/.test(domain)
-    ? undefined
-    : "is not a domain; expected one such as vault.azure.net";
-}
-
-function vaultNameProblem(name: string): string | undefined {
-  return /^[A-Za-z][A-Za-z0-9-]{2,23}$/.test(name)
-    ? undefined
-    : "is not the name of a key vault; expected 3 to 24 letters, digits and hyphens";
-}
-
-function directoryProblem(path: string): string | undefined {
-  return /^[^/\s#]+(?:\/[^/\s#]+)+$/.test(path)
-    ? undefined
-    : "is not a mount with a path in it; expected one such as secret/plugboard";
 }
 
 /** References to these providers would wait for themselves. */

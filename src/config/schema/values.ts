@@ -9,12 +9,18 @@ const DAY = 24 * 60 * 60 * 1000;
 
 const LONGEST_NAME = 64;
 
+/** What `nameProblem` accepts, and `serverNameProblem`. */
+export const NAME = /^(?!\s)[^/\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u;
+export const SERVER_NAME = new RegExp(`^(?!native$)${NAME.source.slice(1)}`, "u");
+
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+
 export function milliseconds(min: 0 | 1 = 1): Schema<number> {
-  return integer(min, DAY, " of milliseconds");
+  return integer(min, DAY, "milliseconds");
 }
 
 export function bytes(max: number): Schema<number> {
-  return integer(1024, max, " of bytes");
+  return integer(1024, max, "bytes");
 }
 
 export function serverNameProblem(name: string): string | undefined {
@@ -40,7 +46,7 @@ export function nameProblem(
 }
 
 export function headerNameProblem(name: string): string | undefined {
-  return /^[!#$%&'*+.^_`|~\w-]+$/.test(name)
+  return HEADER_NAME.test(name)
     ? undefined
     : "is not a name for a header; expected letters, digits and hyphens";
 }
