@@ -67,7 +67,8 @@ export function errorJson(given: unknown, options: GlobalOptions | undefined): o
 /** That a server cannot be used says less than why. */
 function codeToExplain(error: PlugboardError): ErrorCode {
   const { code, cause } = error;
-  return code === "SERVER_UNAVAILABLE" && cause instanceof PlugboardError ? cause.code : code;
+  const isVague = code === "SERVER_UNAVAILABLE" && cause instanceof PlugboardError;
+  return isVague ? codeToExplain(cause) : code;
 }
 
 /** What led to the error, the nearest first, without what has been said already. */
