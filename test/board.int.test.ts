@@ -120,7 +120,7 @@ describe("calls", () => {
     expect(typo.failure?.code).toBe("UNKNOWN_TOOL");
     expect(textOf(typo)).toContain("did you mean 'mcp__echo__echo'?");
     expect(textOf(typo)).toContain("Server 'broken' has failed");
-    expect((await board.call("broken/anything")).failure?.code).toBe("SERVER_UNAVAILABLE");
+    expect((await board.call("broken/anything")).failure?.code).toBe("SPAWN_FAILED");
     expect((await board.call("echo/nothing")).failure?.code).toBe("UNKNOWN_TOOL");
   });
 

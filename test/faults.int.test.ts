@@ -332,29 +332,47 @@ describe("servers that do not start", () => {
     [
       "a protocol version that never was",
       fixture("wrong-version"),
+      "UNSUPPORTED_VERSION",
       "the server speaks protocol version",
     ],
-    ["a command that does not exist", { command: "no-such-command-anywhere" }, "was not found"],
+    [
+      "a command that does not exist",
+      { command: "no-such-command-anywhere" },
+      "SPAWN_FAILED",
+      "was not found",
+    ],
     [
       "a missing working directory",
       { ...fixture("echo"), cwd: "/no/such/directory" },
+      "SPAWN_FAILED",
       "/no/such/directory",
     ],
-    ["a secret reference", { ...fixture("echo"), env: { KEY: "secret://gcp/key" } }, "secret"],
+    [
+      "a secret reference",
+      { ...fixture("echo"), env: { KEY: "secret://gcp/key" } },
+      "SECRET_UNAVAILABLE",
+      "secret",
+    ],
     [
       "an unset variable",
       { ...fixture("echo"), env: { KEY: "${SURELY_NOT_SET}" } },
+      "UNRESOLVED_VALUE",
       "SURELY_NOT_SET",
     ],
-    ["plain http to another machine", { url: "http://example.com/mcp" }, "http"],
-    ["a metadata address", { url: "https://169.254.169.254/mcp" }, "169.254.169.254"],
-  ])("%s: failed, without a retry", async (_, server, reason) => {
+    ["plain http to another machine", { url: "http://example.com/mcp" }, "REFUSED_ADDRESS", "http"],
+    [
+      "a metadata address",
+      { url: "https://169.254.169.254/mcp" },
+      "REFUSED_ADDRESS",
+      "169.254.169.254",
+    ],
+  ])("%s: failed with the code of its cause, without a retry", async (_, server, code, reason) => {
     const { board } = await besideHealthy(server);
     const { state, lastError } = statusOf(board, "bad");
     expect(state.kind).toBe("failed");
     expect(lastError).toContain(reason);
     const outcome = await board.call("bad/anything");
-    expect(outcome.failure?.code).toBe("SERVER_UNAVAILABLE");
+    expect(outcome.failure?.code).toBe(code);
     expect(textOf(outcome)).toContain(reason);
     await expectHealthy(board);
   });

@@ -449,7 +449,7 @@ describe("recovery", () => {
     expect(statusOf(board, "remote").state).toMatchObject({ kind: "needs-auth" });
     const asked = server.requests.length;
     const outcome = await board.call("remote/echo", { text: "x" });
-    expect(outcome.failure?.code).toBe("SERVER_UNAVAILABLE");
+    expect(outcome.failure?.code).toBe("NEEDS_AUTH");
     expect(textOf(outcome)).toMatch(/give it a token in headers.*plugboard login remote/);
     // One look whether somebody has signed in meanwhile, and the metadata it might have published.
     expect(server.requests.slice(asked).filter(({ method }) => method === "POST")).toHaveLength(1);

@@ -77,10 +77,14 @@ export async function findTool(
   const only = found ?? findByOwnName(given, context.tools);
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
-  const silent = silentServers(name, context.servers).length;
-  if (error.code !== "UNKNOWN_TOOL" || silent === 0) throw error;
+  const [silent, ...others] = silentServers(name, context.servers);
+  if (error.code !== "UNKNOWN_TOOL" || silent === undefined) throw error;
   const message = `no server that could be asked has a tool named '${oneLine(name, 200)}'`;
-  throw new PlugboardError("SERVER_UNAVAILABLE", message, { hint: error.hint });
+  const { definition, supervisor } = silent;
+  throw new PlugboardError("SERVER_UNAVAILABLE", message, {
+    hint: error.hint,
+    cause: others.length > 0 ? undefined : unavailable(definition, supervisor.state, context.clock),
+  });
 }
 
 /** Other programs write `server.tool`. With one of these servers in front, and no slash, nothing else is meant. */

@@ -39,6 +39,7 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
     failure: {
       code: reason.code,
       message,
+      ...(reason.hint !== undefined && { hint: reason.hint }),
       ...(quote !== undefined && { quote }),
       ...(reason.code === "SERVER_ERROR" && answeredWith(reason)),
       ...(mayHaveRun && { mayHaveRun }),
@@ -65,9 +66,15 @@ function withLines(message: string, { quote = "", cause }: PlugboardError): stri
 }
 
 /** A hint that ends with a command has nothing after it, so that a person can copy it. */
-function hintText({ code, hint }: PlugboardError): string {
+function hintText({ code, hint }: Pick<CallFailure, "code" | "hint">): string {
   if (hint === undefined) return "";
   return code === "NEEDS_AUTH" || code === "CHANGED_TOOL" ? `; ${hint}` : ` (${hint})`;
+}
+
+/** The text of a failed call without the hint at its end, for whoever shows the hint by itself. */
+export function withoutHint(text: string, failure: CallFailure): string {
+  const end = hintText(failure);
+  return end !== "" && text.endsWith(end) ? text.slice(0, -end.length) : text;
 }
 
 function sentence(
@@ -80,9 +87,9 @@ function sentence(
   // The model knows which tool it called, so a name that could hold a sentence need not be repeated.
   const tool = isPlainName(call.tool) ? `'${call.tool}'` : "the tool";
   const effect = mayHaveRun ? `; ${tool} may have taken effect` : "";
+  // Why a server takes no calls is told with its name.
+  if (error.message.startsWith(`${server} `)) return `${error.message}${effect}`;
   switch (error.code) {
-    case "SERVER_UNAVAILABLE":
-      return error.server === undefined ? `${server}: ${error.message}` : error.message;
     case "TIMEOUT":
       return mayHaveRun
         ? `${server}: ${error.message}; ${tool} was cancelled but may have taken effect`

@@ -40,7 +40,10 @@ export type UpdateListener = (update: ToolUpdate) => void;
 /** Why a call got no answer from the tool itself. */
 export interface CallFailure {
   code: ErrorCode;
+  /** What happened and, at its end, what to do about it. */
   message: string;
+  /** What you can do about it, as it stands in the message. */
+  hint?: string;
   /** The server's own words in the message, or "" if there are none. Absent if that is not known. */
   quote?: string;
   /** With SERVER_ERROR: the JSON-RPC error that the server answered with. */

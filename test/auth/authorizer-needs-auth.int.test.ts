@@ -35,7 +35,7 @@ describe("without onAuthorization", () => {
     });
     const outcome = await board.call("docs/echo", { text: "x" });
     expect(outcome.failure).toEqual({
-      code: "SERVER_UNAVAILABLE",
+      code: "NEEDS_AUTH",
       message: expect.stringContaining("run: plugboard login docs"),
     });
     expect(oauth.count("register")).toBe(0);

@@ -67,6 +67,7 @@ describe("a tool that requires another scope", () => {
     expect(outcome.failure).toEqual({
       code: "NEEDS_AUTH",
       message: "server 'docs': it requires another scope (write); run: plugboard login docs",
+      hint: "run: plugboard login docs",
     });
     expect(statusOf(board, "docs").state.kind).toBe("ready");
     // An expired token meanwhile does not make it forget what was wanted.

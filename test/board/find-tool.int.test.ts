@@ -95,13 +95,13 @@ describe("a tool is not found", () => {
   });
 
   it.each([
-    ["broken/anything", "server 'broken' has failed"],
-    ["anything", "no server that could be asked has a tool named 'anything'"],
-    ["broken.echo", "server 'broken'"],
-  ])("%s, if a server cannot be asked", async (name, message) => {
+    ["broken/anything", "SPAWN_FAILED", "server 'broken' has failed"],
+    ["anything", "SERVER_UNAVAILABLE", "no server that could be asked has a tool named 'anything'"],
+    ["broken.echo", "SPAWN_FAILED", "server 'broken'"],
+  ])("%s, if a server cannot be asked: %s", async (name, code, message) => {
     const board = await open({ broken: { command: "no-such-command-anywhere" } });
     await expect(board.find(name)).rejects.toMatchObject({
-      code: "SERVER_UNAVAILABLE",
+      code,
       message: expect.stringContaining(message) as string,
     });
   });

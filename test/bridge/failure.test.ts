@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toFailure } from "../../src/bridge/failure.ts";
+import { toFailure, withoutHint } from "../../src/bridge/failure.ts";
 import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../src/model/errors.ts";
 
 const call = { server: "docs", tool: "search", isSent: true };
@@ -16,6 +16,18 @@ describe("a call without an answer", () => {
       "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
       { server: "docs" },
       "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
+    ],
+    [
+      "SPAWN_FAILED",
+      "server 'docs' has failed: npx was not found",
+      { server: "docs", hasNotRun: true, hint: "install it" },
+      "server 'docs' has failed: npx was not found (install it)",
+    ],
+    [
+      "CONNECTION_CLOSED",
+      "server 'docs' has failed: it exited with code 1",
+      { server: "docs", hasNotRun: true },
+      "server 'docs' has failed: it exited with code 1",
     ],
     [
       "SERVER_UNAVAILABLE",
@@ -116,9 +128,21 @@ describe("a call without an answer", () => {
       failure: {
         code,
         message: sentence,
+        ...(details.hint !== undefined && { hint: details.hint }),
         ...(MAY_HAVE_RUN.test(sentence) && { mayHaveRun: true }),
       },
     });
+  });
+
+  it.each<[ErrorCode, ErrorDetails]>([
+    ["MESSAGE_TOO_LARGE", { hint: "raise maxMessageBytes" }],
+    ["NEEDS_AUTH", { hint: "run: plugboard login docs" }],
+    ["SPAWN_FAILED", {}],
+  ])("for %s can be told without the hint: %j", (code, details) => {
+    const { failure } = failureOf(code, "it is so", details);
+    if (failure === undefined) throw new Error("there is no failure");
+    const { failure: bare } = failureOf(code, "it is so");
+    expect(withoutHint(failure.message, failure)).toBe(bare?.message);
   });
 
   it("that concerns no server says what happened, no more", () => {

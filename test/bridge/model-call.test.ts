@@ -75,7 +75,11 @@ describe("a call that a model made", () => {
       details: {
         content: [{ type: "text", text: "it took too long (ask for less)" }],
         isError: true,
-        failure: { code: "TIMEOUT", message: "it took too long (ask for less)" },
+        failure: {
+          code: "TIMEOUT",
+          message: "it took too long (ask for less)",
+          hint: "ask for less",
+        },
       },
     });
   });

@@ -211,8 +211,8 @@ export function requireCapability({ has }: ServerContent, what: keyof ServerCont
 /** Adds the server and the request to the message, unless it names them already. */
 function withRequestName(error: PlugboardError, server: string, what: string): PlugboardError {
   const { code } = error;
-  if (code === "CANCELLED" || code === "SERVER_UNAVAILABLE" || code === "CHANGED_TOOL")
-    return error;
+  const isNamed = error.message.startsWith(`server '${server}' `);
+  if (isNamed || code === "CANCELLED" || code === "CHANGED_TOOL") return error;
   const message = `server '${server}': ${attempt(what)}: ${error.message}`;
   return new PlugboardError(error.code, message, {
     cause: error,

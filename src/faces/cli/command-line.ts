@@ -17,6 +17,7 @@ import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
+import { describeHelp } from "./help/command.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describeOpenclaw } from "./openclaw/command.ts";
@@ -151,7 +152,7 @@ function describeProgram(
     });
   addGlobalOptions(program);
   addCommands(program, choose, behind);
-  describeHelp(program);
+  describeHelp(program, choose, refuseCommand);
   program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
   const call = program.commands.find((each) => each.name() === "call");
   call?.showHelpAfterError(
@@ -228,24 +229,6 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeCompletion(program, choose);
 }
 
-/** In place of commander's own, which says nothing about a command that does not exist. */
-function describeHelp(program: Parser): void {
-  program
-    .command("help")
-    .description("show help for a command")
-    .usage("[command]")
-    .argument("[command...]")
-    .action((words: string[]) => {
-      let shown = program;
-      for (const word of words) {
-        const found = shown.commands.find((each) => each.name() === word);
-        if (found === undefined) refuseCommand(shown, word);
-        shown = found;
-      }
-      shown.help();
-    });
-}
-
 function hintAtHelp(command: Parser, name: string): void {
   command.showHelpAfterError(`hint: to see how to use it: ${name} --help`);
   command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
@@ -272,8 +255,9 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["start", "up"],
 ]);
 
-function refuseCommand(program: Parser, word: string): never {
-  const names = program.commands.map((each) => each.name());
+/** `others` are words that are understood in the same place. */
+function refuseCommand(program: Parser, word: string, others: readonly string[] = []): never {
+  const names = [...program.commands.map((each) => each.name()), ...others];
   const [, next = ""] = program.args;
   // `claude mcp add`, `mcporter config add`
   const elsewhere = ["mcp", "config"].includes(word) ? next : CALLED_ELSEWHERE.get(word);

@@ -57,6 +57,8 @@ const BY_CODE: Readonly<Record<ErrorCode, number>> = {
   CANCELLED: EXIT.interrupted,
 };
 
+export const ERROR_CODES = Object.keys(BY_CODE) as readonly ErrorCode[];
+
 export function exitCodeFor(code: ErrorCode): number {
   return BY_CODE[code];
 }

@@ -10,6 +10,7 @@ import type { ConnectCommand } from "./connect/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
+import type { HelpCommand } from "./help/command.ts";
 import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
@@ -51,6 +52,7 @@ export type CliCommand =
   | ReloadCommand
   | DownCommand
   | CompletionCommand
+  | HelpCommand
   | { kind: "demo" };
 
 export type Invocation =

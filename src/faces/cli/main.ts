@@ -1,14 +1,14 @@
 // The command line: reads it, runs one command within its lifetime, and gives the exit code.
 
 import { plugboardHome } from "../../config/home.ts";
-import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
+import { PlugboardError } from "../../model/errors.ts";
 import { checkHome } from "../../state/state-directory.ts";
-import { errorMessage } from "../../util/error-message.ts";
-import { outputProblem, systemProblem } from "../../util/system-problem.ts";
+import { outputProblem } from "../../util/system-problem.ts";
 import { plainText } from "../../util/text.ts";
 import { runCall } from "./call/call.ts";
 import { readPlainCall } from "./call/read-call.ts";
-import type { CliContext, GlobalOptions } from "./context.ts";
+import type { CliContext } from "./context.ts";
+import { errorJson, errorLines, knownError } from "./error-lines.ts";
 import { EXIT, exitCodeFor } from "./exit-code.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
 import { type CliIo, processIo } from "./io.ts";
@@ -26,11 +26,10 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock, await lineWrapper(terminal));
   const { paint } = terminal.err;
   const print = (lines: readonly string[]): void => lines.forEach((line) => screen.note(line));
-  const withStack = options?.logLevel === "info" || options?.logLevel === "debug";
   /** Prints what happened, and returns the exit code. */
   const report = (error: unknown): number => {
+    print(errorLines(error, { options, paint }));
     const known = knownError(error);
-    print(known ? errorLines(known, options, paint) : faultLines(error, paint, withStack));
     return known ? exitCodeFor(known.code) : EXIT.internal;
   };
   const isGateway = invocation.kind === "run" && invocation.command.kind === "up";
@@ -95,7 +94,8 @@ async function runWithin(
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") checkHome(plugboardHome(env, homedir), env);
+    const needsHome = command.kind !== "acp" && command.kind !== "help";
+    if (needsHome) checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
@@ -121,7 +121,7 @@ async function runWithin(
       ? (await import("./typed/mistyped.ts")).withServerHint(cause, argv)
       : cause;
     const exitCode = report(error);
-    if (options.json) printJson(knownError(error) ?? error, command, screen);
+    if (options.json) printJson(errorJson(error, options), command, screen);
     return exitCode;
   }
 }
@@ -207,15 +207,11 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./control/control.ts")).runDown(context);
     case "completion":
       return (await import("./completion/completion.ts")).runCompletion(command, context);
+    case "help":
+      return (await import("./help/help.ts")).runHelp(command, context);
     case "demo":
       return (await import("./demo/demo.ts")).runDemo(context);
   }
-}
-
-/** Undefined for a bug. */
-function knownError(error: unknown): PlugboardError | undefined {
-  const isKnown = error instanceof PlugboardError || systemProblem(error) !== undefined;
-  return isKnown ? toPlugboardError(error, "SYSTEM_ERROR") : undefined;
 }
 
 function endWithStdin(lifetime: Lifetime, command: CliCommand): void {
@@ -236,29 +232,10 @@ function readsStdin(command: CliCommand): boolean {
 }
 
 /** For programs, which read stdout: the error in place of the result. */
-function printJson(error: unknown, { kind }: CliCommand, screen: Screen): void {
-  const value = { error: errorJson(error) };
+function printJson(error: object, { kind }: CliCommand, screen: Screen): void {
   // These print a value per line, so the error is a line too.
-  if (kind === "audit" || kind === "ask") screen.jsonLine(value);
-  else screen.json(value);
-}
-
-function errorJson(error: unknown): object {
-  if (!(error instanceof PlugboardError)) {
-    return { code: "INTERNAL", message: errorMessage(error) };
-  }
-  const { code, message, hint, server, problems } = error;
-  return { code, message, hint, server, ...(problems.length > 0 && { problems }) };
-}
-
-function errorLines(
-  { message, hint }: PlugboardError,
-  options: GlobalOptions | undefined,
-  paint: Paint,
-): string[] {
-  const lines = [`${paint("red", "plugboard:")} ${plainText(message)}`];
-  if (hint !== undefined) lines.push(...commandsApart(`hint: ${plainText(hint)}`, options ?? {}));
-  return lines;
+  if (kind === "audit" || kind === "ask") screen.jsonLine({ error });
+  else screen.json({ error });
 }
 
 function outputLostLines(error: Error, invocation: Invocation, paint: Paint): string[] {
@@ -270,16 +247,5 @@ function outputLostLines(error: Error, invocation: Invocation, paint: Paint): st
       ? ["the call has been made, and may have taken effect; only its result is lost"]
       : []),
     "hint: what is in the file or device is incomplete; make room, or write elsewhere",
-  ];
-}
-
-function faultLines(error: unknown, paint: Paint, withStack: boolean): string[] {
-  const message = errorMessage(error);
-  const stack = withStack && error instanceof Error ? error.stack : undefined;
-  return [
-    `${paint("red", "plugboard:")} internal error: ${plainText(message)}`,
-    stack === undefined
-      ? "hint: this is a bug, please report it; --verbose shows where it happened"
-      : plainText(stack),
   ];
 }

@@ -1,6 +1,6 @@
 // Says why a server cannot take a call, and what happens next, in words that a model or a person can act on.
 
-import { PlugboardError, quoteIn } from "../../model/errors.ts";
+import { type ErrorCode, PlugboardError, quoteIn } from "../../model/errors.ts";
 import type { ServerDefinition } from "../../model/server-definition.ts";
 import type { ServerState } from "../../model/server-state.ts";
 import type { Clock } from "../../util/clock.ts";
@@ -16,7 +16,7 @@ export function unavailable(
   // How to sign in may repeat what the server said when it refused.
   const own = state.kind === "needs-auth" ? undefined : "";
   return new PlugboardError(
-    state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
+    codeFor(state),
     `server '${server}' ${describe(state, definition, clock)}`,
     {
       server,
@@ -24,8 +24,24 @@ export function unavailable(
       hint: cause?.hint,
       isHintQuoted: cause?.isHintQuoted ?? false,
       quote: cause === undefined ? own : quoteIn(cause),
+      hasNotRun: true,
     },
   );
+}
+
+/** Why it cannot be used, where that is known for good. A server that is restarting may be there for the next call. */
+function codeFor(state: ServerState): ErrorCode {
+  switch (state.kind) {
+    case "untrusted":
+      return "UNTRUSTED";
+    case "needs-auth":
+      return "NEEDS_AUTH";
+    case "failed":
+      // The server refused to start, and has not been asked what the call is about.
+      return state.error.code === "SERVER_ERROR" ? "SERVER_UNAVAILABLE" : state.error.code;
+    default:
+      return "SERVER_UNAVAILABLE";
+  }
 }
 
 function describe(state: ServerState, definition: ServerDefinition, clock: Clock): string {

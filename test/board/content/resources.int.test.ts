@@ -209,7 +209,7 @@ describe("a server", () => {
     const board = await open({ gone: { command: "/nowhere/at/all" }, lib: library() });
     expect(await board.resources.list()).toHaveLength(2);
     await expect(board.resources.list("gone")).rejects.toMatchObject({
-      code: "SERVER_UNAVAILABLE",
+      code: "SPAWN_FAILED",
     });
   });
 

@@ -212,10 +212,12 @@ describe("plugboard prompt", () => {
     const state = scratch.file("starts", "0");
     scratch.servers({ lib: lib(), counted: fixture("flaky-start", `--state=${state}`) });
     const { stderr } = await scratch.run(["prompt", "lbi/greet"]);
-    expect(stderr).toBe("plugboard: there is no server named 'lbi'\nhint: did you mean 'lib'?\n");
+    expect(stderr).toBe(
+      "plugboard: there is no server named 'lbi'\nhint: did you mean 'lib'?\nmore: plugboard help UNKNOWN_SERVER\n",
+    );
     const unknown = await scratch.run(["prompt", "lib/great"]);
     expect(unknown.stderr).toMatch(
-      /^plugboard: there is no prompt named 'lib\/great': .*\nhint: did you mean 'lib\/greet'\?\n$/,
+      /^plugboard: there is no prompt named 'lib\/great': .*\nhint: did you mean 'lib\/greet'\?\nmore: plugboard help UNKNOWN_PROMPT\n$/,
     );
     expect([unknown.code, scratch.read("starts")]).toEqual([2, "0"]);
   });

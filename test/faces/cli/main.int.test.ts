@@ -71,18 +71,27 @@ describe("the command line", () => {
   });
 
   it.each([
-    ["call node x.js echo", "plugboard call <tool> -- node x.js echo"],
-    ["call echo text=hi -e A=1 node x.js", "plugboard call echo text=hi -e A=1 -- node x.js"],
-    ["call example.com/mcp echo", "plugboard call https://example.com/mcp <tool>"],
-    ["tools localhost:1/mcp", "plugboard tools http://localhost:1/mcp"],
-    ["tools node x.js", "plugboard tools -- node x.js"],
-    ["login localhost:1", "plugboard login http://localhost:1"],
-  ])("%s: says how a server is typed", async (line, meant) => {
+    ["call node x.js echo", "plugboard call <tool> -- node x.js echo", "INVALID_ARGUMENTS"],
+    [
+      "call echo text=hi -e A=1 node x.js",
+      "plugboard call echo text=hi -e A=1 -- node x.js",
+      "INVALID_ARGUMENTS",
+    ],
+    [
+      "call example.com/mcp echo",
+      "plugboard call https://example.com/mcp <tool>",
+      "INVALID_ARGUMENTS",
+    ],
+    ["tools localhost:1/mcp", "plugboard tools http://localhost:1/mcp", "UNKNOWN_SERVER"],
+    ["tools node x.js", "plugboard tools -- node x.js", undefined],
+    ["login localhost:1", "plugboard login http://localhost:1", "UNKNOWN_SERVER"],
+  ])("%s: says how a server is typed", async (line, meant, code) => {
     scratch.servers({ echo: fixture("echo") });
     const { stdout, stderr } = await scratch.run(line.split(" "));
     expect(stdout).toBe("");
     expect(stderr).toMatch(/\nhint: .*:\n/);
-    expect(stderr.endsWith(`\n  ${meant}\n`), stderr).toBe(true);
+    const more = code === undefined ? "" : `more: plugboard help ${code}\n`;
+    expect(stderr.endsWith(`\n  ${meant}\n${more}`), stderr).toBe(true);
   });
 
   it.each([
@@ -93,7 +102,7 @@ describe("the command line", () => {
     [["login", "echo"], 2, "INVALID_ARGUMENTS", "'echo' is a program"],
     [["--config", "missing.json"], 2, "CONFIG_INVALID", "missing.json"],
     [["tols"], 2, "INVALID_ARGUMENTS", "unknown command 'tols'"],
-    [["read", "a:b", "--server", "down"], 3, "SERVER_UNAVAILABLE", "server 'down' has failed"],
+    [["read", "a:b", "--server", "down"], 3, "SPAWN_FAILED", "server 'down' has failed"],
   ])("prints errors as JSON on stdout with --json: %j", async (argv, code, errorCode, message) => {
     scratch.servers({ echo: fixture("echo"), down: { command: "no-such-command" } });
     const { stdout, stderr, ...ended } = await scratch.run([...argv, "--json"]);
@@ -110,7 +119,7 @@ describe("the command line", () => {
     const stderr = new Sink({ columns: 30 });
     await scratch.run(["tools", "--server", "zzzz"], { stderr, env: { NO_COLOR: "1" } });
     expect(stderr.text).toBe(
-      "plugboard: there is no server\nnamed 'zzzz'\nhint: the servers are: echo\n",
+      "plugboard: there is no server\nnamed 'zzzz'\nhint: the servers are: echo\nmore: plugboard help\nUNKNOWN_SERVER\n",
     );
   });
 
@@ -198,7 +207,7 @@ describe("the command line", () => {
       { file, line: 3, path: "x" },
     ]);
     expect(stderr).toMatch(
-      /^plugboard: The configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\n$/,
+      /^plugboard: The configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\nmore: plugboard help CONFIG_INVALID\n$/,
     );
   });
 

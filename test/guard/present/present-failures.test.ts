@@ -70,6 +70,9 @@ const moved = (to: string): Promise<PlugboardError> =>
 const failed = (error: PlugboardError): PlugboardError =>
   unavailable(docs, { kind: "failed", error }, systemClock);
 
+const restarting = (error: PlugboardError): PlugboardError =>
+  unavailable(docs, { kind: "backoff", attempt: 1, retryAt: 0, error }, systemClock);
+
 type Made = PlugboardError | Promise<PlugboardError>;
 
 /** Codes that no server has a part in have one error, for the sake of the tool's name. */
@@ -79,12 +82,10 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
   },
   SERVER_UNAVAILABLE: {
     "after an answer": () => failed(serverError("initialize", { message: HOSTILE }, quote)),
-    "after an exit": () => failed(exitReason({ code: 1, signal: null }, said)),
-    "after a redirect": async () => failed(await moved(`https://${HOST}${PATH}`)),
-    "after a sign-in": () =>
-      unavailable(docs, { kind: "needs-auth", remedy: `refused: ${LINE}` }, systemClock),
+    "while it restarts": () => restarting(exitReason({ code: 1, signal: null }, said)),
   },
   CONNECTION_CLOSED: {
+    "of a server that has failed": () => failed(exitReason({ code: 1, signal: null }, said)),
     "with stderr": () => exitReason({ code: 1, signal: null }, said),
     "with a remedy that repeats it": () =>
       exitReason(
@@ -136,6 +137,7 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
       networkFailure(Object.assign(new Error(HOSTILE), { code: "ENOTFOUND" }), HOST),
   },
   REFUSED_ADDRESS: {
+    "of a server that has failed": async () => failed(await moved(`https://${HOST}${PATH}`)),
     "moved to a path": () => moved(`https://docs.example${PATH}`),
     "moved to a host": () => moved(`https://${HOST}/`),
     "moved to a file": () => moved(`file://${PATH}`),
@@ -155,6 +157,8 @@ const FAILURES: Record<ErrorCode, Record<string, () => Made>> = {
     type: () => refused(500, HOSTILE, HOSTILE),
   },
   NEEDS_AUTH: {
+    "of a server that waits for a sign-in": () =>
+      unavailable(docs, { kind: "needs-auth", remedy: `refused: ${LINE}` }, systemClock),
     body: () => refused(401, "text/plain", HOSTILE),
     header: () => refused(403, "text/html", "<p>"),
     "authorization server": () => signInError("docs", "the login failed", new Error(HOSTILE)),

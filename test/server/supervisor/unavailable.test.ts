@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PlugboardError } from "../../../src/model/errors.ts";
+import { type ErrorCode, PlugboardError } from "../../../src/model/errors.ts";
 import type { ServerState } from "../../../src/model/server-state.ts";
 import { unavailable } from "../../../src/server/supervisor/unavailable.ts";
 import { definition } from "../../support/definition.ts";
@@ -14,10 +14,15 @@ const error = new PlugboardError("SPAWN_FAILED", "docs-server was not found", {
 
 describe("a server that is unavailable", () => {
   const backoff = { kind: "backoff", attempt: 3, of: 5, error } as const;
-  const cases: [state: ServerState, words: string][] = [
+  const refused = new PlugboardError("SERVER_ERROR", "it said no");
+  const cases: [state: ServerState, words: string, code?: ErrorCode][] = [
     [{ kind: "disabled" }, "is disabled"],
-    [{ kind: "untrusted", remedy: "run plugboard trust" }, "is not started: run plugboard trust"],
-    [{ kind: "needs-auth", remedy: "sign in" }, "is not started: sign in"],
+    [
+      { kind: "untrusted", remedy: "run plugboard trust" },
+      "is not started: run plugboard trust",
+      "UNTRUSTED",
+    ],
+    [{ kind: "needs-auth", remedy: "sign in" }, "is not started: sign in", "NEEDS_AUTH"],
     [
       { kind: "starting", attempt: 1, since: 0 },
       "did not become ready within 30 s; it is still starting, try again shortly",
@@ -34,10 +39,12 @@ describe("a server that is unavailable", () => {
       { kind: "backoff", attempt: 12, error, retryAt: clock.now() + 60_000 },
       "is restarting, attempt 12, next try in 60 s (docs-server was not found)",
     ],
-    [{ kind: "failed", error }, "has failed: docs-server was not found"],
+    [{ kind: "failed", error }, "has failed: docs-server was not found", "SPAWN_FAILED"],
+    [{ kind: "failed", error: refused }, "has failed: it said no", "SERVER_UNAVAILABLE"],
     [
       { kind: "failed", error: new PlugboardError("NETWORK", "server 'docs': no route") },
       "has failed: no route",
+      "NETWORK",
     ],
     [{ kind: "stopping" }, "is stopped"],
     [{ kind: "stopped" }, "is stopped"],
@@ -47,12 +54,15 @@ describe("a server that is unavailable", () => {
       "went away before the call could be sent; try again",
     ],
   ];
-  const table = cases.map(([state, words]) => [state.kind, words, state] as const);
+  const table = cases.map(
+    ([state, words, code = "SERVER_UNAVAILABLE"]) => [state.kind, words, code, state] as const,
+  );
 
-  it.each(table)("and %s: %s", (_, words, state) => {
+  it.each(table)("and %s: %s, which is %s", (_, words, code, state) => {
     expect(unavailable(docs, state, clock)).toMatchObject({
-      code: state.kind === "untrusted" ? "UNTRUSTED" : "SERVER_UNAVAILABLE",
+      code,
       server: "docs",
+      hasNotRun: true,
       message: `server 'docs' ${words}`,
     });
   });

@@ -7,14 +7,13 @@ import { PromptResources } from "../../../agent/prompt-resources.ts";
 import { systemPrompt } from "../../../agent/system-prompt.ts";
 import { PromptTools } from "../../../board/prompt-tools.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
-import { PlugboardError, withHint } from "../../../model/errors.ts";
-import { plainText } from "../../../util/text.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import type { CliContext } from "../context.ts";
 import { elicitationPrompt } from "../questions/elicit.ts";
+import { errorLines } from "../error-lines.ts";
 import { EXIT, exitCodeFor } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { chooseModels, modelOptions } from "../models.ts";
-import { commandsApart } from "../offered-command.ts";
 import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
@@ -118,9 +117,9 @@ function exitCodeOfTurn(end: TurnEnd, { options, screen }: CliContext): number {
     case "failed":
       if (!options.json) throw end.error;
       // The last line on stdout has the error already.
-      screen.note(
-        commandsApart(`plugboard: ${plainText(withHint(end.error))}`, options).join("\n"),
-      );
+      for (const line of errorLines(end.error, { options, paint: screen.terminal.err.paint })) {
+        screen.note(line);
+      }
       return exitCodeFor(end.error.code);
     case "end_turn":
       return EXIT.ok;

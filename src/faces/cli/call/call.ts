@@ -3,12 +3,14 @@
 import type { Board } from "../../../model/board.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../model/tool.ts";
 import { oneLine, plainText, shellWord } from "../../../util/text.ts";
+import { withoutHint } from "../../../bridge/failure.ts";
 import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
 import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
 import type { Linked } from "../attach/attach.ts";
 import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
+import { hintLines, moreLine } from "../error-lines.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
 import type { CallCommand } from "./command.ts";
@@ -125,9 +127,14 @@ async function printOutcome(
   const text = resultText(outcome, saved);
   if (!outcome.isError) return screen.text(text);
   const { err } = screen.terminal;
-  const what = outcome.failure === undefined ? `${oneLine(name)} reported an error:\n` : "";
-  const shown = err.isTerminal ? plainText(text) : text;
-  const lines =
-    outcome.failure === undefined ? [shown.trimEnd()] : commandsApart(shown.trimEnd(), options);
-  screen.note(`${err.paint("red", "plugboard:")} ${what}${lines.join("\n")}`);
+  const { failure } = outcome;
+  const shown = (err.isTerminal ? plainText(text) : text).trimEnd();
+  const start = err.paint("red", "plugboard:");
+  if (failure === undefined) {
+    return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
+  }
+  const { code, hint } = failure;
+  screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
+  const lines = hint === undefined ? [] : hintLines(hint, options);
+  for (const line of [...lines, moreLine(code)]) screen.note(line);
 }

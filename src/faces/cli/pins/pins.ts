@@ -105,7 +105,7 @@ function refuseLost(target: string, all: readonly ServerPins[], lost: readonly L
   // Another definition of that name may have its pins.
   if (found === undefined || all.some(isMeant)) return;
   const { server } = found;
-  throw new PlugboardError("UNKNOWN_SERVER", `server '${server}': ${lostReason(found)}`, {
+  throw new PlugboardError("CHANGED_TOOL", `server '${server}': ${lostReason(found)}`, {
     server,
     hint: lostRemedy(found),
   });

@@ -15,7 +15,7 @@ import { type OpenedBoard, withBoard } from "../open.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
-import { stateCell, stateNotes } from "./server-state.ts";
+import { stateCell, stateMore, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
@@ -71,7 +71,7 @@ export function overviewTable(
         own.length === 0 ? "" : roughly(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
-      notes: [...stateNotes(state, options), ...hidingNotes(server, io)],
+      notes: [...stateNotes(state, options), ...stateMore(state), ...hidingNotes(server, io)],
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });

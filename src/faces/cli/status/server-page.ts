@@ -4,7 +4,7 @@ import type { ServerState } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { duration, oneLine, plainText, plural } from "../../../util/text.ts";
 import { roughly } from "../../../util/tokens.ts";
-import { stateCell, stateNotes } from "./server-state.ts";
+import { stateCell, stateMore, stateNotes } from "./server-state.ts";
 import type { GlobalOptions } from "../context.ts";
 import { commandsApart } from "../offered-command.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
@@ -52,6 +52,7 @@ function facts(
   return [
     ["reason", reason, hints.length === 0 ? command : undefined],
     ["", hints.join("; "), command],
+    ["", stateMore(state).join("")],
     ["next attempt", nextAttempt(state, now)],
     ["last error", lastError === undefined || reason.startsWith(lastError) ? "" : lastError],
     ["target", server.target],

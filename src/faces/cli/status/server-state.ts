@@ -6,6 +6,7 @@ import type { ServerState, ServerStateKind } from "../../../model/server-state.t
 import type { ServerStatus } from "../../../model/server-status.ts";
 import { plainText, withoutName } from "../../../util/text.ts";
 import type { GlobalOptions } from "../context.ts";
+import { moreLine } from "../error-lines.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Cell } from "../terminal/table.ts";
 import type { Terminal, Tone } from "../terminal/terminal.ts";
@@ -60,6 +61,11 @@ export function stateNotes(state: ServerState, options: Given): string[] {
   }
 }
 
+/** Where to read more about why it is not ready. */
+export function stateMore(state: ServerState): string[] {
+  return state.kind === "failed" || state.kind === "backoff" ? [moreLine(state.error.code)] : [];
+}
+
 /** Which servers could not be asked, and why. What a file would start that is not trusted has been told before. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
@@ -72,7 +78,7 @@ export function unavailableNotes(
     if (why === undefined) return [];
     const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;
     // The command that tried it gave the hints, and so does the one below.
-    return isSkipped(state) ? [note] : [note, ...hints];
+    return isSkipped(state) ? [note] : [note, ...hints, ...stateMore(state)];
   });
   if (!servers.some(({ state }) => isSkipped(state))) return notes;
   return [...notes, "to try again now:", `  ${offeredCommand("status", options)}`];

@@ -22,7 +22,7 @@ import {
 } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { serverPage } from "./server-page.ts";
-import { stateCell, stateNotes } from "./server-state.ts";
+import { stateCell, stateMore, stateNotes } from "./server-state.ts";
 import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
@@ -159,7 +159,7 @@ function statusRow(
   explainsState: boolean,
 ): Row {
   const { state, restarts, calls, diagnostics, lastError } = server;
-  const notes = explainsState ? stateNotes(state, options) : [];
+  const notes = explainsState ? [...stateNotes(state, options), ...stateMore(state)] : [];
   if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
   for (const { subject, message } of diagnostics) {
     const text = subject === undefined ? message : `${subject}: ${message}`;

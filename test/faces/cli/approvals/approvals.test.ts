@@ -86,7 +86,7 @@ describe("plugboard approvals", () => {
     const unknown = await scratch.run(["approvals", "forget", "docs/read"]);
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      "plugboard: no approval matches 'docs/read'\nhint: to list them:\n  plugboard approvals\n",
+      "plugboard: no approval matches 'docs/read'\nhint: to list them:\n  plugboard approvals\nmore: plugboard help INVALID_ARGUMENTS\n",
     ]);
     const all = await scratch.run(["approvals", "forget", "--all"]);
     expect([all.code, all.stderr]).toEqual([0, "there is nothing to forget\n"]);

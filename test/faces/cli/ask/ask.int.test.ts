@@ -250,7 +250,7 @@ describe("plugboard ask", () => {
     expect(code).toBe(3);
     expect(stderr).toMatch(/answered with 503: overloaded; asking again in [\d.]+ (m?)s\n/);
     expect(stderr).toMatch(
-      /plugboard: the model scripted\/m answered with 503: overloaded\nhint: 5 attempts failed: try again later\n$/,
+      /plugboard: the model scripted\/m answered with 503: overloaded\nhint: 5 attempts failed: try again later\nmore: plugboard help HTTP_STATUS\n$/,
     );
     const json = await scratch.run(["--config", config, "ask", "go", "--json"], { clock });
     expect(JSON.parse(json.stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({

@@ -23,7 +23,7 @@ describe("a tool that a rule refuses", () => {
       const { code, stdout, stderr } = await run("call", name);
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
       expect(stderr).toBe(
-        'plugboard: echo/crash is refused by the rule "echo/crash" in agents.defaults.tools.deny\n',
+        'plugboard: echo/crash is refused by the rule "echo/crash" in agents.defaults.tools.deny\nmore: plugboard help REFUSED_BY_POLICY\n',
       );
       // Known by now: nothing is started for it.
       expect((await run("call", name)).code).toBe(4);

@@ -38,7 +38,9 @@ describe("plugboard call", () => {
     expect(JSON.parse(answered.stdout)).toMatchObject({
       failure: { code: "INVALID_RESULT", message },
     });
-    expect((await call("evil/deep")).stderr).toBe(`plugboard: ${message}\n`);
+    expect((await call("evil/deep")).stderr).toBe(
+      `plugboard: ${message}\nmore: plugboard help INVALID_RESULT\n`,
+    );
     const args = `{"text":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     const asked = await scratch.run(["call", "echo/echo", "-", "--json"], { stdin: args });
     expect(asked.code).toBe(2);
@@ -135,43 +137,43 @@ describe("plugboard call", () => {
       "the server refuses",
       ["rpc_error"],
       1,
-      "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\n",
+      "plugboard: server 'echo' refused 'rpc_error': boom (-32000)\nmore: plugboard help SERVER_ERROR\n",
     ],
     [
       "the server refuses in several lines",
       ["rpc_error", 'message:="MCP error -1: boom\\n  at a\\u001b[31m\\n  at b\\n"'],
       1,
-      "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\n",
+      "plugboard: server 'echo' refused 'rpc_error': boom\n  at a\n  at b (-32000)\nmore: plugboard help SERVER_ERROR\n",
     ],
     [
       "arguments are missing",
       ["add", "a=1"],
       2,
-      "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\n",
+      "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
     ],
     [
       "an argument does not fit",
       ["add", "a=x", "b=1"],
       2,
-      "plugboard: a: expected number, got 'x'\nhint: to see its parameters:\n  plugboard tools echo/add\n",
+      "plugboard: a: expected number, got 'x'\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
     ],
     [
       "an argument is unknown",
       ["echo", "txt=a", "text=b"],
       2,
-      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: to see its parameters:\n  plugboard tools echo/echo\n",
+      "plugboard: there is no parameter 'txt'; did you mean 'text'?\nhint: to see its parameters:\n  plugboard tools echo/echo\nmore: plugboard help INVALID_ARGUMENTS\n",
     ],
     [
       "there is no such tool",
       ["echo/ad"],
       2,
-      "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\n",
+      "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\nmore: plugboard help UNKNOWN_TOOL\n",
     ],
     [
       "the time is up",
       ["sleep", "ms=60000", "--timeout", "200"],
       3,
-      "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\n",
+      "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\nmore: plugboard help TIMEOUT\n",
     ],
   ])("fails when %s", async (_, argv, code, stderr) => {
     useServers();
@@ -227,7 +229,8 @@ describe("plugboard call", () => {
     expect(await call("add", "a=1", "b=2")).toEqual({
       code: 2,
       stdout: "",
-      stderr: "plugboard: several tools are named 'add'\nhint: say which: one/add, two/add\n",
+      stderr:
+        "plugboard: several tools are named 'add'\nhint: say which: one/add, two/add\nmore: plugboard help UNKNOWN_TOOL\n",
     });
   });
 
@@ -243,12 +246,12 @@ describe("plugboard call", () => {
     });
     expect((await call("add", "a=1", "b=2")).stdout).toBe("3\n");
     expect((await call("echo", "text=a")).stderr).toBe(
-      "plugboard: several tools are named 'echo'\nhint: say which: one/echo, two/echo, lib/echo\n",
+      "plugboard: several tools are named 'echo'\nhint: say which: one/echo, two/echo, lib/echo\nmore: plugboard help UNKNOWN_TOOL\n",
     );
     expect(await call("nosuch/echo", "text=a")).toMatchObject({
       code: 2,
       stderr:
-        "plugboard: there is no server named 'nosuch'\nhint: the servers are: one, two, lib, counted\n",
+        "plugboard: there is no server named 'nosuch'\nhint: the servers are: one, two, lib, counted\nmore: plugboard help UNKNOWN_SERVER\n",
     });
     expect((await call("lob/echo")).stderr).toContain("did you mean 'lib'?");
     expect(scratch.read("starts")).toBe("0");
@@ -260,7 +263,8 @@ describe("plugboard call", () => {
     expect(await call("add", "a=1", "b=2")).toEqual({
       code: 2,
       stdout: "",
-      stderr: "plugboard: several tools are named 'add'\nhint: say which: one/add, two/add\n",
+      stderr:
+        "plugboard: several tools are named 'add'\nhint: say which: one/add, two/add\nmore: plugboard help UNKNOWN_TOOL\n",
     });
   });
 
@@ -273,7 +277,9 @@ describe("plugboard call", () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-command" } });
     const { code, stdout, stderr } = await call("missing/tool", "--log-level", "silent");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(/^plugboard: server 'missing' has failed: .*no-such-command.*\nhint: /);
+    expect(stderr).toMatch(
+      /^plugboard: server 'missing' has failed: .*no-such-command.*\nhint: .*\nmore: plugboard help SPAWN_FAILED\n$/,
+    );
   });
 
   it("fails for an unknown tool while some servers cannot be asked", async () => {
@@ -281,7 +287,7 @@ describe("plugboard call", () => {
     const { code, stdout, stderr } = await call("some_tool", "--log-level", "silent");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(
-      /^plugboard: no server that could be asked has a tool named 'some_tool'\nhint: server 'missing' has failed: .*/,
+      /^plugboard: no server that could be asked has a tool named 'some_tool'\nhint: server 'missing' has failed: .*\nmore: plugboard help SPAWN_FAILED\n$/,
     );
   });
 
@@ -290,7 +296,8 @@ describe("plugboard call", () => {
     expect(await call("off/echo", "text=a")).toEqual({
       code: 3,
       stdout: "",
-      stderr: "plugboard: server 'off' is disabled\nhint: to enable it:\n  plugboard enable off\n",
+      stderr:
+        "plugboard: server 'off' is disabled\nhint: to enable it:\n  plugboard enable off\nmore: plugboard help SERVER_UNAVAILABLE\n",
     });
   });
 

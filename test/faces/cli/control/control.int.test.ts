@@ -47,7 +47,7 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
     expect(refused).toEqual({
       code: 2,
       stdout: "",
-      stderr: `plugboard: ${why}\nhint: leave out --standalone\n`,
+      stderr: `plugboard: ${why}\nhint: leave out --standalone\nmore: plugboard help INVALID_ARGUMENTS\n`,
     });
   }
 

@@ -214,14 +214,18 @@ describe("plugboard login", () => {
     [
       "/token",
       401,
-      "plugboard: 'docs' has no sign-in (OAuth)\nhint: give it a token in headers, such as { Authorization: \"Bearer ${TOKEN}\" }\n",
+      "plugboard: 'docs' has no sign-in (OAuth)\nhint: give it a token in headers, such as { Authorization: \"Bearer ${TOKEN}\" }\nmore: plugboard help NEEDS_AUTH\n",
     ],
     [
       "/nope",
       404,
-      'plugboard: there is no MCP server at {url} (HTTP 404)\nhint: check the path in "url"\n',
+      'plugboard: there is no MCP server at {url} (HTTP 404)\nhint: check the path in "url"\nmore: plugboard help HTTP_STATUS\n',
     ],
-    ["/down", 503, "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\n"],
+    [
+      "/down",
+      503,
+      "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\nmore: plugboard help HTTP_STATUS\n",
+    ],
   ])("says why there is no sign-in at %s, which answers %i", async (path, status, message) => {
     const url = await answering(path, status, "<html></html>");
     scratch.servers({ docs: { url } });
@@ -253,11 +257,11 @@ describe("plugboard login", () => {
     const asked = await scratch.run(["login", "open"]);
     expect(asked).toMatchObject({
       code: 3,
-      stderr: "plugboard: 'open' does not require a sign-in\n",
+      stderr: "plugboard: 'open' does not require a sign-in\nmore: plugboard help UNSUPPORTED\n",
     });
     const off = await scratch.run(["login", "off"]);
     expect(off.stderr).toBe(
-      "plugboard: you cannot sign in to 'off': \"oauth\" is false\nhint: change its configuration first\n",
+      "plugboard: you cannot sign in to 'off': \"oauth\" is false\nhint: change its configuration first\nmore: plugboard help UNSUPPORTED\n",
     );
   });
 });
@@ -294,7 +298,7 @@ it("a login asks for the scope that a call was refused for", async () => {
   const refused = await scratch.run(["call", "docs/count", "key=x"]);
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain(
-    "it requires another scope (write); run:\n  plugboard login docs\n",
+    "it requires another scope (write)\nhint: run:\n  plugboard login docs\nmore: plugboard help NEEDS_AUTH\n",
   );
   const { stderr } = await scratch.run(["login", "docs"], { env });
   expect(stderr).toContain("(scope: mcp write)");

@@ -208,14 +208,20 @@ describe("plugboard pins show", () => {
   it.each([
     [
       "docs/raed",
-      "plugboard: server 'docs' has no pinned tool named 'raed'\nhint: did you mean 'docs/read'?\n",
+      "plugboard: server 'docs' has no pinned tool named 'raed'\nhint: did you mean 'docs/read'?\nmore: plugboard help UNKNOWN_TOOL\n",
     ],
     [
       "docs/zzzzzz",
-      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: to list them all:\n  plugboard pins\n",
+      "plugboard: server 'docs' has no pinned tool named 'zzzzzz'\nhint: to list them all:\n  plugboard pins\nmore: plugboard help UNKNOWN_TOOL\n",
     ],
-    ["dosc", "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\n"],
-    ["zzzz/x", "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\n"],
+    [
+      "dosc",
+      "plugboard: server 'dosc' has no pins\nhint: did you mean 'docs'?\nmore: plugboard help UNKNOWN_SERVER\n",
+    ],
+    [
+      "zzzz/x",
+      "plugboard: server 'zzzz' has no pins\nhint: servers with pins: docs\nmore: plugboard help UNKNOWN_SERVER\n",
+    ],
   ])("refuses an unknown target: %s", async (target, stderr) => {
     await see([read]);
     expect(await scratch.run(["pins", "show", target])).toEqual({ code: 2, stdout: "", stderr });
@@ -262,7 +268,7 @@ describe("plugboard pins approve", () => {
     const { code, stderr } = await scratch.run(["pins", "approve", "docs/read"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      "plugboard: several servers were pinned under the name 'docs'\nhint: name one of them: docs@aaaaaaaa, docs@bbbbbbbb\n",
+      "plugboard: several servers were pinned under the name 'docs'\nhint: name one of them: docs@aaaaaaaa, docs@bbbbbbbb\nmore: plugboard help INVALID_ARGUMENTS\n",
     );
     const one = await scratch.run(["pins", "approve", "docs@bbbbbbbb/read"]);
     expect(one.stdout).toBe("approved docs@bbbbbbbb/read: description\n");
@@ -308,7 +314,7 @@ describe("pins that are lost", () => {
     await see([read]);
     await rm(join(stateDir(), "pins"), { recursive: true });
     const reason = "its pins are missing, although it was pinned before";
-    const remedy = /restore .*, or pin the tools as they are now:\s+plugboard pins forget docs\n$/;
+    const remedy = /restore .*, or pin the tools as they are now:\s+plugboard pins forget docs\n/;
     const list = await scratch.run(["pins"]);
     expect(list.stderr).toContain(`docs: ${reason}; `);
     expect(list.stderr).toMatch(remedy);
@@ -316,9 +322,10 @@ describe("pins that are lost", () => {
     expect(JSON.parse(stdout)).toMatchObject({ pins: [], lost: [{ server: "docs" }] });
     for (const action of ["show", "approve"]) {
       const { code, stderr } = await scratch.run(["pins", action, "docs/read"]);
-      expect(code).toBe(2);
+      expect(code).toBe(4);
       expect(stderr).toContain(`plugboard: server 'docs': ${reason}\nhint: `);
       expect(stderr).toMatch(remedy);
+      expect(stderr).toMatch(/ docs\nmore: plugboard help CHANGED_TOOL\n$/);
     }
     expect((await scratch.run(["pins", "forget", "docs"])).stdout).toBe("forgot docs\n");
     expect((await scratch.run(["pins"])).stderr).toBe("no tools are pinned yet\n");

@@ -86,7 +86,9 @@ describe("a call that must be approved", () => {
     );
     expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
     expect(stderr).toMatch(/^echo\/echo needs your approval: .*\n(?: .*\n)+ {4}text: "hi"\n/);
-    expect(stderr).toMatch(/no terminal to ask you on .*--yes/);
+    expect(stderr).toMatch(
+      /no terminal to ask you on\nhint: .*--yes.*\nmore: plugboard help NOT_APPROVED\n$/,
+    );
     expect(stderr).not.toContain("onApproval");
   });
 

@@ -63,6 +63,7 @@ describe("a server in full", () => {
       "docs  ↻ restarting",
       "  reason        not found",
       "                hint: install it",
+      "                more: plugboard help SPAWN_FAILED",
       "  next attempt  2 of 5, in 3 s",
       "  target        node server.js",
       "  transport     stdio",

@@ -21,8 +21,9 @@ describe("servers that could not be asked", () => {
     expect(unavailableNotes(servers.slice(0, 2), {})).toEqual([
       "plugboard: github is not available: no route",
       "hint: connect",
+      "more: plugboard help NETWORK",
     ]);
-    expect(unavailableNotes(servers, { config: "my servers.json" }).slice(2)).toEqual([
+    expect(unavailableNotes(servers, { config: "my servers.json" }).slice(3)).toEqual([
       "plugboard: docs is not available: no answer; tried 2 min ago",
       "to try again now:",
       "  plugboard --config 'my servers.json' status",

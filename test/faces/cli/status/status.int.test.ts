@@ -138,6 +138,8 @@ describe("plugboard status", () => {
     scratch.servers({ echo: fixture("echo") });
     const { code, stdout, stderr } = await scratch.run(["status", "ech"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toBe("plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\n");
+    expect(stderr).toBe(
+      "plugboard: there is no server named 'ech'\nhint: did you mean 'echo'?\nmore: plugboard help UNKNOWN_SERVER\n",
+    );
   });
 });

@@ -358,12 +358,14 @@ describe("plugboard tools", () => {
     expect(await scratch.run(["tools", "--server", "ecko"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
+      stderr:
+        "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\nmore: plugboard help UNKNOWN_SERVER\n",
     });
     expect(await scratch.run(["tools", "ecko/add"])).toEqual({
       code: 2,
       stdout: "",
-      stderr: "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\n",
+      stderr:
+        "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\nmore: plugboard help UNKNOWN_SERVER\n",
     });
     expect((await scratch.run(["tools", "echo/delete_everything_now"])).stderr).toBe(
       "no tool matches 'echo/delete_everything_now'\nhint: to list its tools:\n  plugboard tools --server echo\n",

@@ -69,7 +69,7 @@ describe("an untrusted configuration in the working directory", () => {
       { network: { allow: ["10.0.0.0/8"] } },
     );
     const { stderr } = await scratch.run([]);
-    expect(stderr.split("\n").slice(1, -5)).toEqual([
+    expect(stderr.split("\n").slice(1, -6)).toEqual([
       "It would start or use:",
       `  sly: npx -y ${long} 'a\\u{1b}[2K\\u{202e}b c'`,
       "      in sub",
