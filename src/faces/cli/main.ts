@@ -94,8 +94,9 @@ async function runWithin(
     if (options.exitWithStdin && !isOnStdio) endWithStdin(lifetime, command);
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
-    // The ACP agent checks it too, and tells the editor.
-    if (command.kind !== "acp") checkHome(plugboardHome(env, homedir), env);
+    // The ACP agent checks it too, and tells the editor. The doctor says what is wrong with it, and goes on.
+    if (command.kind !== "acp" && command.kind !== "doctor")
+      checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
@@ -173,6 +174,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./content/content.ts")).runPrompt(command, context);
     case "status":
       return (await import("./status/status.ts")).runStatus(command.server, context);
+    case "doctor":
+      return (await import("./doctor/doctor.ts")).runDoctor(command, context);
     case "login":
       return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":
