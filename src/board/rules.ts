@@ -63,6 +63,7 @@ export class BoardRules {
       .map(({ rule, setting, problem }) => ({
         server: name,
         message: `the rule ${quoted(rule)} in ${setting} ${problem}`,
+        kind: "rule",
       }));
   }
 
