@@ -1,17 +1,21 @@
 // What the checks of `plugboard doctor` share: the configuration, read once, and one board, opened when the first check
 // needs it. Neither stops the checks that can do without it.
 
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import type { FileSource } from "../../../config/find.ts";
+import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { type PlugboardError, toPlugboardError, unknownServer } from "../../../model/errors.ts";
 import { silentLogger } from "../../../model/logger.ts";
 import { deferred } from "../../../util/deferred.ts";
 import type { CliContext } from "../context.ts";
+import type { CliIo } from "../io.ts";
 import { findSource, type OpenedBoard, withBoard } from "../open.ts";
 import { isAttended } from "../questions/attended.ts";
 import { Screen } from "../terminal/screen.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
+import { type EditorPath, findEditorPath } from "./editor-path.ts";
 
 export type DoctorConfig =
   /** There is no file. */
@@ -32,20 +36,29 @@ export interface DoctorContext {
   readonly quiet: CliContext;
   /** The only server to look at, if one was named. */
   readonly server: string | undefined;
+  /** Where Plugboard keeps its files. */
+  readonly home: string;
+  /** False if the working directory is gone; then everything is as in the home directory. */
+  readonly hasDirectory: boolean;
   config(): Promise<DoctorConfig>;
   /**
    * Starts the servers with the first use, or attaches to the gateway that runs. The same board for every group, closed
    * when the last one is done.
    */
   board(): Promise<DoctorBoard>;
+  /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
+  editorPath(): Promise<EditorPath>;
 }
 
 /** Gives `use` a context, and stops what it has started. Rejects with UNKNOWN_SERVER for a server that is not there. */
 export async function withDoctorContext<Result>(
-  cli: CliContext,
+  context: CliContext,
   server: string | undefined,
-  use: (context: DoctorContext) => Promise<Result>,
+  use: (doctor: DoctorContext) => Promise<Result>,
 ): Promise<Result> {
+  const cwd = workingDirectory(context.io);
+  const cli = cwd === undefined ? { ...context, io: withHomeAsDirectory(context.io) } : context;
+  const { env, homedir } = cli.io;
   const quiet: CliContext = { ...cli, logger: silentLogger, screen: unseenScreen(cli) };
   const config = once(() => readConfig(quiet));
   const done = deferred();
@@ -79,10 +92,54 @@ export async function withDoctorContext<Result>(
   });
   try {
     if (server !== undefined) requireServer(server, await config());
-    return await use({ cli, quiet, server, config, board });
+    return await use({
+      cli,
+      quiet,
+      server,
+      home: homeOf(env, homedir),
+      hasDirectory: cwd !== undefined,
+      config,
+      board,
+      editorPath: once(() => findEditorPath(quiet)),
+    });
   } finally {
     done.resolve();
     await closed;
+  }
+}
+
+/** Undefined if it has been removed. */
+function workingDirectory(io: CliIo): string | undefined {
+  try {
+    return io.cwd;
+  } catch {
+    return undefined;
+  }
+}
+
+function withHomeAsDirectory(io: CliIo): CliIo {
+  const { stdout, stderr, env, homedir, clock, events } = io;
+  return {
+    get stdin() {
+      return io.stdin;
+    },
+    stdout,
+    stderr,
+    env,
+    cwd: homedir,
+    homedir,
+    clock,
+    events,
+    exit: (code) => io.exit(code),
+  };
+}
+
+/** A relative $PLUGBOARD_HOME means nothing where there is no working directory. */
+function homeOf(env: CliIo["env"], homedir: string): string {
+  try {
+    return plugboardHome(env, homedir);
+  } catch {
+    return join(homedir, ".plugboard");
   }
 }
 

@@ -8,11 +8,13 @@ import { EXIT } from "../exit-code.ts";
 import type { DoctorCommand } from "./command.ts";
 import { type DoctorContext, withDoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
+import { hostGroup } from "./host.ts";
 import { serversGroup } from "./servers.ts";
+import { stateGroup } from "./state.ts";
 import { type CheckedGroup, groupLines, type Mended, summaryLines } from "./view.ts";
 
 /** What others build on comes first: a repair of the state directory lets the servers start. */
-const GROUPS: readonly CheckGroup[] = [serversGroup];
+const GROUPS: readonly CheckGroup[] = [hostGroup, stateGroup, serversGroup];
 
 export async function runDoctor(command: DoctorCommand, cli: CliContext): Promise<number> {
   const { screen, options } = cli;
