@@ -73,7 +73,7 @@ export async function withDoctorContext<Result>(
     closed = withBoard(
       quiet,
       {
-        start: "eager",
+        start: "none",
         server,
         showsRules: true,
         // Nobody is asked anything: it only looks.
