@@ -5,16 +5,32 @@ import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { applicationsGroup } from "./applications.ts";
 import type { DoctorCommand } from "./command.ts";
+import { configGroup } from "./config.ts";
 import { type DoctorContext, withDoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 import { hostGroup } from "./host.ts";
+import { modelGroup } from "./model.ts";
+import { rulesGroup } from "./rules.ts";
+import { secretsGroup } from "./secrets.ts";
 import { serversGroup } from "./servers.ts";
+import { signInGroup } from "./sign-in.ts";
 import { stateGroup } from "./state.ts";
 import { type CheckedGroup, groupLines, type Mended, summaryLines } from "./view.ts";
 
 /** What others build on comes first: a repair of the state directory lets the servers start. */
-const GROUPS: readonly CheckGroup[] = [hostGroup, stateGroup, serversGroup];
+const GROUPS: readonly CheckGroup[] = [
+  hostGroup,
+  stateGroup,
+  configGroup,
+  secretsGroup,
+  signInGroup,
+  modelGroup,
+  serversGroup,
+  rulesGroup,
+  applicationsGroup,
+];
 
 export async function runDoctor(command: DoctorCommand, cli: CliContext): Promise<number> {
   const { screen, options } = cli;

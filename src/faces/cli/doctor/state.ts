@@ -9,11 +9,10 @@ import { findStaleLocks } from "../../../state/stale-locks.ts";
 import { decidingPaths, type OtherWriters, otherWriters } from "../../../state/state-directory.ts";
 import type { Environment } from "../../../util/environment.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
-import { plural } from "../../../util/text.ts";
+import { plural, shellQuoted } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
-import { findChannel } from "../attach/find-channel.ts";
 
 export const stateGroup: CheckGroup = {
   title: "Plugboard's own files",
@@ -30,7 +29,6 @@ export const stateGroup: CheckGroup = {
       yield { level: "ok", check: "state-directory", message: `${visible(home)} is yours alone` };
     }
     yield* await leftBehind(context);
-    yield* await gatewayFindings(context);
   },
 };
 
@@ -80,7 +78,7 @@ function writable(home: string, env: Environment): Finding[] {
       check: "state-writable",
       subject: path,
       message: writersMessage(path, writers),
-      remedy: `run: ${writers.remedy}`,
+      remedy: `to end that:\n  ${writers.remedy}`,
     } as const;
     // Only root can give a file to somebody else.
     if (writers.kind === "owner") return [finding];
@@ -123,7 +121,7 @@ async function readable(home: string): Promise<Finding[]> {
           check: "state-readable",
           subject: path,
           message: `other users can read ${visible(path)}, which has credentials in it`,
-          remedy: `run: chmod 600 ${path}`,
+          remedy: `to end that:\n  chmod 600 ${shellQuoted(path)}`,
           fix: {
             describe: `make ${visible(path)} readable for you alone`,
             async apply() {
@@ -154,11 +152,11 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
   if (processes.length > 0) {
     const pids = processes.map(({ pid }) => pid).join(", ");
     findings.push({
-      level: "warning",
+      level: "note",
       check: "stale-processes",
       message: `servers of a Plugboard that was killed still run: ${namesOf(processes)} (pid ${pids})`,
       remedy:
-        "the next command that starts servers ends them; to end them now: plugboard doctor --fix",
+        "they end as soon as a command starts servers; to end them now: plugboard doctor --fix",
       fix: {
         describe: `end ${plural(processes.length, "process")} of servers (pid ${pids})`,
         async apply() {
@@ -202,28 +200,4 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
     });
   }
   return findings;
-}
-
-/** A gateway that runs for this configuration, and whether commands can use its servers. */
-async function gatewayFindings({ quiet, config }: DoctorContext): Promise<Finding[]> {
-  const found = await config();
-  if (found.kind !== "usable" || quiet.options.standalone) return [];
-  const channel = await findChannel(found.source, quiet);
-  if (channel.kind === "attach") {
-    const { pid } = channel.gateway;
-    return [
-      { level: "ok", check: "gateway", message: `the gateway (pid ${pid}) runs, and is used here` },
-    ];
-  }
-  if (channel.reason === undefined) return [];
-  const [message, remedy] = splitReason(channel.reason);
-  return [{ level: "warning", check: "gateway", message, remedy }];
-}
-
-/** The remedy is the last part of the sentence. */
-function splitReason(reason: string): [message: string, remedy: string] {
-  const at = reason.lastIndexOf("; ");
-  return at === -1
-    ? [reason, "start the gateway again"]
-    : [reason.slice(0, at), reason.slice(at + 2)];
 }
