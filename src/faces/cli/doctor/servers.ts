@@ -49,27 +49,16 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
   };
 }
 
-/** In the order of the configuration. */
+/** In the order of the configuration. Servers of a file that nobody has trusted are not among them. */
 async function examineAll(agent: AgentConfig, context: DoctorContext): Promise<Examined[]> {
-  const isAsked = ({ name }: ServerDefinition): boolean =>
-    context.server === undefined || context.server === name;
-  const servers = agent.servers.filter(isAsked);
-  const untrusted = (agent.untrusted ?? []).flatMap(({ servers: theirs, remedy }) =>
-    theirs.filter(isAsked).map((definition): Examined => {
-      const { enabled } = definition;
-      const state = enabled
-        ? ({ kind: "untrusted", remedy } as const)
-        : ({ kind: "disabled" } as const);
-      return { definition, status: statusOffBoard(definition, state), tools: [] };
-    }),
-  );
+  const { server } = context;
+  const servers = agent.servers.filter(({ name }) => server === undefined || server === name);
   const progress = new Progress(servers.length, context);
   try {
     const shared = await gatewayBoard(context);
-    const examined = await boundedMap(servers, AT_A_TIME, (definition) =>
+    return await boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
-    return [...examined, ...untrusted];
   } finally {
     progress.stop();
   }

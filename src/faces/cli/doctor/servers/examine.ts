@@ -25,8 +25,6 @@ export interface Examined {
   status: ServerStatus;
   /** Those that the rules let a caller see, under their names on the agent's board. */
   tools: readonly Tool[];
-  /** How many tools the server has listed, whatever the rules say. Not known of a gateway's server. */
-  listedTools?: number;
   /** Absent unless the server is ready. */
   content?: ExaminedContent;
   /** Of all its processes, in bytes. */
@@ -53,18 +51,17 @@ export async function examine(
   doctor: Surroundings,
 ): Promise<Examined> {
   const { name, target } = definition;
-  const heard = new Heard();
+  const noise = new Noise();
   const run = target.kind === "stdio" ? packageRunOf(target) : undefined;
   const wasCached = run && (await isCached(run, placesOf(definition, agent, doctor)));
-  const options = boardOptions(agent, doctor, heard.logger);
+  const options = boardOptions(agent, doctor, noise.logger);
   const board = await openBoard(alone(definition, agent), options);
   try {
     const seen = await untilInterrupted(startAndLook(board, name), doctor.cli.signal);
-    const { listedTools, lines, first } = heard;
+    const { lines, first } = noise;
     return {
       definition,
       ...seen,
-      ...(listedTools !== undefined && { listedTools }),
       ...(lines > 0 && { noise: { lines, first } }),
       ...(run !== undefined && wasCached !== undefined && { package: { ...run, wasCached } }),
     };
@@ -183,24 +180,16 @@ function placesOf(
   };
 }
 
-/** Learns from the log of a board what its status does not tell. */
-class Heard {
-  listedTools: number | undefined;
+/** Hears in the log of a board what a server writes to stdout that is no message. */
+class Noise {
   lines = 0;
   first = "";
   readonly logger: Logger = {
     ...silentLogger,
-    debug: (_message, fields) => this.#onDropped(fields),
-    info: (_message, fields) => this.#onReady(fields),
+    debug: (_message, { stream, line }: LogFields = {}) => {
+      if (stream !== "stdout") return;
+      if (this.lines === 0) this.first = String(line);
+      this.lines += 1;
+    },
   };
-
-  #onDropped({ stream, line }: LogFields = {}): void {
-    if (stream !== "stdout") return;
-    if (this.lines === 0) this.first = String(line);
-    this.lines += 1;
-  }
-
-  #onReady({ ms, tools }: LogFields = {}): void {
-    if (typeof ms === "number" && typeof tools === "number") this.listedTools = tools;
-  }
 }

@@ -36,14 +36,6 @@ export function failureOf(examined: Examined): Finding | undefined {
     case "ready":
     case "disabled":
       return undefined;
-    case "untrusted":
-      return {
-        level: "warning",
-        check: "server-untrusted",
-        subject,
-        message: `${subject}: it is not started, because nobody has trusted its file`,
-        remedy: state.remedy,
-      };
     case "needs-auth":
       return refusedAccess(examined, state.remedy);
     case "failed":

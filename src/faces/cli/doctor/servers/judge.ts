@@ -145,8 +145,9 @@ function ofStart({ definition, status, memory, noise, package: run }: Examined):
   return findings;
 }
 
-function ofOffer({ definition, tools, listedTools, content }: Examined): Finding[] {
+function ofOffer({ definition, status, content }: Examined): Finding[] {
   const { name: subject } = definition;
+  const { tools, hiddenByRules = 0 } = status;
   const { resources = 0, prompts = 0, failure } = content ?? {};
   const findings: Finding[] = [];
   if (failure !== undefined) {
@@ -159,7 +160,7 @@ function ofOffer({ definition, tools, listedTools, content }: Examined): Finding
         failure.hint ??
         `its tools can be used; tell its author, or leave out its resources with "resources": false`,
     });
-  } else if ((listedTools ?? tools.length) + tools.length + resources + prompts === 0) {
+  } else if (tools + hiddenByRules + resources + prompts === 0) {
     findings.push({
       level: "warning",
       check: "offers-nothing",
@@ -274,17 +275,6 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       remedy: `read what they say, and remove the server if you do not trust it: plugboard tools ${first?.subject === undefined ? word : shellWord(`${subject}/${first.subject}`)}`,
     });
   }
-  const pins = of("pins");
-  if (pins.length > 0) {
-    const shown = pins.map((each) => each.subject ?? "the server itself");
-    findings.push({
-      level: "warning",
-      check: "pins-changed",
-      subject,
-      message: `${subject}: it has changed since it was pinned: ${listed(shown)}`,
-      remedy: `look at what has changed: plugboard pins show ${word}\nif that is all right: plugboard pins approve ${word}`,
-    });
-  }
   const leftOut = of("left-out");
   if (leftOut.length > 0) {
     const shown = leftOut.map((each) => `${each.subject ?? "one"} (${reasonIn(each.message)})`);
@@ -305,7 +295,7 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       remedy: `correct the entry, or take it out; for what the server has: plugboard resources --server ${word}`,
     });
   }
-  // The rules have a group of their own, and the transport has been told.
+  // Rules and pins have a group of their own, and the transport has been told.
   const other = of(undefined);
   if (other.length > 0) {
     const shown = other.map((each) =>
