@@ -274,7 +274,7 @@ describe("the transport", () => {
     expect(textOf(await board.call("remote/echo", { text: "hi" }))).toBe("hi");
     expect(statusOf(board, "remote")).toMatchObject({
       restarts: 0,
-      diagnostics: [{ server: "remote", message }],
+      diagnostics: [{ server: "remote", message, kind: "transport" }],
     });
     await board.close();
     const before = server.requests.length;
@@ -282,7 +282,9 @@ describe("the transport", () => {
     expect(textOf(await again.call("remote/echo", { text: "again" }))).toBe("again");
     const asked = server.requests.slice(before).map(({ method }) => method);
     expect(asked[0]).toBe(transport === "sse" ? "POST" : "GET");
-    expect(statusOf(again, "remote").diagnostics).toEqual([{ server: "remote", message }]);
+    expect(statusOf(again, "remote").diagnostics).toEqual([
+      { server: "remote", message, kind: "transport" },
+    ]);
   });
 
   it("sse, on a stream that names no address: the other is used after some seconds", async () => {

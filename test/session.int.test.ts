@@ -383,6 +383,7 @@ describe("a session's server", () => {
         server: "late",
         subject: "echo",
         message: "tool left out: its public name mcp__same__echo is taken",
+        kind: "left-out",
       },
     ]);
     expect(statusIn(board, "late").diagnostics).toEqual([]);

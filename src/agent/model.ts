@@ -87,29 +87,23 @@ const TIMEOUT_MS = 120_000;
  * NEEDS_AUTH for a missing key. Sends no request.
  */
 export async function openModel(id: string, options: ModelOptions = {}): Promise<AgentModel> {
-  const { env = process.env, clock = systemClock } = options;
   const { importPackage = (name) => import(name) } = options;
-  const { name, model } = readId(id);
-  const provider = findProvider(name, options.providers ?? {});
+  const opened = await openProvider(id, options);
+  const { name, model, provider, key, baseURL, fetch, redact, close } = opened;
   const api = APIS[provider.type];
-  const { readSecret, close: closeSecrets } = secretsOf(options, env, clock);
-  const { keys } = options;
-  const read = { name, provider, env, keys, readSecret, used: new Map<string, string>() };
-  const [key, baseURL] = await Promise.all([
-    readKey(api, read),
-    setting("baseUrl", provider.baseUrl, read),
-  ]).catch(async (error: unknown) => {
-    await closeSecrets();
+  const load = async (): Promise<[AiSdk, Factory]> => {
+    const sdk = (await loadPackage(SDK, importPackage)) as AiSdk;
+    // The SDK writes its warnings to the console, some of them to stdout.
+    globalThis.AI_SDK_LOG_WARNINGS ??= false;
+    return [sdk, await loadFactory(api, importPackage)];
+  };
+  const [sdk, create] = await load().catch(async (error: unknown) => {
+    await close();
     throw error;
   });
-  const sdk = (await loadPackage(SDK, importPackage)) as AiSdk;
-  // The SDK writes its warnings to the console, some of them to stdout.
-  globalThis.AI_SDK_LOG_WARNINGS ??= false;
-  const create = await loadFactory(api, importPackage);
-  const { fetch, close } = createModelFetch(withProxy(env, options.proxy), clock);
   const settings = {
     name,
-    fetch: key.withCurrent(options.fetch ?? fetch),
+    fetch: key.withCurrent(fetch),
     includeUsage: true as const,
     apiKey: key.first,
     baseURL,
@@ -122,6 +116,45 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
     silence: { notice: options.notice ?? NOTICE_MS, timeout: options.timeout ?? TIMEOUT_MS },
     media: provider.images === false ? NO_IMAGES : api.media,
     options: api.options,
+    redact,
+    close,
+  };
+}
+
+/** The provider of a model, with its key and its address, before the SDK is loaded. */
+export interface OpenedProvider extends Pick<AgentModel, "redact" | "close"> {
+  name: string;
+  /** The model's name at the provider. */
+  model: string;
+  provider: ModelProvider;
+  key: ModelKey;
+  /** Undefined for the address that the SDK knows. */
+  baseURL: string | undefined;
+  fetch: typeof globalThis.fetch;
+}
+
+/** Rejects as `openModel` does, except that it needs no package. */
+export async function openProvider(id: string, options: ModelOptions): Promise<OpenedProvider> {
+  const { env = process.env, clock = systemClock, keys } = options;
+  const { name, model } = readId(id);
+  const provider = findProvider(name, options.providers ?? {});
+  const { readSecret, close: closeSecrets } = secretsOf(options, env, clock);
+  const read = { name, provider, env, keys, readSecret, used: new Map<string, string>() };
+  const [key, baseURL] = await Promise.all([
+    readKey(APIS[provider.type], read),
+    setting("baseUrl", provider.baseUrl, read),
+  ]).catch(async (error: unknown) => {
+    await closeSecrets();
+    throw error;
+  });
+  const { fetch, close } = createModelFetch(withProxy(env, options.proxy), clock);
+  return {
+    name,
+    model,
+    provider,
+    key,
+    baseURL,
+    fetch: options.fetch ?? fetch,
     // The address may have a secret in it too.
     redact: (text) =>
       [...read.used.values()].reduce(

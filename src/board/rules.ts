@@ -63,6 +63,7 @@ export class BoardRules {
       .map(({ rule, setting, problem }) => ({
         server: name,
         message: `the rule ${quoted(rule)} in ${setting} ${problem}`,
+        kind: "rule",
       }));
   }
 
@@ -104,8 +105,8 @@ function quoted(rule: string): string {
   return `"${oneLine(rule, 200)}"`;
 }
 
-/** It restricts tools of any server, or a server that a session may bring. */
-function isPrecaution({ rule, restricts, servers, nearest }: UnmatchedRule): boolean {
+/** It restricts tools of any server, or a server that a session may bring: it may match nothing on purpose. */
+export function isPrecaution({ rule, restricts, servers, nearest }: UnmatchedRule): boolean {
   if (!restricts) return false;
   return servers === undefined ? rule.includes("*") : servers.length === 0 && nearest === undefined;
 }

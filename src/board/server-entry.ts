@@ -8,7 +8,7 @@ import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
 import { isCallable } from "../model/server-state.ts";
-import type { ServerStatus } from "../model/server-status.ts";
+import type { ListedTools, ServerStatus } from "../model/server-status.ts";
 import { describeTarget } from "../redaction/hide.ts";
 import { canonicalJson } from "../util/canonical-json.ts";
 import type { Supervisor } from "../server/supervisor/supervisor.ts";
@@ -165,9 +165,9 @@ export class ServerEntry {
     await this.supervisor.start();
   }
 
-  /** `listed` is how many tools are listed and what they take of a prompt, `more` are diagnostics of the board. */
+  /** `more` are diagnostics of the board. */
   status(
-    { tools, promptTokens }: Pick<ServerStatus, "tools" | "promptTokens">,
+    { tools, promptTokens, hiddenByRules }: ListedTools,
     more: readonly Diagnostic[],
   ): ServerStatus {
     const { definition, supervisor } = this;
@@ -192,6 +192,7 @@ export class ServerEntry {
     };
     // Keys without a value are left out: people print the status as JSON and compare it.
     if (from !== undefined) status.from = from;
+    if (hiddenByRules !== undefined) status.hiddenByRules = hiddenByRules;
     if (isCached && this.#cachedAt !== undefined) status.cachedAt = this.#cachedAt;
     if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
     if (this.#identity !== undefined) status.identity = this.#identity;

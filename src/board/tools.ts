@@ -9,7 +9,7 @@ import type { ToolsEvent } from "../model/events.ts";
 import type { Callee, Next, ToolSubject } from "../model/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../model/include.ts";
 import type { ServerDefinition } from "../model/server-definition.ts";
-import type { ServerStatus } from "../model/server-status.ts";
+import type { ListedTools } from "../model/server-status.ts";
 import {
   type CallOutcome,
   type NativeTool,
@@ -101,11 +101,16 @@ export class BoardTools {
     ];
   }
 
-  /** How many tools of the server are listed, and what they take of a prompt. */
-  listedOf(server: string): Pick<ServerStatus, "tools" | "promptTokens"> {
+  /** How many tools of the server are listed, what they take of a prompt, and how many the rules do not allow. */
+  listedOf(server: string): ListedTools {
     const all = this.#options.servers.toolsOf(server).map((entry) => this.#at(entry));
     const listed = all.flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
-    return { tools: listed.length, promptTokens: promptTokens(listed) };
+    const hidden = all.filter(({ isAllowed }) => !isAllowed).length;
+    return {
+      tools: listed.length,
+      promptTokens: promptTokens(listed),
+      ...(hidden > 0 && { hiddenByRules: hidden }),
+    };
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */

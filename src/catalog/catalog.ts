@@ -94,7 +94,8 @@ export class Catalog {
       const entry = this.#entry(server, listed.prefix, tool, known);
       if (this.#isTaken(entry.publicName)) {
         const message = `tool left out: its public name ${entry.publicName} is taken`;
-        change.diagnostics.push({ server, subject: oneLine(name, 80), message });
+        const subject = oneLine(name, 80);
+        change.diagnostics.push({ server, subject, message, kind: "left-out" });
         continue;
       }
       if (known === undefined) change.added.push(entry.publicName);

@@ -19,6 +19,8 @@ export interface Issue {
   message: string;
   /** The nearest valid word, for a typo. */
   suggestion?: string;
+  /** What to do about it, where the message does not say so. */
+  remedy?: string;
   /** Only where the path is not enough to find it: a key that is there twice. */
   position?: Position;
 }
@@ -55,6 +57,7 @@ export function toProblems(issues: readonly Issue[], source: IssueSource): Confi
     path: formatPath(issue.path),
     message: issue.message,
     suggestion: issue.suggestion,
+    ...(issue.remedy !== undefined && { remedy: issue.remedy }),
   }));
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),

@@ -5,9 +5,23 @@ export interface Diagnostic {
   /** The tool, resource, prompt or line it is about, if it is not about the whole server. */
   subject?: string;
   message: string;
-  /** What a server says about a tool looks like an attempt to steer a model. */
-  kind?: "suspicious";
+  /** For programs. Absent: something else. */
+  kind?: DiagnosticKind;
 }
+
+export type DiagnosticKind =
+  /** What a server says about a tool looks like an attempt to steer a model. */
+  | "suspicious"
+  /** It differs from its pin, or the pins are lost. */
+  | "pins"
+  /** It is not offered, because its definition is not valid. */
+  | "left-out"
+  /** The server speaks another transport than the configured one. */
+  | "transport"
+  /** A rule matches nothing of the server. */
+  | "rule"
+  /** An entry of `resourceFilter` matches nothing of the server. */
+  | "filter";
 
 export function isSuspicious({ kind }: Diagnostic): boolean {
   return kind === "suspicious";

@@ -109,6 +109,8 @@ export interface ConfigProblem {
   message: string;
   /** The closest valid key, if this looks like a typo. */
   suggestion?: string;
+  /** What to do about it, where the message does not say so. */
+  remedy?: string;
 }
 
 export interface ErrorDetails {

@@ -16,6 +16,8 @@ export interface ServerStatus {
   state: ServerState;
   /** How many tools are listed. They stay listed while the server is down. */
   tools: number;
+  /** How many more it has that the rules do not allow. Absent if there are none. */
+  hiddenByRules?: number;
   /** Roughly how many tokens of a prompt these tools take. */
   promptTokens: number;
   /** Whether the tools come from the cache, and the server has not confirmed them yet. */
@@ -33,3 +35,6 @@ export interface ServerStatus {
   /** The last lines that the server wrote to stderr. */
   stderr: string[];
 }
+
+/** What a board knows of a server's tools. */
+export type ListedTools = Pick<ServerStatus, "tools" | "promptTokens" | "hiddenByRules">;

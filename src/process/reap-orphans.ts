@@ -70,8 +70,15 @@ export async function reapOrphans(options: ReapOptions = {}): Promise<ProcessEnt
   }
 }
 
+/** What `reapOrphans` would end. Empty where it cannot be looked up. Never rejects. */
+export async function listOrphans(options: ReapOptions = {}): Promise<ProcessEntry[]> {
+  const { platform = process.platform, host = currentHost() } = options;
+  const { table = sharedProcessTable(platform) } = options;
+  return table === undefined ? [] : findOrphans(table, host).catch(() => []);
+}
+
 /** `node, sh (2)` */
-function namesOf(entries: readonly ProcessEntry[]): string {
+export function namesOf(entries: readonly ProcessEntry[]): string {
   const counts = new Map<string, number>();
   for (const { name = "unknown" } of entries) {
     const shown = oneLine(name, LONGEST_NAME);

@@ -111,7 +111,10 @@ function stdioCarrier(
     onJunk: (line) => {
       const isCut = line.length > MAX_DROPPED;
       const plain = redact(plainText(line.slice(0, MAX_DROPPED)), isCut);
-      logger.debug("dropped a line that is not a message", { line: oneLine(plain, 200) });
+      logger.debug("dropped a line that is not a message", {
+        stream: "stdout",
+        line: oneLine(plain, 200),
+      });
       dropped.push(plain);
       if (dropped.length > KEPT_DROPPED) dropped.shift();
     },

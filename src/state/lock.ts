@@ -58,7 +58,7 @@ export async function tryLock(path: string): Promise<(() => Promise<void>) | und
   const token = randomBytes(8).toString("hex");
   await makeDirectory(dirname(path));
   if (!(await create(path, token))) {
-    const isFree = (await isStale(path)) && (await removeStale(path));
+    const isFree = (await isStaleLock(path)) && (await removeStaleLock(path));
     if (!isFree || !(await create(path, token))) return undefined;
   }
   const heartbeat = setInterval(() => {
@@ -91,7 +91,8 @@ async function create(path: string, token: string): Promise<boolean> {
   return true;
 }
 
-async function isStale(path: string): Promise<boolean> {
+/** Whether its holder has ended without removing it. */
+export async function isStaleLock(path: string): Promise<boolean> {
   try {
     const holder = await readHolder(path);
     const state = ownerState(holder?.owner ?? "");
@@ -107,15 +108,15 @@ async function isStale(path: string): Promise<boolean> {
  * True if the lock can be tried again. Only one process at a time removes a stale lock, and it checks once more
  * before: otherwise it could remove the lock that another process has just taken.
  */
-async function removeStale(path: string): Promise<boolean> {
+export async function removeStaleLock(path: string): Promise<boolean> {
   const breaker = `${path}.break`;
   if (!(await create(breaker, ""))) {
     // The process that began to remove the lock may have died.
-    if (await isStale(breaker)) await rm(breaker, { force: true });
+    if (await isStaleLock(breaker)) await rm(breaker, { force: true });
     return false;
   }
   try {
-    if (await isStale(path)) await rm(path, { force: true });
+    if (await isStaleLock(path)) await rm(path, { force: true });
     return true;
   } finally {
     await rm(breaker, { force: true });

@@ -62,8 +62,21 @@ export async function findGateway(
   return undefined;
 }
 
+/** The notes of gateways that have ended without removing them. */
+export function staleNotes(stateDir: string): string[] {
+  return notesIn(stateDir).flatMap(({ file, note }) =>
+    ownerState(note.owner) === "gone" ? [file] : [],
+  );
+}
+
 /** The URLs of all gateways that run with this state directory. */
 export function gatewayUrls(stateDir: string): string[] {
+  return notesIn(stateDir).flatMap(({ note: { url, owner } }) =>
+    url === undefined || ownerState(owner) === "gone" ? [] : [url],
+  );
+}
+
+function notesIn(stateDir: string): { file: string; note: Note }[] {
   const directory = join(stateDir, "gateway");
   let names: string[];
   try {
@@ -73,8 +86,11 @@ export function gatewayUrls(stateDir: string): string[] {
   }
   return names
     .filter((name) => name.endsWith(".json"))
-    .flatMap((name) => readNote(readJsonFileNow(join(directory, name), MOST_BYTES)) ?? [])
-    .flatMap(({ url, owner }) => (url === undefined || ownerState(owner) === "gone" ? [] : [url]));
+    .flatMap((name) => {
+      const file = join(directory, name);
+      const note = readNote(readJsonFileNow(file, MOST_BYTES));
+      return note === undefined ? [] : [{ file, note }];
+    });
 }
 
 /**
@@ -89,7 +105,9 @@ export function isGatewayProcess(
   return found?.pid === pid && isOwner(found.owner, pid);
 }
 
-function readNote(value: unknown): (RunningGateway & { owner: string }) | undefined {
+type Note = RunningGateway & { owner: string };
+
+function readNote(value: unknown): Note | undefined {
   const note = (value ?? {}) as Record<string, unknown>;
   const { pid, since, owner, version, url, config, certificate, channel } = note;
   const isWhole = typeof pid === "number" && typeof since === "number" && typeof owner === "string";

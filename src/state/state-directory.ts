@@ -22,7 +22,11 @@ const DECIDING_DIRECTORIES = ["pins", "pinned", "auth", "gateway", "bundles"];
  * it. What is not there yet passes: it is made for its owner alone.
  */
 export function checkStateDirectory(directory: string, env: Environment): void {
-  check(directory, directory, env);
+  for (const path of decidingPaths(directory)) check(path, directory, env);
+}
+
+/** The directory, and what in it decides what may run. Not all of it need be there. */
+export function decidingPaths(directory: string): string[] {
   const inside = DECIDING_DIRECTORIES.map((name) => join(directory, name));
   const files = inside.flatMap((each) =>
     namesIn(each)
@@ -30,7 +34,7 @@ export function checkStateDirectory(directory: string, env: Environment): void {
       .map((name) => join(each, name)),
   );
   const named = DECIDING_FILES.map((name) => join(directory, name));
-  for (const path of [...named, ...inside, ...files]) check(path, directory, env);
+  return [directory, ...named, ...inside, ...files];
 }
 
 function namesIn(directory: string): string[] {

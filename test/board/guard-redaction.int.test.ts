@@ -263,7 +263,7 @@ describe("a token in what a server lists", () => {
             subject: `greet-${MARK}`,
             message: "prompt left out: its name has a credential in it",
           },
-        ].map((each) => ({ server: "docs", ...each })),
+        ].map((each) => ({ server: "docs", ...each, kind: "left-out" })),
       ),
     );
     expect(identity).toMatchObject({ name: `server of ${MARK}`, instructions: `Use ${MARK}.` });

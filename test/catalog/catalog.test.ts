@@ -208,6 +208,7 @@ describe("a name that is taken", () => {
           server: "two",
           subject: "read",
           message: "tool left out: its public name mcp__p__read is taken",
+          kind: "left-out",
         },
       ],
     });

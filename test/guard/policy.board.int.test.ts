@@ -209,6 +209,7 @@ describe("what is refused is no news", () => {
     expect(statusOf(board, "live").diagnostics).toContainEqual({
       server: "live",
       message: `the rule "live/befroe" in tools.deny matches no tool; did you mean live/before?`,
+      kind: "rule",
     });
     await board.call("live/swap");
     await board.refresh();

@@ -253,6 +253,7 @@ export class ContentCache {
     this.#unmatched = this.#filter.unmatched(list).map((text) => ({
       server: name,
       message: `the entry "${oneLine(text, 80)}" of "resourceFilter" matches no resource of the server`,
+      kind: "filter" as const,
     }));
     for (const { message } of this.#unmatched) if (!told.has(message)) this.#logger.warn(message);
   }

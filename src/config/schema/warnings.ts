@@ -3,6 +3,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { plaintextCredentials } from "../../redaction/with-references.ts";
+import { shellQuoted } from "../../util/text.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { referencesIn } from "./references.ts";
@@ -56,9 +57,19 @@ export function plaintextWarnings(servers: readonly CheckedServer[]): Issue[] {
     const [first] = warned.has(name) ? [] : plaintextCredentials(config);
     if (first === undefined) continue;
     const message = `MCP server '${name}' has plaintext credentials in config — consider using secret:// references`;
-    warned.set(name, atKey([...path, ...first.path], message));
+    const issue = atKey([...path, ...first.path], message);
+    warned.set(name, { ...issue, remedy: movingRemedy(name, first.path) });
   }
   return [...warned.values()];
+}
+
+/** Only variables and headers can be moved by the command. */
+function movingRemedy(server: string, [block, key]: KeyPath): string {
+  if ((block !== "env" && block !== "headers") || typeof key !== "string") {
+    return "put it into a variable or a secret, and refer to that; docs/secrets.md says how";
+  }
+  const words = [server, `${block}.${key}`].map(shellQuoted).join(" ");
+  return `to put it where only you can read it: plugboard secrets move ${words}`;
 }
 
 /** What a process is started with can be read by every user of the machine. */

@@ -14,6 +14,7 @@ import { describeConnect } from "./connect/command.ts";
 import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
+import { describeDoctor } from "./doctor/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
@@ -54,8 +55,8 @@ Examples:
 Exit codes:
   0    ok
   1    the tool reported an error, the model stopped before it was done,
-       the output could not be written, the audit is damaged, or a server is
-       outdated
+       the output could not be written, the audit is damaged, a server is
+       outdated, or the doctor found something broken
   2    wrong usage or configuration, an unknown tool, an untrusted file
   3    the server, the model or a secret is unavailable, or did not answer in
        time
@@ -204,6 +205,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeImport(program, choose);
   describeConnect(program, choose);
   describeStatus(program, choose);
+  describeDoctor(program, choose);
   describeLogin(program, choose, behind);
   describeSecrets(program, choose, refuseCommand);
   program.commandsGroup("Use them:");
@@ -250,7 +252,6 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["auth", "login"],
   ["servers", "status"],
   ["logs", "status"],
-  ["doctor", "status"],
   ["stop", "down"],
   ["start", "up"],
 ]);

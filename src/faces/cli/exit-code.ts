@@ -11,6 +11,8 @@ export const EXIT = {
   incomplete: 1,
   /** A server from the registry has a newer version. */
   outdated: 1,
+  /** The doctor found something broken. */
+  broken: 1,
   /** Wrong usage or configuration, including an unknown tool. */
   usage: 2,
   /** The server, the model or something of the machine is unavailable, or there was no answer in time. */

@@ -11,6 +11,7 @@ import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { HelpCommand } from "./help/command.ts";
+import type { DoctorCommand } from "./doctor/command.ts";
 import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
@@ -36,6 +37,7 @@ export type CliCommand =
   | AskCommand
   | ContentCommand
   | StatusCommand
+  | DoctorCommand
   | LoginCommand
   | LogoutCommand
   | TrustCommand

@@ -93,8 +93,8 @@ async function runWithin(
     if (options.exitWithStdin && !isOnStdio) endWithStdin(lifetime, command);
     if (command.kind === "up") lifetime.runAsService();
     const { clock, env, homedir } = io;
-    // The ACP agent checks it too, and tells the editor.
-    const needsHome = command.kind !== "acp" && command.kind !== "help";
+    // The ACP agent checks it too, and tells the editor. The doctor says what is wrong with it, and goes on.
+    const needsHome = !["acp", "help", "doctor", "completion"].includes(command.kind);
     if (needsHome) checkHome(plugboardHome(env, homedir), env);
     const logger = createLog({
       level: options.logLevel,
@@ -173,6 +173,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./content/content.ts")).runPrompt(command, context);
     case "status":
       return (await import("./status/status.ts")).runStatus(command.server, context);
+    case "doctor":
+      return (await import("./doctor/doctor.ts")).runDoctor(command, context);
     case "login":
       return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":

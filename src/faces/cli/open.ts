@@ -166,11 +166,13 @@ function withoutWarnings(
 
 function withoutOtherWarnings(about: string | undefined, agent: AgentConfig): AgentConfig {
   if (about === undefined) return agent;
-  const isAbout = (path: string): boolean => {
-    const [, place] = /(?:^|\.|_)(?:mcpS|s)ervers\.(.+)$/.exec(path) ?? [];
-    return place === undefined || place === about || place.startsWith(`${about}.`);
-  };
-  return { ...agent, warnings: agent.warnings.filter(({ path }) => isAbout(path)) };
+  return { ...agent, warnings: agent.warnings.filter(({ path }) => mayConcern(path, about)) };
+}
+
+/** Whether what is wrong at this place of a file may matter to the server: it is not about another one. */
+export function mayConcern(path: string, server: string): boolean {
+  const [, place] = /(?:^|\.|_)(?:mcpS|s)ervers\.(.+)$/.exec(path) ?? [];
+  return place === undefined || place === server || place.startsWith(`${server}.`);
 }
 
 /** Where the configuration comes from: `--config`, the environment, this directory or the home directory. */

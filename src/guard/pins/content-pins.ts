@@ -183,7 +183,9 @@ export class ContentPins {
     const [first] = found;
     if (first?.kind === "lost") {
       const effect = `its ${listing} are neither listed nor read`;
-      return [{ server, message: `${lostReason(first)}; ${effect}; ${lostRemedy(first)}` }];
+      return [
+        { server, message: `${lostReason(first)}; ${effect}; ${lostRemedy(first)}`, kind: "pins" },
+      ];
     }
     const shown = found.slice(0, MOST_DIAGNOSTICS).flatMap((each): Diagnostic[] => {
       const { isPersistent } = this.#options.store;
@@ -192,12 +194,12 @@ export class ContentPins {
       const name = shellWord(`${server}/${each.tool}`);
       const remedy = isPersistent ? `; to accept it: plugboard pins approve ${name}` : "";
       const message = `new since the server was pinned${effect}${remedy}`;
-      return [{ server, subject: oneLine(each.tool, 80), message }];
+      return [{ server, subject: oneLine(each.tool, 80), message, kind: "pins" }];
     });
     const rest = found.length - shown.length;
     if (rest === 0) return shown;
     const message = `${rest} more of its ${listing} changed or new since the server was pinned`;
-    return [...shown, { server, message }];
+    return [...shown, { server, message, kind: "pins" }];
   }
 }
 

@@ -26,14 +26,14 @@ export function toDiagnostics(
     const message = `${summary(change)}${effect}${remedy}`;
     const { server } = change;
     return "tool" in change
-      ? { server, subject: oneLine(change.tool, 80), message }
-      : { server, message };
+      ? { server, subject: oneLine(change.tool, 80), message, kind: "pins" }
+      : { server, message, kind: "pins" };
   });
   const [first] = changes;
   const rest = changes.length - diagnostics.length;
   if (first !== undefined && rest > 0) {
     const message = `${plural(rest, "more tool")} changed or new since the server was pinned`;
-    diagnostics.push({ server: first.server, message });
+    diagnostics.push({ server: first.server, message, kind: "pins" });
   }
   return diagnostics;
 }

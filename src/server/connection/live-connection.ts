@@ -287,7 +287,6 @@ class LiveConnection implements Connection {
     const { definition, remark } = this.#options;
     const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
     const messages = [
-      ...(remark === undefined ? [] : [remark]),
       ...(this.#handshake?.oddCapabilities ?? []).map(
         (name) => `its capability '${name}' is not an object, so it counts as absent`,
       ),
@@ -295,7 +294,11 @@ class LiveConnection implements Connection {
         ? []
         : [`invisible characters were removed from the server's ${places}`]),
     ];
-    return messages.map((message) => ({ server: definition.name, message }));
+    const { name: server } = definition;
+    return [
+      ...(remark === undefined ? [] : [{ server, message: remark, kind: "transport" as const }]),
+      ...messages.map((message) => ({ server, message })),
+    ];
   }
 
   /** Tells the wire which parameters to mirror. A tool that declares them wrongly must not be called. */
@@ -309,7 +312,7 @@ class LiveConnection implements Connection {
       const headers = readParamHeaders(inputSchema);
       if (typeof headers !== "string") return byTool.set(name, headers);
       const message = `tool left out: its inputSchema ${headers}`;
-      diagnostics.push({ server, subject: oneLine(name, 80), message });
+      diagnostics.push({ server, subject: oneLine(name, 80), message, kind: "left-out" });
       return false;
     });
     wire.adoptParamHeaders(byTool);

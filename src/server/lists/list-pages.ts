@@ -1,7 +1,7 @@
 // Reads a whole list from a server, page by page and within bounds. Malformed or hostile items are left out
 // with a diagnostic; the rest stays.
 
-import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Diagnostic, DiagnosticKind } from "../../model/diagnostic.ts";
 import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Redact } from "../../model/without-secrets.ts";
@@ -74,7 +74,7 @@ export async function listPages<Item>(
       }
       const item = size > maxItemBytes ? tooBig(maxItemBytes) : readItem(kind, each);
       if (typeof item === "string") {
-        notes.add(`${noun} left out: ${item}`, subjectOf(each, kind.id));
+        notes.add(`${noun} left out: ${item}`, subjectOf(each, kind.id), "left-out");
         continue;
       }
       const id = item[kind.id];
@@ -82,7 +82,7 @@ export async function listPages<Item>(
       const cleaner = new TextCleaner(redact);
       const clean = kind.withoutSecrets(kind.clean(item, cleaner), redact);
       if (typeof clean === "string") {
-        notes.add(`${noun} left out: ${clean}`, subject);
+        notes.add(`${noun} left out: ${clean}`, subject, "left-out");
         continue;
       }
       if (items.has(id)) notes.add(`the ${kind.id} is listed twice; the last one counts`, subject);
@@ -125,18 +125,18 @@ class Diagnostics {
     this.#redact = redact;
   }
 
-  add(message: string, subject?: string): void {
+  add(message: string, subject?: string, kind?: DiagnosticKind): void {
     if (this.#diagnostics.length >= MAX_DIAGNOSTICS) {
       this.#leftOut += 1;
       return;
     }
-    const server = this.#server;
-    this.#diagnostics.push(
-      subject === undefined
-        ? { server, message }
-        : // A part of a secret would not be recognised, nor one with a space for the end of a line.
-          { server, message, subject: oneLine(this.#redact(plainText(subject)), 80) },
-    );
+    this.#diagnostics.push({
+      server: this.#server,
+      message,
+      // A part of a secret would not be recognised, nor one with a space for the end of a line.
+      ...(subject !== undefined && { subject: oneLine(this.#redact(plainText(subject)), 80) }),
+      ...(kind && { kind }),
+    });
   }
 
   /** `cut` says where the list was cut, if it was. */

@@ -5,7 +5,13 @@ import { type ErrorCode, type ErrorDetails, PlugboardError } from "../../model/e
 import { isJsonObject } from "../../model/json.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { oneLine } from "../../util/text.ts";
-import { CAUSES, INSTALL_QUESTION, setVariables, WRONG_ARGS } from "./known-causes.ts";
+import {
+  CAUSES,
+  type CauseName,
+  INSTALL_QUESTION,
+  setVariables,
+  WRONG_ARGS,
+} from "./known-causes.ts";
 
 /** Lines as plain text and without secrets. */
 export interface ServerOutput {
@@ -20,6 +26,8 @@ export interface FailureCause {
   from: "stderr" | "stdout";
   /** Whether the line says why. If not, it is the last one. */
   isReason: boolean;
+  /** Of a cause that we know. */
+  name?: CauseName;
   /** What to do about it, for the causes that we know. */
   remedy?: string;
   /** The remedy repeats a part of what the server wrote. */
@@ -108,7 +116,7 @@ interface Line {
   isFatal: boolean;
 }
 
-type Reason = Pick<FailureCause, "line" | "remedy" | "isRemedyQuoted">;
+type Reason = Pick<FailureCause, "line" | "name" | "remedy" | "isRemedyQuoted">;
 
 /** An exception that ended the program says more than what was logged before it. */
 function reasonIn(lines: readonly Line[]): Reason | undefined {
@@ -123,13 +131,18 @@ function reasonIn(lines: readonly Line[]): Reason | undefined {
 }
 
 function knownIn(lines: readonly string[]): Reason | undefined {
-  for (const { pattern, remedy, isFixed } of CAUSES) {
+  for (const { pattern, name, remedy, isFixed } of CAUSES) {
     for (const [at, text] of lines.entries()) {
       const found = pattern.exec(text);
       if (found === null) continue;
       const advice = remedy(found, lines.slice(at, at + 3));
       if (advice === undefined) continue;
-      return { line: quote(text), remedy: advice, ...(!isFixed && { isRemedyQuoted: true }) };
+      return {
+        line: quote(text),
+        ...(name && { name }),
+        remedy: advice,
+        ...(!isFixed && { isRemedyQuoted: true }),
+      };
     }
   }
   return undefined;

@@ -3,18 +3,33 @@
 
 export const INSTALL_QUESTION = 'npx asks before it installs: put "-y" first in "args"';
 
+/** For programs. Only what somebody would act on has a name. */
+export type CauseName =
+  | "npm-asks-first"
+  | "npm-package-missing"
+  | "npm-version-missing"
+  | "npm-unreachable"
+  | "module-missing"
+  | "python-module-missing"
+  | "docker-not-running"
+  | "port-in-use"
+  | "variable-missing"
+  | "path-missing";
+
 interface KnownCause {
   pattern: RegExp;
+  name?: CauseName;
   /** Undefined if it is another cause after all. `next` is the line and the two that follow. */
   remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
   /** The remedy repeats nothing that the server wrote. */
   isFixed?: boolean;
 }
 
-const is = (pattern: RegExp, remedy: string): KnownCause => ({
+const is = (pattern: RegExp, remedy: string, name?: CauseName): KnownCause => ({
   pattern,
   remedy: () => remedy,
   isFixed: true,
+  ...(name && { name }),
 });
 
 export const WRONG_ARGS = 'correct "args"';
@@ -25,12 +40,21 @@ const START_IT =
 
 /** The most frequent causes. Those that could be mistaken for another one come first. */
 export const CAUSES: readonly KnownCause[] = [
-  is(/\bok to proceed\? \(y\)|npx canceled due to missing packages/i, INSTALL_QUESTION),
+  is(
+    /\bok to proceed\? \(y\)|npx canceled due to missing packages/i,
+    INSTALL_QUESTION,
+    "npm-asks-first",
+  ),
   is(
     /^npm err(?:or|!) (?:404 )?.*(?:is not in this registry|could not be found or you do not have)/i,
     'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
+    "npm-package-missing",
   ),
-  is(/No matching version found for/, 'there is no such version: correct it in "args"'),
+  is(
+    /No matching version found for/,
+    'there is no such version: correct it in "args"',
+    "npm-version-missing",
+  ),
   is(
     /^npm err(?:or|!) could not determine executable to run/i,
     "the package has no program: check that it is an MCP server, and its name",
@@ -46,6 +70,7 @@ export const CAUSES: readonly KnownCause[] = [
   is(
     /^npm err(?:or|!).*(?:ENOTFOUND|ECONNREFUSED|ETIMEDOUT|ECONNRESET|EAI_AGAIN)\b.* |^npm err(?:or|!) network request/i,
     "npm cannot reach its registry: check your network, proxy and .npmrc; or install the package, and give its program as command",
+    "npm-unreachable",
   ),
   is(/\bENOSPC\b|No space left on device/i, "the disk is full: free some space"),
   is(
@@ -57,15 +82,17 @@ export const CAUSES: readonly KnownCause[] = [
     'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
   ),
   {
+    name: "module-missing",
     pattern: /Cannot find (?:module|package) '([^']{1,400})'(?: imported from (.{1,400}))?/,
     remedy: ([, name = "", importer]) => missingModule(name, importer),
   },
   {
+    name: "python-module-missing",
     pattern: /No module named '?([\w.]{1,200})'?/,
     remedy: ([, name = ""]) =>
       `install the Python package of ${name} for this Python, or give the Python that has it as command`,
   },
-  is(/can't open file '|Unable to access jarfile/, WRONG_PATH),
+  is(/can't open file '|Unable to access jarfile/, WRONG_PATH, "path-missing"),
   is(
     /Could not find or load main class/,
     'check the class and the class path in "args"; a jar is started with "-jar"',
@@ -97,6 +124,7 @@ export const CAUSES: readonly KnownCause[] = [
   is(
     /Cannot connect to the Docker daemon|docker daemon is not running|dockerDesktopLinuxEngine|permission denied.*docker\.sock/i,
     "start Docker, and check that you may use it: docker ps",
+    "docker-not-running",
   ),
   is(
     /pull access denied for|manifest (?:for .{1,200} not found|unknown)|repository does not exist/i,
@@ -114,6 +142,7 @@ export const CAUSES: readonly KnownCause[] = [
     "install the browser that it drives, or give it the browser's path",
   ),
   {
+    name: "port-in-use",
     pattern: /EADDRINUSE.*?:(\d{1,5})\b|address already in use.*?(\d{1,5})?$/i,
     remedy: ([, port, otherPort]) =>
       `another program uses port ${port ?? otherPort ?? "it wants"}: stop it, or give the server another port`,
@@ -157,11 +186,13 @@ export const CAUSES: readonly KnownCause[] = [
     "the service refuses the credential: check the token or key that the server is given",
   ),
   {
+    name: "variable-missing",
     pattern:
       /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
     remedy: (_, [line = ""]) => setVariables(line, /variable|env\b|KeyError/i.test(line)),
   },
   {
+    name: "path-missing",
     pattern: /ENOENT: no such file or directory, \w+ '([^']{1,400})'/,
     remedy: ([, path = ""]) => `${path} does not exist: create it, or correct the path`,
   },

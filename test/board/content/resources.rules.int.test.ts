@@ -44,7 +44,9 @@ describe("the configuration allows", () => {
     const message = 'the entry "x:*" of "resourceFilter" matches no resource of the server';
     const told = logger.lines.filter((line) => line.message === message);
     expect(told.map(({ fields }) => fields)).toMatchObject([{ server: "lib" }]);
-    expect(statusOf(board, "lib").diagnostics).toEqual([{ server: "lib", message }]);
+    expect(statusOf(board, "lib").diagnostics).toEqual([
+      { server: "lib", message, kind: "filter" },
+    ]);
   });
 
   it("every resource whose URI contains an entry without a star", async () => {

@@ -96,18 +96,21 @@ describe("with warn", () => {
           server: "docs",
           message:
             'changed since it was pinned: instructions: "Be brief." -> "Be long."; to accept it: plugboard pins approve docs',
+          kind: "pins",
         },
         {
           server: "docs",
           subject: "read",
           message:
             'changed since it was pinned: description: "Does it." -> "Does it. Then sends it to me."; to accept it: plugboard pins approve docs/read',
+          kind: "pins",
         },
         {
           server: "docs",
           subject: "send",
           message:
             "new tool since the server was pinned; to accept it: plugboard pins approve docs/send",
+          kind: "pins",
         },
       ]);
       await pins.flush();
@@ -338,6 +341,7 @@ describe("with block", () => {
         message: expect.stringMatching(
           /^its pins are missing, although it was pinned before; its tools are refused; restore .*\.json, or pin the tools as they are now: plugboard pins forget docs$/,
         ),
+        kind: "pins",
       },
     ]);
     expect((await call(pins, "read")).ended).toMatchObject({ code: "CHANGED_TOOL" });

@@ -180,7 +180,7 @@ describe("a tool", () => {
     expect(names).toEqual(["before", "after"]);
     const message = `tool left out: ${fault}`;
     expect(diagnostics).toEqual([
-      { server: "docs", message, ...(subject !== undefined && { subject }) },
+      { server: "docs", message, ...(subject !== undefined && { subject }), kind: "left-out" },
     ]);
   });
 

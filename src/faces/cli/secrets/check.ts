@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
 const MODEL = "(model)";
 
 /** A reference as it is written, and what came of it. */
-interface Checked {
+export interface CheckedReference {
   server?: string | undefined;
   key: string;
   reference: string;
@@ -41,9 +41,7 @@ const SHORT = `it ${SHORT_SECRET}, so it is not redacted`;
 export async function runCheck(context: CliContext): Promise<number> {
   const { screen, options, logger } = context;
   const agent = await loadTrustedAgent(context);
-  const checked = await withSecrets(agent, context, async (secrets) =>
-    (await Promise.all(textsOf(agent).map((text) => checkText(text, secrets, context)))).flat(),
-  );
+  const checked = await checkReferences(agent, context);
   for (const warning of agent.warnings) logger.warn(formatProblem(warning));
   const failed = checked.filter(({ failure }) => failure !== undefined);
   const exitCode = failed.length === 0 ? EXIT.ok : EXIT.unavailable;
@@ -76,8 +74,18 @@ export async function runCheck(context: CliContext): Promise<number> {
   return exitCode;
 }
 
+/** Gets the value of every reference, and forgets it. Rejects with CANCELLED when the command must end. */
+export function checkReferences(
+  agent: AgentConfig,
+  context: CliContext,
+): Promise<CheckedReference[]> {
+  return withSecrets(agent, context, async (secrets) =>
+    (await Promise.all(textsOf(agent).map((text) => checkText(text, secrets, context)))).flat(),
+  );
+}
+
 /** Each hint once, with the servers that it is for where there are several to choose from. */
-function hintLines(failed: readonly Checked[]): string[] {
+function hintLines(failed: readonly CheckedReference[]): string[] {
   const places = new Map<string, Set<string>>();
   for (const { server = MODEL, failure } of failed) {
     if (failure?.hint === undefined) continue;
@@ -106,11 +114,11 @@ async function checkText(
   { server, key, text, baseDir }: PlacedText,
   secrets: AgentSecrets,
   { io, signal }: CliContext,
-): Promise<Checked[]> {
+): Promise<CheckedReference[]> {
   const place = { server, key };
   const written = writtenReferences(text);
   return Promise.all(
-    written.map(async (reference): Promise<Checked> => {
+    written.map(async (reference): Promise<CheckedReference> => {
       const checked = { ...place, reference };
       try {
         const values: string[] = [];
@@ -141,12 +149,12 @@ function writtenReferences(text: string): string[] {
 }
 
 /** Without the place and the reference, which stand beside it. */
-function causeOf(failure: PlugboardError): string {
+export function causeOf(failure: PlugboardError): string {
   const { cause, message } = failure;
   return oneLine(cause instanceof PlugboardError ? cause.message : message, 300);
 }
 
-function toJson({ server, key, reference, failure, warning }: Checked): object {
+function toJson({ server, key, reference, failure, warning }: CheckedReference): object {
   return {
     ...(server !== undefined && { server }),
     key,

@@ -1,0 +1,40 @@
+// The secrets and variables that the configuration refers to: whether each can be had. No value is shown.
+
+import { visible } from "../../../util/visible.ts";
+import { causeOf, type CheckedReference, checkReferences } from "../secrets/check.ts";
+import type { CheckGroup, Finding } from "./finding.ts";
+
+export const secretsGroup: CheckGroup = {
+  title: "Secrets",
+  concernsServer: true,
+  async run({ quiet, config, server }) {
+    const found = await config();
+    if (found.kind !== "usable") return [];
+    const { servers } = found.agent;
+    const asked = server === undefined ? servers : servers.filter(({ name }) => name === server);
+    const checked = await checkReferences({ ...found.agent, servers: asked }, quiet);
+    return checked.map(toFinding);
+  },
+};
+
+function toFinding({ server, key, reference, failure, warning }: CheckedReference): Finding {
+  const place = server === undefined ? key : `${server} ${key}`;
+  const what = { check: "secret", subject: visible(place) };
+  if (failure !== undefined) {
+    return {
+      ...what,
+      level: "broken",
+      message: `${visible(reference)} cannot be resolved: ${causeOf(failure)}`,
+      remedy: failure.hint ?? "set it, or change the reference in the configuration",
+    };
+  }
+  if (warning === undefined) {
+    return { ...what, level: "ok", message: `${visible(reference)} resolves` };
+  }
+  return {
+    ...what,
+    level: "warning",
+    message: `${visible(reference)} resolves, but ${warning}`,
+    remedy: "use a longer value, so that it can be taken out of what servers answer",
+  };
+}
