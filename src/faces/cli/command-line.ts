@@ -29,6 +29,7 @@ import { describeTokens } from "./tokens/command.ts";
 import { describeTools } from "./tools/command.ts";
 import { describeReload } from "./reload/command.ts";
 import { describeTrust } from "./trust/command.ts";
+import { describeTypes } from "./types/command.ts";
 import { commandsApart } from "./offered-command.ts";
 import { hintAtCommand, hintAtServer } from "./typed/mistyped.ts";
 import { commandAt, splitWords, type TypedServer } from "./typed-server.ts";
@@ -203,6 +204,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeCall(program, choose, behind);
   describeAsk(program, choose);
   describeContent(program, choose, behind);
+  describeTypes(program, choose, behind);
   program.commandsGroup("Decide what they may do:");
   describeTrust(program, choose);
   describePins(program, choose, refuseCommand);

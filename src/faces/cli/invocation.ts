@@ -21,6 +21,7 @@ import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
+import type { TypesCommand } from "./types/command.ts";
 import type { UpCommand } from "./up/command.ts";
 
 export type CliCommand =
@@ -33,6 +34,7 @@ export type CliCommand =
   | ToolHelpCommand
   | AskCommand
   | ContentCommand
+  | TypesCommand
   | StatusCommand
   | LoginCommand
   | LogoutCommand

@@ -171,6 +171,8 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./content/content.ts")).runPrompts(command, context);
     case "prompt":
       return (await import("./content/content.ts")).runPrompt(command, context);
+    case "types":
+      return (await import("./types/types.ts")).runTypes(command, context);
     case "status":
       return (await import("./status/status.ts")).runStatus(command.server, context);
     case "login":

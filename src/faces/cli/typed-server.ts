@@ -81,6 +81,7 @@ const TAKERS: ReadonlySet<string> = new Set([
   "read",
   "prompts",
   "prompt",
+  "types",
   "login",
   "logout",
 ]);

@@ -74,7 +74,7 @@ function askedFirst(board: Board, { signal, options }: CliContext): CallBoard {
       return board.find(...which);
     },
     tools: (...which) => board.tools(...which),
-    call: (...what) => board.call(...what),
+    call: board.call.bind(board),
     status: () => board.status(),
   };
 }
