@@ -16,6 +16,7 @@ import { describeDemo } from "./demo/command.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
+import { describeGenerateCli } from "./generate-cli/command.ts";
 import { describeImport } from "./import/command.ts";
 import { describeLogin } from "./login/command.ts";
 import { describeOpenclaw } from "./openclaw/command.ts";
@@ -205,6 +206,7 @@ function addCommands(program: Parser, choose: Choose, behind: readonly string[] 
   describeAsk(program, choose);
   describeContent(program, choose, behind);
   describeTypes(program, choose, behind);
+  describeGenerateCli(program, choose, behind);
   program.commandsGroup("Decide what they may do:");
   describeTrust(program, choose);
   describePins(program, choose, refuseCommand);

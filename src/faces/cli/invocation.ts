@@ -9,6 +9,7 @@ import type { ConnectCommand } from "./connect/command.ts";
 import type { ContentCommand } from "./content/command.ts";
 import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
+import type { GenerateCliCommand } from "./generate-cli/command.ts";
 import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
@@ -16,6 +17,7 @@ import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
 import type { SecretsCommand } from "./secrets/command.ts";
 import type { ServersCommand } from "./servers/command.ts";
+import type { ServerCliCommand } from "./server-cli/run.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
@@ -35,6 +37,8 @@ export type CliCommand =
   | AskCommand
   | ContentCommand
   | TypesCommand
+  | GenerateCliCommand
+  | ServerCliCommand
   | StatusCommand
   | LoginCommand
   | LogoutCommand

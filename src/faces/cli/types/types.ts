@@ -1,14 +1,12 @@
 // `plugboard types`: writes TypeScript declarations of the tools.
 
-import type { Board } from "../../../model/board.ts";
-import { PlugboardError } from "../../../model/errors.ts";
 import { canonicalName, type Tool } from "../../../model/tool.ts";
-import { plural, shellWord } from "../../../util/text.ts";
+import { plural } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { writeGenerated } from "../generated-file.ts";
 import { withBoard } from "../open.ts";
-import { stateNotes } from "../status/server-state.ts";
+import { requireAll } from "../require-all.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { requireReady } from "../typed/require-ready.ts";
 import type { TypesCommand } from "./command.ts";
@@ -48,28 +46,4 @@ async function toolsOf(
     });
   }
   return found;
-}
-
-const UNKNOWN_YET: ReadonlySet<string> = new Set(["failed", "backoff", "needs-auth", "starting"]);
-
-/** A file without the tools of one server would replace one that has them. */
-export function requireAll(board: Pick<Board, "status">, { options }: CliContext): void {
-  const statuses = board.status();
-  const missing = statuses.find(({ state, cached }) => UNKNOWN_YET.has(state.kind) && !cached);
-  if (missing === undefined) return;
-  const { name, state } = missing;
-  const [why = "it has not answered in time"] = stateNotes(state, options);
-  const others = statuses.filter((each) => !UNKNOWN_YET.has(each.state.kind));
-  const [other] = others;
-  throw new PlugboardError(
-    state.kind === "needs-auth" ? "NEEDS_AUTH" : "SERVER_UNAVAILABLE",
-    `the tools of '${name}' are not known, so nothing was written: ${why}`,
-    {
-      server: name,
-      hint:
-        other === undefined
-          ? `to see what is wrong: plugboard status ${shellWord(name)}`
-          : `to leave it out, name the servers you want: plugboard types ${others.map((each) => shellWord(each.name)).join(" ")}`,
-    },
-  );
 }
