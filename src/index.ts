@@ -173,4 +173,6 @@ export type {
   ToolUpdate,
   UpdateListener,
 } from "./model/tool.ts";
+// With a star: a file that `plugboard types` has written adds to `ToolTypes`, and TypeScript merges only into such exports.
+export type * from "./model/tool-types.ts";
 export type { Clock, Timer } from "./util/clock.ts";

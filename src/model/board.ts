@@ -7,14 +7,14 @@ import type { CallerOptions } from "./caller-options.ts";
 import type { BoardEvents } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
 import type { ToolSearchSetting } from "./include.ts";
-import type { JsonObject } from "./json.ts";
 import type { BoardPrompts } from "./prompt.ts";
 import type { BoardResources } from "./resource.ts";
 import type { ToolSearch } from "./search.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
-import type { CallOutcome, Tool, UpdateListener } from "./tool.ts";
+import type { Tool, UpdateListener } from "./tool.ts";
+import type { CallTool } from "./tool-types.ts";
 
 export interface BoardCallOptions extends CallerOptions {
   /** Called with the progress of the call. */
@@ -81,7 +81,7 @@ export interface BoardBase extends AsyncDisposable, ToolSearch {
    */
   find(name: string, options?: { signal?: AbortSignal }): Promise<Tool>;
   /** Calls a tool by its public name or by `server/tool`. Never rejects: a failure has `isError` set. */
-  call(name: string, args?: JsonObject, options?: BoardCallOptions): Promise<CallOutcome>;
+  call: CallTool;
   status(): ServerStatus[];
   /**
    * How to use the servers that are ready, in their own words: at most 64 Ki characters each, without secrets and

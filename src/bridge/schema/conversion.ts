@@ -20,11 +20,15 @@ export interface SchemaPlace {
   trail: Trail;
 }
 
-export interface SchemaConversion {
-  rules: Rules;
+/** What it takes to read a schema, whatever it is converted into. */
+export interface SchemaReading {
   root: JsonObject;
   budget: ConversionBudget;
   notes: ConversionNotes;
+}
+
+export interface SchemaConversion extends SchemaReading {
+  rules: Rules;
   totals: { properties: number; enumValues: number; characters: number };
 }
 

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { followPointer } from "../../util/json-pointer.ts";
-import { CHARACTERS_PER_STEP, type SchemaConversion, type SchemaPlace } from "./conversion.ts";
+import { CHARACTERS_PER_STEP, type SchemaReading, type SchemaPlace } from "./conversion.ts";
 import { inWords } from "./description.ts";
 import { DESCRIBED, IGNORED, isKnown, isValid } from "./keywords.ts";
 
@@ -29,7 +29,7 @@ export interface FlatSchema {
 /** Where a keyword comes from. */
 interface KeywordSource {
   schema: JsonObject;
-  context: SchemaConversion;
+  context: SchemaReading;
 }
 
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
@@ -38,7 +38,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "defau
 export function flatten(
   schema: unknown,
   place: SchemaPlace,
-  context: SchemaConversion,
+  context: SchemaReading,
 ): FlatSchema {
   const flat: FlatSchema = {
     properties: new Map(),
@@ -90,7 +90,7 @@ export function resolveReference(root: object, ref: string): unknown {
   return isInside ? followPointer(root, ref) : undefined;
 }
 
-function follow(ref: string, flat: FlatSchema, context: SchemaConversion): unknown[] {
+function follow(ref: string, flat: FlatSchema, context: SchemaReading): unknown[] {
   const { place } = flat;
   if (place.trail.refs.has(ref)) return [];
   for (let trail = place.trail.parent; trail !== undefined; trail = trail.parent) {

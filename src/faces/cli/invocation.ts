@@ -12,6 +12,7 @@ import type { DownCommand, RestartCommand } from "./control/command.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { HelpCommand } from "./help/command.ts";
 import type { DoctorCommand } from "./doctor/command.ts";
+import type { GenerateCliCommand } from "./generate-cli/command.ts";
 import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
@@ -19,11 +20,13 @@ import type { PinsCommand } from "./pins/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
 import type { SecretsCommand } from "./secrets/command.ts";
 import type { ServersCommand } from "./servers/command.ts";
+import type { ServerCliCommand } from "./server-cli/run.ts";
 import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
+import type { TypesCommand } from "./types/command.ts";
 import type { UpCommand } from "./up/command.ts";
 
 export type CliCommand =
@@ -36,6 +39,9 @@ export type CliCommand =
   | ToolHelpCommand
   | AskCommand
   | ContentCommand
+  | TypesCommand
+  | GenerateCliCommand
+  | ServerCliCommand
   | StatusCommand
   | DoctorCommand
   | LoginCommand

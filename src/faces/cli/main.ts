@@ -19,8 +19,12 @@ import { Screen } from "./terminal/screen.ts";
 import { describeTerminal, type Paint, type Terminal } from "./terminal/terminal.ts";
 
 /** Resolves to the exit code when nothing is left running. Never rejects. */
-export async function runCli(argv: readonly string[], io: CliIo = processIo()): Promise<number> {
-  const invocation = readPlainCall(argv) ?? (await parse(argv, io));
+export async function runCli(
+  argv: readonly string[],
+  io: CliIo = processIo(),
+  read: ReadInvocation = readInvocation,
+): Promise<number> {
+  const invocation = await read(argv, io);
   const options = invocation.kind === "answered" ? undefined : invocation.options;
   const terminal = describeTerminal(io, options?.color);
   const screen = new Screen(io.stdout, io.stderr, terminal, io.clock, await lineWrapper(terminal));
@@ -48,6 +52,12 @@ export async function runCli(argv: readonly string[], io: CliIo = processIo()): 
   lifetime.release();
   return lifetime.exitCode ?? code;
 }
+
+/** Finds out what is asked for. A generated command line has words of its own. */
+export type ReadInvocation = (argv: readonly string[], io: CliIo) => Promise<Invocation>;
+
+const readInvocation: ReadInvocation = async (argv, io) =>
+  readPlainCall(argv) ?? (await parse(argv, io));
 
 /** Measuring text takes a table of all characters: loaded where there is a terminal. */
 async function lineWrapper({ err }: Terminal): Promise<ConstructorParameters<typeof Screen>[4]> {
@@ -115,8 +125,8 @@ async function runWithin(
     return await run(command, context);
   } catch (cause) {
     if (lifetime.exitCode !== undefined) return lifetime.exitCode;
-    const { url, words } = options.typed ?? {};
-    const isMissing = url === undefined && words === undefined;
+    const { url, words, embedded } = options.typed ?? {};
+    const isMissing = url === undefined && words === undefined && embedded === undefined;
     const error = isMissing
       ? (await import("./typed/mistyped.ts")).withServerHint(cause, argv)
       : cause;
@@ -171,6 +181,12 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./content/content.ts")).runPrompts(command, context);
     case "prompt":
       return (await import("./content/content.ts")).runPrompt(command, context);
+    case "types":
+      return (await import("./types/types.ts")).runTypes(command, context);
+    case "generate-cli":
+      return (await import("./generate-cli/generate-cli.ts")).runGenerateCli(command, context);
+    case "server-cli":
+      return (await import("./server-cli/run.ts")).runServerCommand(command, context);
     case "status":
       return (await import("./status/status.ts")).runStatus(command.server, context);
     case "doctor":

@@ -26,7 +26,7 @@ const USES_SERVER = /^(?:tools|call|resources|read|prompts|prompt)(?= |$)/;
 
 /** Without the values of variables and headers, which may be secret. */
 function withServer(words: string, typed: TypedServer): string {
-  const { url, words: command, env, headers } = typed;
+  const { url = typed.embedded?.server.url, words: command, env, headers } = typed;
   const [verb] = USES_SERVER.exec(words) ?? [];
   // An example has a server of its own.
   if (verb === undefined || / -- |:\/\//.test(words)) return words;

@@ -1,6 +1,8 @@
 // A server that is typed on the command line, as a command after `--` or as a URL, and is in no configuration: how it
 // is told apart from the other words of a command.
 
+import type { ServerConfig } from "../../model/server-config.ts";
+
 /** What a URL may do that is refused otherwise, as in the configuration. */
 export interface UrlExceptions {
   allowInsecure?: boolean;
@@ -16,6 +18,8 @@ export interface TypedServer extends UrlExceptions {
   env: readonly string[];
   /** `Name: value` */
   headers: readonly string[];
+  /** In place of all of these: the server of a generated command line. */
+  embedded?: { name: string; server: ServerConfig };
 }
 
 export interface TypedOptions extends UrlExceptions {
@@ -81,6 +85,8 @@ const TAKERS: ReadonlySet<string> = new Set([
   "read",
   "prompts",
   "prompt",
+  "types",
+  "generate-cli",
   "login",
   "logout",
 ]);

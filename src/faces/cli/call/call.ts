@@ -24,7 +24,14 @@ import { withRunningBoard } from "./running-board.ts";
 
 export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
   // Before the board opens: arguments that cannot be read must not start a server.
-  const given = await readArguments(command.args, context);
+  return runGivenCall(command, await readArguments(command.args, context), context);
+}
+
+export async function runGivenCall(
+  command: CallCommand,
+  given: GivenArguments,
+  context: CliContext,
+): Promise<number> {
   await ensureDirectory(command.output, context.io.cwd);
   const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
   return withRunningBoard(command, context, call, (linked) =>
@@ -76,7 +83,7 @@ function askedFirst(board: Board, { signal, options }: CliContext): CallBoard {
       return board.find(...which);
     },
     tools: (...which) => board.tools(...which),
-    call: (...what) => board.call(...what),
+    call: board.call.bind(board),
     status: () => board.status(),
   };
 }

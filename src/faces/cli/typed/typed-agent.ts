@@ -15,12 +15,12 @@ export function typedAgent(
   settings: AgentConfig,
   { io, argv }: Pick<CliContext, "io" | "argv">,
 ): AgentConfig {
-  const config = readTypedServer(typed, argv);
+  const config = typed.embedded?.server ?? readTypedServer(typed, argv);
   // The directory belongs to what is pinned, unless the words mean the same everywhere.
   const baseDir = isLocal(config) ? io.cwd : undefined;
   const parsed = (name: string): AgentConfig =>
     parseAgentConfig({ servers: { [name]: config } }, baseDir);
-  const first = typedName(config, io.cwd);
+  const first = typed.embedded?.name ?? typedName(config, io.cwd);
   const named = parsed(first);
   const target = named.servers[0]?.target;
   const configured = settings.servers.find(({ name }) => name === first);
@@ -30,7 +30,7 @@ export function typedAgent(
   const others = [...settings.servers, ...(settings.leftOut ?? [])];
   return {
     ...settings,
-    servers: servers.map((server) => ({ ...server, ...(typed.url && { signInAs: typed.url }) })),
+    servers: servers.map((server) => ({ ...server, ...(config.url && { signInAs: config.url }) })),
     leftOut: others.filter(({ name }) => name !== servers[0]?.name),
     nativeModules: undefined,
     keepAlive: undefined,
