@@ -174,3 +174,17 @@ export type {
   UpdateListener,
 } from "./model/tool.ts";
 export type { Clock, Timer } from "./util/clock.ts";
+export type {
+  EndTrace,
+  TraceEntry,
+  TraceListener,
+  TraceOptions,
+  TraceSender,
+  TracedCut,
+  TracedHttp,
+  TracedLoss,
+  TracedMessage,
+  TracedNoise,
+  TracedState,
+  TracedStderr,
+} from "./model/trace.ts";
