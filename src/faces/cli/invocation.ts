@@ -13,6 +13,7 @@ import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
+import type { RecordCommand, ReplayCommand } from "./recording/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
 import type { SecretsCommand } from "./secrets/command.ts";
 import type { ServersCommand } from "./servers/command.ts";
@@ -20,6 +21,7 @@ import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
+import type { TraceCommand } from "./trace/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
 import type { UpCommand } from "./up/command.ts";
 
@@ -34,6 +36,9 @@ export type CliCommand =
   | AskCommand
   | ContentCommand
   | StatusCommand
+  | TraceCommand
+  | RecordCommand
+  | ReplayCommand
   | LoginCommand
   | LogoutCommand
   | TrustCommand

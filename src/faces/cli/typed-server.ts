@@ -81,6 +81,8 @@ const TAKERS: ReadonlySet<string> = new Set([
   "read",
   "prompts",
   "prompt",
+  "trace",
+  "record",
   "login",
   "logout",
 ]);
