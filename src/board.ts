@@ -32,6 +32,7 @@ import type { ServerDefinition } from "./model/server-definition.ts";
 import type { ServerLogLevel } from "./model/server-log.ts";
 import type { ServerStatus } from "./model/server-status.ts";
 import type { CallOutcome, Tool } from "./model/tool.ts";
+import type { EndTrace, TraceListener, TraceOptions } from "./model/trace.ts";
 import { checkStateDirectory } from "./state/state-directory.ts";
 import { canonicalJson } from "./util/canonical-json.ts";
 
@@ -310,6 +311,15 @@ class LiveBoard implements Board {
     for (const text of warnings.map(formatProblem)) {
       if (!before.has(text)) this.#core.logger.warn(text);
     }
+  }
+
+  trace(listener: TraceListener, options: TraceOptions = {}): EndTrace {
+    const { server } = options;
+    const { agent, servers, trace } = this.#core;
+    if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
+      servers.named(server);
+    }
+    return trace.begin(listener, options);
   }
 
   openSession(options: SessionOptions): Promise<SessionBoard> {

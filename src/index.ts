@@ -176,3 +176,17 @@ export type {
 // With a star: a file that `plugboard types` has written adds to `ToolTypes`, and TypeScript merges only into such exports.
 export type * from "./model/tool-types.ts";
 export type { Clock, Timer } from "./util/clock.ts";
+export type {
+  EndTrace,
+  TraceEntry,
+  TraceListener,
+  TraceOptions,
+  TraceSender,
+  TracedCut,
+  TracedHttp,
+  TracedLoss,
+  TracedMessage,
+  TracedNoise,
+  TracedState,
+  TracedStderr,
+} from "./model/trace.ts";

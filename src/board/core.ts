@@ -45,6 +45,7 @@ import { savedResultTool } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 import { type PreparedServers, type ReplacedServers, ServerSet } from "./server-set.ts";
+import { BoardTrace } from "./trace.ts";
 import { BoardTools, type OwnTool } from "./tools.ts";
 
 /** How long a closing board waits for its calls to end. */
@@ -98,6 +99,8 @@ export class BoardCore {
   readonly prompts: Prompts;
   readonly roots: BoardRoots;
   readonly logLevel: BoardLogLevel;
+  /** That of the agent's board traces the servers of its sessions too. */
+  readonly trace: BoardTrace;
   /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
@@ -163,6 +166,7 @@ export class BoardCore {
       workspace: this.#directories(agent),
       base: base?.roots,
     });
+    this.trace = base?.trace ?? new BoardTrace({ clock: this.clock, logger: this.logger });
     this.logLevel = new BoardLogLevel(options.serverLogLevel, base?.logLevel);
     this.#native = options.native ?? [];
     this.#ownTools = this.#collectTools(agent, this.#native);
@@ -195,6 +199,7 @@ export class BoardCore {
       roots: this.roots,
       logLevel: this.logLevel,
       questions: new QuestionQueue(),
+      trace: this.trace,
       catalog: new Catalog(naming, this.#ownTools.keys()),
       guard: this.#guard,
       // Nothing about a session's own servers is kept after it.

@@ -32,6 +32,7 @@ import type { BoardRoots, ServerRoots } from "./roots.ts";
 import { ServerEntry } from "./server-entry.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
+import type { BoardTrace } from "./trace.ts";
 
 export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
   agent: AgentConfig;
@@ -44,6 +45,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   logLevel: LogLevelSource;
   onLog: (message: LoggedMessage) => void;
   questions: QuestionQueue;
+  trace: BoardTrace;
   /** The way to servers in the ACP client. Only a session's board has one. */
   sendMcpMessage?: SendMcpMessage | undefined;
 }
@@ -63,6 +65,7 @@ export function createServer(
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, networkEnv, context);
   const roots = context.roots.of(definition, env);
+  const tap = context.trace.tap(definition.name, redactor);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
     const server = definition.name;
     logger.info("sampling is not available: the board has no onSampling", { server });
@@ -83,6 +86,7 @@ export function createServer(
       redact: (text, isCut) => redactor.text(text, isCut),
       answers: answersFor(definition, roots, context),
       onLog: context.onLog,
+      tap,
       path: programPath,
       authorize: signIn && ((target) => signIn.authorizer(target)),
       era: reached?.isEraDoubtful ? undefined : reached?.era,
@@ -102,7 +106,10 @@ export function createServer(
       logger,
       failed,
       after,
-      onState,
+      onState: (state, previous) => {
+        tap.state(state);
+        onState(state, previous);
+      },
       onTools,
       authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
     }),

@@ -1,6 +1,6 @@
 // A server's configuration without the credentials in it: for people to read, and for a file.
 
-export { withoutCredentials } from "../redaction/hide.ts";
+export { MARK, withoutCredentials } from "../redaction/hide.ts";
 export {
   replaceCredentials,
   type Variables,

@@ -17,7 +17,7 @@ import {
 } from "../model/board.ts";
 import type { SignInRequest, SignOutOutcome } from "../model/authorization.ts";
 import type { BoardOptions, SessionOptions } from "../model/board-options.ts";
-import { boardClosed, toPlugboardError, withHint } from "../model/errors.ts";
+import { boardClosed, toPlugboardError, unknownServer, withHint } from "../model/errors.ts";
 import type { UnmatchedRule } from "../model/guard-settings.ts";
 import { type Logger, silentLogger } from "../model/logger.ts";
 import type { ToolSearchSetting } from "../model/include.ts";
@@ -25,6 +25,7 @@ import type { OfferedResources } from "../model/resource.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS, type ServerDefinition } from "../model/server-definition.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { NativeToolFactory } from "../model/tool.ts";
+import type { EndTrace, TraceListener, TraceOptions } from "../model/trace.ts";
 import { type Clock, pause, systemClock } from "../util/clock.ts";
 import type { Link } from "./link.ts";
 import { Overlay } from "./overlay.ts";
@@ -244,6 +245,26 @@ class BoardParts {
   }
 }
 
+/** A trace of the shared servers. */
+interface SharedTrace {
+  begin: (shared: BoardBase) => EndTrace;
+  end: EndTrace;
+}
+
+function traceShared(shared: BoardBase, listener: TraceListener, options: TraceOptions): EndTrace {
+  if (!(shared instanceof RemoteSession)) {
+    // In place of a gateway, this process has a board of its own.
+    return (shared as Board).trace(listener, options);
+  }
+  const ending = new AbortController();
+  // If the gateway goes away, the board hears of it.
+  const ended = shared.traceShared(listener, options, ending.signal).catch(() => {});
+  return () => {
+    ending.abort();
+    return ended;
+  };
+}
+
 class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
   readonly #parts: BoardParts;
   readonly #sessions = new Set<{
@@ -251,6 +272,7 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
     /** Opens its shared part on a gateway's board, or on one in this process. */
     reopen: (base: BoardBase) => Promise<SessionBoard>;
   }>();
+  readonly #traces = new Set<SharedTrace>();
   readonly #ending = new AbortController();
   readonly #onAbort = (): void => void this.close();
   #closing: Promise<void> | undefined;
@@ -322,6 +344,31 @@ class AttachedBoard extends Overlay<BoardBase, Board> implements Board {
       this.own?.refresh(),
     ]);
     return this.status();
+  }
+
+  trace(listener: TraceListener, options: TraceOptions = {}): EndTrace {
+    const { server } = options;
+    const isOwn = server !== undefined && this.isOwnServer(server);
+    const names = this.status().map(({ name }) => name);
+    if (server !== undefined && !names.includes(server)) throw unknownServer(server, names);
+    const endOwn =
+      isOwn || server === undefined ? this.own?.trace(listener, { ...options }) : undefined;
+    if (isOwn) return endOwn ?? (async () => {});
+    const begin = (shared: BoardBase): EndTrace => traceShared(shared, listener, options);
+    const trace: SharedTrace = { begin, end: begin(this.lastShared) };
+    this.#traces.add(trace);
+    return async () => {
+      this.#traces.delete(trace);
+      await Promise.all([endOwn?.(), trace.end()]);
+    };
+  }
+
+  /** Traces go on with what has taken the place of the gateway. */
+  protected override replaced(shared: BoardBase): void {
+    for (const trace of this.#traces) {
+      void trace.end();
+      trace.end = trace.begin(shared);
+    }
   }
 
   /** A rule about all servers is for both parts, so it matches nothing only if it matches in neither. */

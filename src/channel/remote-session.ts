@@ -24,6 +24,7 @@ import type { ServerLogLevel } from "../model/server-log.ts";
 import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { type CallOutcome, canonicalName, type Tool, type ToolResult } from "../model/tool.ts";
+import type { TraceEntry, TraceListener, TraceOptions } from "../model/trace.ts";
 import { systemClock } from "../util/clock.ts";
 import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -314,6 +315,17 @@ export class RemoteSession implements SessionBoard {
   async signOut(server: string): Promise<SignOutOutcome> {
     const outcome = await this.#request("board/signOut", { server });
     return outcome as SignOutOutcome;
+  }
+
+  /** Resolves when the signal has aborted and everything was delivered. Rejects if the gateway goes away. */
+  async traceShared(
+    listener: TraceListener,
+    options: TraceOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const onUpdate = (entry: unknown): void => listener(entry as TraceEntry);
+    const params = { session: this.#session, ...options };
+    await this.link.request("board/trace", params, { signal, onUpdate });
   }
 
   async refresh(): Promise<ServerStatus[]> {

@@ -277,6 +277,7 @@ const METHODS = [
   "board/restart",
   "board/signOut",
   "board/refresh",
+  "board/trace",
   "resources/list",
   "resources/templates",
   "resources/read",

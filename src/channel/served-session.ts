@@ -11,6 +11,7 @@ import type { OnSampling, SamplingHandler } from "../model/sampling.ts";
 import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../model/server-log.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { Tool } from "../model/tool.ts";
+import type { TraceEntry } from "../model/trace.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Incoming, Link } from "./link.ts";
 import {
@@ -144,6 +145,7 @@ export class ServedSession {
       await this.#options.board.refresh();
       this.#changed();
     },
+    "board/trace": (params: JsonObject, incoming: Incoming) => this.#trace(params, incoming),
     "resources/list": (params: JsonObject) =>
       this.#after(this.#session.resources.list(optionalText(params, "server"))),
     "resources/templates": (params: JsonObject) =>
@@ -245,6 +247,49 @@ export class ServedSession {
         link.notify("session/event", { session, event, value });
       }),
     );
+  }
+
+  /**
+   * Sends the messages of a server until the command cancels it. Whoever can open the channel owns the servers. What the
+   * command does not read in time is left out and counted: no call waits for it.
+   */
+  async #trace(params: JsonObject, { signal, update }: Incoming): Promise<void> {
+    const { board, link } = this.#options;
+    const { maxSize } = params;
+    const server = optionalText(params, "server");
+    const lost = new Map<string, number>();
+    const tellLost = (at: number): void => {
+      for (const [name, count] of lost) {
+        update({ kind: "lost", server: name, at, count } satisfies TraceEntry);
+      }
+      lost.clear();
+    };
+    const end = board.trace(
+      (entry) => {
+        if (link.isFull) {
+          const count = entry.kind === "lost" ? entry.count : 1;
+          lost.set(entry.server, (lost.get(entry.server) ?? 0) + count);
+          return;
+        }
+        tellLost(entry.at);
+        update(entry);
+      },
+      { ...(server !== undefined && { server }), ...(typeof maxSize === "number" && { maxSize }) },
+    );
+    const ending = new Promise<void>((resolve) => {
+      if (signal.aborted || this.#isClosed) return resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      this.#off.push(resolve);
+    });
+    await ending;
+    await end();
+    // Unless the link is gone, the command still reads.
+    await new Promise<void>((resolve) => {
+      if (!link.isOpen) return resolve();
+      void link.closed.then(() => resolve());
+      link.whenRoom(resolve);
+    });
+    tellLost(this.#options.clock.now());
   }
 
   /** What the command gives with a call: its options, and the handlers that are in use until the promise settles. */

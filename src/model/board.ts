@@ -15,6 +15,7 @@ import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { Tool, UpdateListener } from "./tool.ts";
 import type { CallTool } from "./tool-types.ts";
+import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
 
 export interface BoardCallOptions extends CallerOptions {
   /** Called with the progress of the call. */
@@ -138,6 +139,12 @@ export interface Board extends BoardBase {
    * CONFIG_INVALID or INVALID_ARGUMENTS, before anything starts.
    */
   openSession(options: SessionOptions): Promise<SessionBoard>;
+  /**
+   * Calls `listener` with every message between the board and its servers, with what they write to stderr and with their
+   * states, from now on; also those of servers that sessions have of their own. Credentials are removed. What comes
+   * faster than it is taken is left out and counted, so that no call waits for it. Throws UNKNOWN_SERVER.
+   */
+  trace(listener: TraceListener, options?: TraceOptions): EndTrace;
   /** Also closes the sessions. Idempotent; resolves when no process of the board is left. */
   close(): Promise<void>;
 }

@@ -94,7 +94,7 @@ function hideInArgument(arg: string, previous: string | undefined): string {
 }
 
 /** Hides the password and the parameters of an address, `Password=x` in a connection string, and a key as services form them. */
-function hideInValue(text: string): string {
+export function hideInValue(text: string): string {
   if (isHidden(text, undefined)) return MARK;
   const [found, user = "", password] = USER_INFO.exec(text) ?? GO_USER_INFO.exec(text) ?? [];
   if (found !== undefined && password !== undefined && isHidden(password, "password")) {

@@ -37,6 +37,7 @@ export function acpConnector(options: AcpConnectOptions): ConnectTo<AcpTarget> {
         clock,
         maxMessageBytes: definition.maxMessageBytes,
         quote: (received, max) => excerpt(received, redact, max),
+        tap: options.tap,
       },
       broken.resolve,
     );

@@ -83,6 +83,7 @@ export function remoteConnector(
         clock,
         maxMessageBytes,
         quote,
+        tap: options.tap,
       };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];

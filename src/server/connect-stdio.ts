@@ -71,12 +71,15 @@ const ONE_LINE =
 
 function stdioCarrier(
   child: ServerProcess,
-  { definition, clock, logger, redact = (text) => text }: StdioConnectOptions,
+  { definition, clock, logger, tap, redact = (text) => text }: StdioConnectOptions,
 ): Carrier {
   const stderr = new StderrLog(
     child.stderr,
     clock,
-    (line) => logger.info(line, { stream: "stderr" }),
+    (line) => {
+      logger.info(line, { stream: "stderr" });
+      tap?.listener?.({ kind: "stderr", text: line });
+    },
     redact,
   );
   const dropped: string[] = [];
@@ -108,6 +111,7 @@ function stdioCarrier(
     maxMessageBytes: definition.maxMessageBytes,
     clock,
     quote,
+    tap,
     onJunk: (line) => {
       const isCut = line.length > MAX_DROPPED;
       const plain = redact(plainText(line.slice(0, MAX_DROPPED)), isCut);

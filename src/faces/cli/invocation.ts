@@ -17,6 +17,7 @@ import type { ImportCommand } from "./import/command.ts";
 import type { LoginCommand, LogoutCommand } from "./login/command.ts";
 import type { OpenclawCommand } from "./openclaw/command.ts";
 import type { PinsCommand } from "./pins/command.ts";
+import type { RecordCommand, ReplayCommand } from "./recording/command.ts";
 import type { ReloadCommand } from "./reload/command.ts";
 import type { SecretsCommand } from "./secrets/command.ts";
 import type { ServersCommand } from "./servers/command.ts";
@@ -25,6 +26,7 @@ import type { ServeCommand } from "./serve/command.ts";
 import type { StatusCommand } from "./status/command.ts";
 import type { TokensCommand } from "./tokens/command.ts";
 import type { ToolsCommand } from "./tools/command.ts";
+import type { TraceCommand } from "./trace/command.ts";
 import type { TrustCommand } from "./trust/command.ts";
 import type { TypesCommand } from "./types/command.ts";
 import type { UpCommand } from "./up/command.ts";
@@ -44,6 +46,9 @@ export type CliCommand =
   | ServerCliCommand
   | StatusCommand
   | DoctorCommand
+  | TraceCommand
+  | RecordCommand
+  | ReplayCommand
   | LoginCommand
   | LogoutCommand
   | TrustCommand

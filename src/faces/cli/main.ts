@@ -98,10 +98,10 @@ async function runWithin(
 ): Promise<number> {
   const { paint } = screen.terminal.err;
   try {
-    const isOnStdio = command.kind === "acp" || command.kind === "serve";
+    const isOnStdio = ["acp", "serve", "replay"].includes(command.kind);
     // What speaks a protocol on stdin ends with it anyway.
     if (options.exitWithStdin && !isOnStdio) endWithStdin(lifetime, command);
-    if (command.kind === "up") lifetime.runAsService();
+    if (command.kind === "up" || isFollowing(command)) lifetime.runAsService();
     const { clock, env, homedir } = io;
     // The ACP agent checks it too, and tells the editor. The doctor says what is wrong with it, and goes on.
     const needsHome = !["acp", "help", "doctor", "completion"].includes(command.kind);
@@ -191,6 +191,12 @@ async function run(command: CliCommand, context: CliContext): Promise<number> {
       return (await import("./status/status.ts")).runStatus(command.server, context);
     case "doctor":
       return (await import("./doctor/doctor.ts")).runDoctor(command, context);
+    case "trace":
+      return (await import("./trace/trace.ts")).runTrace(command, context);
+    case "record":
+      return (await import("./recording/record.ts")).runRecord(command, context);
+    case "replay":
+      return (await import("./recording/replay.ts")).runReplay(command, context);
     case "login":
       return (await import("./login/login.ts")).runLogin(command, context);
     case "logout":
@@ -245,14 +251,21 @@ function endWithStdin(lifetime: Lifetime, command: CliCommand): void {
 
 function readsStdin(command: CliCommand): boolean {
   if (command.kind === "ask") return command.prompt.join(" ") === "-";
-  if (command.kind !== "call" && command.kind !== "prompt") return false;
-  return command.args.some((each) => each === "-" || each.endsWith("=@-"));
+  const args = ARGUMENTS.has(command.kind) && "args" in command ? command.args : [];
+  return args.some((each) => each === "-" || each.endsWith("=@-"));
+}
+
+const ARGUMENTS: ReadonlySet<string> = new Set(["call", "prompt", "trace", "record"]);
+
+/** Whether the command goes on until a person ends it, so that this is no failure. */
+function isFollowing(command: CliCommand): boolean {
+  return (command.kind === "trace" || command.kind === "record") && command.tool === undefined;
 }
 
 /** For programs, which read stdout: the error in place of the result. */
 function printJson(error: object, { kind }: CliCommand, screen: Screen): void {
   // These print a value per line, so the error is a line too.
-  if (kind === "audit" || kind === "ask") screen.jsonLine({ error });
+  if (["audit", "ask", "trace"].includes(kind)) screen.jsonLine({ error });
   else screen.json({ error });
 }
 

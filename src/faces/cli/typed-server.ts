@@ -87,6 +87,8 @@ const TAKERS: ReadonlySet<string> = new Set([
   "prompt",
   "types",
   "generate-cli",
+  "trace",
+  "record",
   "login",
   "logout",
 ]);

@@ -27,6 +27,7 @@ import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
 import type { Carrier } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
+import type { Tap } from "../tap.ts";
 import { type ParamHeader, readParamHeaders } from "../../model/param-headers.ts";
 import { ChangeStream } from "./change-stream.ts";
 import { type Handshake, type Implementation, requestMeta, shakeHands } from "./handshake.ts";
@@ -42,6 +43,8 @@ export interface ConnectionOptions {
   answers?: HostAnswers;
   /** Removes secrets from stderr and from what the server says about itself and its tools. */
   redact?: RedactText;
+  /** What goes over the connection is heard there. */
+  tap?: Tap | undefined;
   /** Gets the server's log messages, cleaned and in bounded number. */
   onLog?: (message: LoggedMessage) => void;
   /** What a person should know of how the server was reached; a diagnostic of every list. */

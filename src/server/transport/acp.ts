@@ -4,11 +4,13 @@
 import { cancelled, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { McpMessageHooks, SendMcpMessage } from "../../model/mcp-message.ts";
+import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { type Clock, pause } from "../../util/clock.ts";
 import { isLongerThan } from "../../util/json-length.ts";
 import { malformed, messageTooLarge, type Quote, wireMessage } from "./errors.ts";
 import type { Outgoing } from "./http-session.ts";
 import { RemoteTransport } from "./remote.ts";
+import type { Tap } from "../tap.ts";
 
 /** With these codes the client itself refuses a request; what the server answers is inside a success. */
 const CODES = {
@@ -35,6 +37,7 @@ export interface AcpTransportOptions {
   clock: Clock;
   maxMessageBytes: number;
   quote: Quote;
+  tap?: Tap | undefined;
 }
 
 export class AcpTransport extends RemoteTransport {
@@ -86,13 +89,17 @@ export class AcpTransport extends RemoteTransport {
       onNotification: (notification, about) => {
         if (signal.aborted) return;
         // One that is too large is left out: the answer is still to come.
-        if (!isLongerThan(maxMessageBytes, about)) onNotification(notification, about);
+        if (isLongerThan(maxMessageBytes, about)) return;
+        this.#tapped("received", { method: notification, params: about });
+        onNotification(notification, about);
       },
     };
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
       try {
+        this.#tapped("sent", { id: requestId, method, params });
         const answer = await send({ serverId, requestId, method, params }, hooks);
         if (isLongerThan(maxMessageBytes, answer)) throw messageTooLarge(maxMessageBytes);
+        this.#tapped("received", { id: requestId, ...(isJsonObject(answer) && answer) });
         return outcomeIn(answer, method, quote);
       } catch (error) {
         if (error instanceof PlugboardError) throw error;
@@ -103,6 +110,11 @@ export class AcpTransport extends RemoteTransport {
         if (signal.aborted) throw reason;
       }
     }
+  }
+
+  #tapped(kind: "sent" | "received", message: JsonObject): void {
+    if (this.tap.listener === undefined) return;
+    this.tap.listener({ kind, text: jsonOfAnyDepth({ jsonrpc: "2.0", ...message }) });
   }
 
   /** Why the client did not pass the request on. Some reasons end the conversation. */

@@ -13,6 +13,7 @@ import { mediaType, mirroredHeaders, sessionHeaders } from "./http-headers.ts";
 import type { Quote } from "./errors.ts";
 import { readRefusal } from "./http-refusal.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
+import { type Tap, tapped } from "../tap.ts";
 
 const ACCEPT = "application/json, text/event-stream";
 const LEAVE_MS = 1000;
@@ -39,6 +40,7 @@ export interface RemoteOptions {
   clock: Clock;
   maxMessageBytes: number;
   quote: Quote;
+  tap?: Tap | undefined;
 }
 
 export interface Outgoing {
@@ -87,10 +89,12 @@ export class HttpSession {
         return response;
       }
       const { status, headers } = response;
+      const body = await firstBytes(response);
+      if (body !== "") this.#options.tap?.listener?.({ kind: "received", text: body });
       const refusal = readRefusal({
         status,
         headers,
-        body: await firstBytes(response),
+        body,
         method: outgoing.method,
         inSession: session !== undefined,
         sent: this.#options.headers.current,
@@ -167,6 +171,7 @@ export class HttpSession {
     };
     // A stream may have any length; each event and each JSON answer is bounded where it is read.
     const maxBodyBytes = Infinity;
+    this.#options.tap?.listener?.({ kind: "sent", text: body });
     return this.#send({ method: "POST", headers, body, signal, maxBodyBytes }, hold);
   }
 
@@ -174,16 +179,19 @@ export class HttpSession {
     { headers = {}, ...request }: Parameters<GuardedFetch>[1],
     hold?: Hold,
   ): Promise<GuardedResponse> {
-    const { url, headers: configured, fetch, authorizer } = this.#options;
+    const { url, headers: configured, fetch, authorizer, tap, clock } = this.#options;
     const { protocolVersion } = this;
     return sendAuthorized(
       { headers: configured, authorizer },
-      (credentials) =>
-        fetch(url, {
+      (credentials) => {
+        const sending = fetch(url, {
           ...request,
           headers: { ...sessionHeaders({ sessionId: this.#id, protocolVersion }), ...headers },
           privateHeaders: credentials,
-        }),
+        });
+        if (tap?.listener === undefined) return sending;
+        return tapped(sending, { method: request.method, session: this.#id }, tap, clock);
+      },
       hold,
     );
   }

@@ -11,7 +11,10 @@ import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 import { metaFor } from "./request-meta.ts";
+import type { Tap } from "../tap.ts";
 import type { Hold } from "./send-authorized.ts";
+
+type RemoteTransportOptions = Pick<RemoteOptions, "clock" | "quote" | "maxMessageBytes" | "tap">;
 
 export abstract class RemoteTransport implements Wire {
   onclose?: () => void;
@@ -21,6 +24,7 @@ export abstract class RemoteTransport implements Wire {
 
   protected readonly calls: PendingCalls;
   protected meta: JsonObject | undefined;
+  protected readonly tap: Tap;
   readonly #streams = new Map<number, { ended: AbortController; options: RequestOptions }>();
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
@@ -33,11 +37,12 @@ export abstract class RemoteTransport implements Wire {
 
   /** Calls `onFatal` once, when the server cannot be reached any more; the owner then calls `end`. */
   constructor(
-    { clock, quote, maxMessageBytes }: Pick<RemoteOptions, "clock" | "quote" | "maxMessageBytes">,
+    { clock, quote, maxMessageBytes, tap }: RemoteTransportOptions,
     onFatal: (error: PlugboardError) => void,
   ) {
     this.#onFatal = onFatal;
     this.#quote = quote;
+    this.tap = tap ?? { listener: undefined };
     this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason), quote);
     this.#backlog = new Backlog(() => this.#held <= maxMessageBytes);
   }
@@ -106,6 +111,7 @@ export abstract class RemoteTransport implements Wire {
    * notification nor an answer to something that was asked. `id` is the request whose own stream this is.
    */
   receive(text: string, id?: number): unknown[] {
+    if (this.tap.listener !== undefined) this.tap.listener({ kind: "received", text });
     let parsed: unknown;
     try {
       parsed = JSON.parse(text);

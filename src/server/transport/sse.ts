@@ -9,6 +9,7 @@ import { firstBytes, isEventStream, type Outgoing, type RemoteOptions } from "./
 import { readRefusal } from "./http-refusal.ts";
 import { RemoteTransport } from "./remote.ts";
 import { type Hold, sendAuthorized } from "./send-authorized.ts";
+import { tapped } from "../tap.ts";
 
 /** How long an open stream may be silent about the address to post to, which comes first. */
 const ADDRESS_MS = 5000;
@@ -41,6 +42,7 @@ export class SseTransport extends RemoteTransport {
   async #post({ method, body, signal, hold }: Outgoing): Promise<void> {
     const headers = { "content-type": "application/json" };
     const url = await this.#address.promise;
+    this.tap.listener?.({ kind: "sent", text: body });
     const response = await this.#send(url, { method: "POST", headers, body, signal }, hold);
     if (response.status < 300) return response.cancel();
     throw this.#refusal(response, method, await firstBytes(response));
@@ -93,10 +95,14 @@ export class SseTransport extends RemoteTransport {
   }
 
   #send(url: string, request: Parameters<GuardedFetch>[1], hold?: Hold): Promise<GuardedResponse> {
-    const { headers, fetch, authorizer } = this.#options;
+    const { headers, fetch, authorizer, clock } = this.#options;
+    const { tap } = this;
     return sendAuthorized(
       { headers, authorizer },
-      (credentials) => fetch(url, { ...request, privateHeaders: credentials }),
+      (credentials) => {
+        const sending = fetch(url, { ...request, privateHeaders: credentials });
+        return tap.listener === undefined ? sending : tapped(sending, request, tap, clock);
+      },
       hold,
     );
   }

@@ -12,6 +12,7 @@ import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./d
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
+import type { Tap } from "../tap.ts";
 import { type CallerMeta, metaFor } from "./request-meta.ts";
 
 /** After this many lines in a row that are not messages we give up. A chatty start-up stays below. */
@@ -30,6 +31,7 @@ export interface StdioTransportOptions {
   maxMessageBytes: number;
   clock: Clock;
   quote: Quote;
+  tap?: Tap | undefined;
   /** Gets each dropped line: one that is not a message. */
   onJunk: (line: string) => void;
   /** The conversation cannot go on. Called once; the owner then calls `end`. */
@@ -46,6 +48,7 @@ export class StdioTransport implements Wire {
   readonly #calls: PendingCalls;
   readonly #reader: LineReader;
   readonly #backlog: Backlog;
+  readonly #tap: Tap;
   /** One function for every write. */
   readonly #onWritten = (error?: Error | null): void => {
     if (!error && !this.#closed) this.#backlog.advance();
@@ -69,6 +72,7 @@ export class StdioTransport implements Wire {
   constructor(options: StdioTransportOptions) {
     this.#options = options;
     this.#stdin = options.stdin;
+    this.#tap = options.tap ?? { listener: undefined };
     const { clock, quote, maxMessageBytes } = options;
     this.#calls = new PendingCalls(
       clock,
@@ -187,6 +191,7 @@ export class StdioTransport implements Wire {
    * not all held back to the end of the turn: the server can work on the first while we prepare the others.
    */
   #post(text: string): void {
+    if (this.#tap.listener !== undefined) this.#tap.listener({ kind: "sent", text });
     if (!this.#isGathering) {
       this.#isGathering = true;
       process.nextTick(this.#endTurn);
@@ -198,6 +203,7 @@ export class StdioTransport implements Wire {
   /** If the server has nothing else to do, a call goes out at once: even a tick would be a noticeable part of it. */
   #postCall(text: string): void {
     if (this.#isGathering || this.#calls.size > 1) return this.#post(text);
+    if (this.#tap.listener !== undefined) this.#tap.listener({ kind: "sent", text });
     this.#outbox = text;
     this.#flush();
   }
@@ -238,6 +244,7 @@ export class StdioTransport implements Wire {
   #receive(line: string): void {
     // What is said after a pipe broke may be why it broke, so text is still heard; messages are not.
     if (this.#closed || this.#junk >= MAX_JUNK_LINES) return;
+    if (this.#tap.listener !== undefined) this.#tap.listener({ kind: "received", text: line });
     let message: unknown;
     try {
       message = JSON.parse(line);

@@ -95,29 +95,40 @@ export async function callTool(
   given: GivenArguments,
   context: CliContext,
 ): Promise<number> {
-  const { signal } = context;
   const view = new CallView(board, context);
   try {
-    const tool = await findTool(board, name, signal);
-    const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
-    const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
-    // A tool that a rule hides is refused and audited whatever its arguments are.
-    const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
-    if (problem !== undefined && isListed) throw problem;
-    const { source } = tool;
-    const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
-    for (const warning of warnings) context.logger.warn(warning, about);
-    view.calling(canonicalName(tool));
-    const outcome = await board.call(tool.name, args, {
-      signal,
-      onUpdate: ({ progress }) => progress !== undefined && view.progress(progress),
-    });
+    const { outcome, tool } = await makeCall(board, name, given, context, view);
     view.stop();
     await printOutcome(outcome, tool, output, context);
     return exitCodeOf(outcome);
   } finally {
     view.stop();
   }
+}
+
+/** Finds the tool, fits the arguments to its schema, and calls it. */
+export async function makeCall(
+  board: CallBoard,
+  name: string,
+  given: GivenArguments,
+  { signal, logger }: Pick<CliContext, "signal" | "logger">,
+  view?: Pick<CallView, "calling" | "progress">,
+): Promise<{ tool: Tool; outcome: CallOutcome }> {
+  const tool = await findTool(board, name, signal);
+  const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
+  const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
+  // A tool that a rule hides is refused and audited whatever its arguments are.
+  const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
+  if (problem !== undefined && isListed) throw problem;
+  const { source } = tool;
+  const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
+  for (const warning of warnings) logger.warn(warning, about);
+  view?.calling(canonicalName(tool));
+  const outcome = await board.call(tool.name, args, {
+    signal,
+    onUpdate: ({ progress }) => progress !== undefined && view?.progress(progress),
+  });
+  return { tool, outcome };
 }
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */

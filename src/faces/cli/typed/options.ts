@@ -21,12 +21,12 @@ export const ALLOW_PRIVATE = new Option(
   "use a URL whose address is in a private network",
 );
 
-/** `usage` is how the command is used without one. */
-export function takesServer(command: Parser, usage: string): Parser {
+/** `usage` is how the command is used without one, and `rest` what else it takes with one. */
+export function takesServer(command: Parser, usage: string, rest = usage): Parser {
   const name = `plugboard ${command.name()} [options]`;
   return command
     .usage(
-      `[options] ${usage}\n       ${name} ${usage} -- <command...>\n       ${name} <url> ${usage}`,
+      `[options] ${usage}\n       ${name} ${rest} -- <command...>\n       ${name} <url> ${rest}`,
     )
     .option("-e, --env <KEY[=value]>", "a variable for a command after --", collect)
     .option("-H, --header <header>", "a header for a URL", collect)

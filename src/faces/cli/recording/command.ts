@@ -1,0 +1,86 @@
+// `plugboard record` and `plugboard replay` on the command line.
+
+import type { Command as Parser } from "commander";
+import { given, type TracedCall, tracedCall, type TracedOptions } from "../trace/command.ts";
+import { takesServer } from "../typed/options.ts";
+import { takeServer, type TypedServer } from "../typed-server.ts";
+
+export interface RecordCommand extends TracedCall {
+  kind: "record";
+  file: string;
+  /** Replace a file that is there. */
+  force: boolean;
+}
+
+export interface ReplayCommand {
+  kind: "replay";
+  file: string;
+}
+
+const RECORD_HELP = `
+Writes what plugboard trace would show into a file, which plugboard replay
+serves as an MCP server later: in a test, without the real one. Without a tool,
+it records until you press Ctrl-C.
+
+Credentials are removed. Read the file before you share it all the same: it has
+the arguments and results of every call.
+
+Examples:
+  plugboard record demo demo.jsonl convert_time time=14:30 from=Berlin to=Tokyo
+  plugboard record files files.jsonl
+  plugboard record echo.jsonl echo text=hi -- npx -y some-server`;
+
+const REPLAY_HELP = `
+Answers a request with what the server answered to the same request in the
+recording. Equal requests are answered in their order; the last answer is given
+again after that. A request that is not in the recording gets an error.
+
+Use it in place of the server:
+  plugboard add demo -- plugboard replay demo.jsonl
+  plugboard call convert_time time=14:30 from=Berlin to=Tokyo \\
+    -- plugboard replay demo.jsonl`;
+
+export function describeRecording(
+  program: Parser,
+  choose: (command: RecordCommand | ReplayCommand, typed?: TypedServer) => void,
+  behind?: readonly string[],
+): void {
+  const record = takesServer(
+    program.command("record"),
+    "<server> <file> [tool] [arguments...]",
+    "<file> [tool] [arguments...]",
+  )
+    .description("record the messages of a server into a file")
+    .argument("[server]", "its name in the configuration")
+    .argument("[file]", "where to write them")
+    .argument(
+      "[call...]",
+      "a tool and its arguments, as for plugboard call: make this call, and end",
+    )
+    .option("--force", "replace the file if there is one")
+    .option("--yes", "make the call without asking, if it needs approval")
+    .addHelpText("after", RECORD_HELP)
+    .action(
+      (
+        first: string | undefined,
+        second: string | undefined,
+        others: string[],
+        options: TracedOptions & { force?: true },
+      ) => {
+        const { words, typed } = takeServer(given(first, second, others), behind, options);
+        const at = typed === undefined ? 1 : 0;
+        const file = words[at];
+        const call = tracedCall(words.toSpliced(at, 1), typed, options);
+        if (call === undefined) return record.error("error: missing required argument 'server'");
+        if (file === undefined) return record.error("error: missing required argument 'file'");
+        choose({ kind: "record", ...call, file, force: options.force === true }, typed);
+      },
+    );
+
+  program
+    .command("replay")
+    .description("serve a recording as an MCP server on stdin and stdout")
+    .argument("<file>", "what plugboard record has written")
+    .addHelpText("after", REPLAY_HELP)
+    .action((file: string) => choose({ kind: "replay", file }));
+}

@@ -1,0 +1,120 @@
+// Traces one server for a command: that of the gateway which runs, or one that the command starts; until the command is
+// interrupted, or for the time of one call.
+
+import { resultText } from "../call/result.ts";
+import { makeCall } from "../call/call.ts";
+import { withLink } from "../attach/connect.ts";
+import { runningGateway } from "../attach/find-channel.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { untilInterrupted } from "../lifetime.ts";
+import { findSource, withBoard } from "../open.ts";
+import { readArguments } from "../read-arguments.ts";
+import type { TracedCall } from "./command.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
+import type { RunningGateway } from "../../../state/running-gateway.ts";
+import { oneLine, plainText, shellWord } from "../../../util/text.ts";
+
+export interface TraceServerOptions extends Pick<TraceOptions, "maxSize"> {
+  /** Gets each entry. */
+  listener: TraceListener;
+  /** Called before the first entry, when the server is one of a gateway. */
+  onGateway?: (gateway: RunningGateway) => void;
+  /** Called once the server has started, when there is no call to make and it is no server of a gateway. */
+  onFollow?: () => void;
+}
+
+/** Returns the exit code. */
+export async function traceServer(
+  command: TracedCall,
+  context: CliContext,
+  options: TraceServerOptions,
+): Promise<number> {
+  const { server, tool } = command;
+  const { standalone, typed } = context.options;
+  // Before anything starts: arguments that cannot be read must not start a server.
+  const args = await readArguments(command.args, context);
+  if (tool === undefined && server !== undefined && typed === undefined && !standalone) {
+    const gateway = await runningGateway(findSource(context), context);
+    if (gateway !== undefined) return followGateway(gateway, server, context, options);
+  }
+  const open = {
+    start: "none",
+    standalone: true,
+    restarts: tool === undefined,
+    ...(server !== undefined && { server }),
+    ...(command.yes && { onApproval: () => "once" as const }),
+  } as const;
+  return withBoard(context, open, async ({ board, agent }) => {
+    const name = agent.servers[0]?.name ?? "";
+    const { listener, maxSize } = options;
+    const end = board.trace(listener, { ...(maxSize !== undefined && { maxSize }) });
+    try {
+      if (tool === undefined) {
+        await Promise.race([board.refresh(), untilAborted(context.signal)]);
+        if (!context.signal.aborted) requireReady(board, name);
+        options.onFollow?.();
+        await untilAborted(context.signal);
+        return EXIT.ok;
+      }
+      await untilInterrupted(board.refresh(), context.signal);
+      requireReady(board, name);
+      const { outcome } = await makeCall(board, `${name}/${tool}`, args, context);
+      if (outcome.failure !== undefined) {
+        const text = plainText(resultText(outcome)).trimEnd();
+        context.screen.note(`${context.screen.terminal.err.paint("red", "plugboard:")} ${text}`);
+      }
+      return exitCodeOf(outcome);
+    } finally {
+      await end();
+    }
+  });
+}
+
+async function followGateway(
+  gateway: RunningGateway,
+  server: string,
+  context: CliContext,
+  { listener, maxSize, onGateway }: TraceServerOptions,
+): Promise<number> {
+  const { options, io, logger, signal, commandName } = context;
+  return withLink(gateway, commandName, context, async (link) => {
+    const { RemoteSession } = await import("../../../channel/remote-session.ts");
+    const session = await RemoteSession.open(link, {
+      agent: options.agent ?? DEFAULT_AGENT,
+      options: { cwd: io.cwd },
+      lists: false,
+      of: "board",
+      logger,
+    });
+    if (session.status().some(({ name }) => name === server)) onGateway?.(gateway);
+    const trace = { server, ...(maxSize !== undefined && { maxSize }) };
+    await session.traceShared(listener, trace, signal);
+    return EXIT.ok;
+  });
+}
+
+/** Throws why the server did not start. The trace has shown how. */
+function requireReady(board: Pick<Board, "status">, server: string): void {
+  const state = board.status().find(({ name }) => name === server)?.state;
+  if (state === undefined || state.kind === "ready" || state.kind === "idle") return;
+  if ("error" in state) throw state.error;
+  const message = `'${oneLine(server)}' is ${state.kind}`;
+  const enable = `to enable it: plugboard enable ${shellWord(server)}`;
+  const hint = "remedy" in state ? state.remedy : enable;
+  throw new PlugboardError(
+    state.kind === "needs-auth" ? "NEEDS_AUTH" : "SERVER_UNAVAILABLE",
+    message,
+    { server, ...((state.kind === "disabled" || "remedy" in state) && { hint }) },
+  );
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
