@@ -19,6 +19,7 @@ const OF_ARGUMENTS: Readonly<Record<string, Values>> = {
   arguments: "argument",
   args: "own",
   command: "command",
+  file: "file",
   id: "own",
   json: "own",
   key: "own",
