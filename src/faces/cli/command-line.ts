@@ -265,7 +265,7 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["start", "up"],
 ]);
 
-/** `others` are words that are understood in the same place. */
+/** `others` are the error codes, where one is understood too. */
 function refuseCommand(program: Parser, word: string, others: readonly string[] = []): never {
   const names = [...program.commands.map((each) => each.name()), ...others];
   const [, next = ""] = program.args;
@@ -274,7 +274,8 @@ function refuseCommand(program: Parser, word: string, others: readonly string[] 
   const meant =
     elsewhere !== undefined && names.includes(elsewhere) ? elsewhere : closest(word, names);
   const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;
-  program.error(`error: unknown command '${word}'${hint}`, { exitCode: EXIT.usage });
+  const what = others.length === 0 ? "command" : "command or error code";
+  program.error(`error: unknown ${what} '${word}'${hint}`, { exitCode: EXIT.usage });
 }
 
 /** Commander's message in the form of every other error here. */

@@ -351,7 +351,7 @@ describe("a command line is refused", () => {
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
-    [["help", "tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
+    [["help", "tols"], "plugboard: unknown command or error code 'tols'; did you mean tools?"],
     [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean show?"],
     [["--jsn"], "plugboard: unknown option '--jsn'; did you mean --json?"],
     [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean --server?"],

@@ -33,7 +33,12 @@ export async function runHelp(
   const { paint, width } = screen.terminal.out;
   const lines =
     code === undefined
-      ? [...listed(wanted, paint, width), "", "To read about one of them: plugboard help <code>"]
+      ? [
+          ...listed(wanted, paint, width),
+          "",
+          "To read about one of them:",
+          "  plugboard help <code>",
+        ]
       : wanted.flatMap((entry) => [paint("bold", entry.code), ...body(entry.lines, paint, width)]);
   screen.lines(lines);
   return EXIT.ok;
