@@ -45,6 +45,8 @@ interface Surroundings {
   stderr?: Sink;
   env?: Record<string, string>;
   clock?: Clock;
+  /** What runs in place of the command line. */
+  program?: (argv: readonly string[], io: CliIo) => Promise<number>;
 }
 
 interface Running {
@@ -119,6 +121,7 @@ export function useScratch(): Scratch {
     },
     start(argv, surroundings = {}) {
       const { stdout = new Sink(), stderr = new Sink(), stdin = "" } = surroundings;
+      const { program = runCli } = surroundings;
       const events = new EventEmitter();
       const exits: number[] = [];
       const io: CliIo = {
@@ -132,7 +135,7 @@ export function useScratch(): Scratch {
         events,
         exit: (code) => exits.push(code),
       };
-      const done = runCli(argv, io).then((code) => ({
+      const done = program(argv, io).then((code) => ({
         code,
         stdout: stdout.text,
         stderr: stderr.text,
