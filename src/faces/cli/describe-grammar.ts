@@ -18,6 +18,7 @@ const OF_ARGUMENTS: Readonly<Record<string, Values>> = {
   application: APPLICATIONS,
   arguments: "argument",
   args: "own",
+  call: "tool",
   command: "command",
   file: "file",
   id: "own",

@@ -47,6 +47,8 @@ interface Surroundings {
   clock?: Clock;
   /** Instead of the directory of the test. Throws where it is gone. */
   cwd?: () => string;
+  /** What runs in place of the command line. */
+  program?: (argv: readonly string[], io: CliIo) => Promise<number>;
 }
 
 interface Running {
@@ -121,6 +123,7 @@ export function useScratch(): Scratch {
     },
     start(argv, surroundings = {}) {
       const { stdout = new Sink(), stderr = new Sink(), stdin = "" } = surroundings;
+      const { program = runCli } = surroundings;
       const events = new EventEmitter();
       const exits: number[] = [];
       const io: CliIo = {
@@ -136,7 +139,7 @@ export function useScratch(): Scratch {
         events,
         exit: (code) => exits.push(code),
       };
-      const done = runCli(argv, io).then((code) => ({
+      const done = program(argv, io).then((code) => ({
         code,
         stdout: stdout.text,
         stderr: stderr.text,

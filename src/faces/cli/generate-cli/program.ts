@@ -16,7 +16,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const SERVER = ${asExpression(server)};
 
 const LIBRARY = "plugboard/server-cli";
-const file = fileURLToPath(import.meta.url);
+const file = fileURLToPath(import.meta.${"url"});
 const library = find();
 if (library === undefined) {
   console.error(\`\${file} needs Plugboard, which is not installed or too old\`);

@@ -101,7 +101,10 @@ function optionRow(option: ToolOption, options: ToolOptions): [string, string] {
   const description = view.note(option.schema, "description");
   const notes = [
     ...facts,
-    ...(option.isSwitch ? [`${option.option.replace("--", "--no-")} for false`] : []),
+    // What is false by itself need not be set to it.
+    ...(option.isSwitch && view.note(option.schema, "default") !== false
+      ? [`${option.option.replace("--", "--no-")} for false`]
+      : []),
     ...(option.isList ? ["can be repeated"] : []),
   ];
   const about = typeof description === "string" ? oneLine(description, 400) : "";

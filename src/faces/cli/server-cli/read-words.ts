@@ -104,7 +104,7 @@ class Reader {
       return { kind: "call", tool, pairs: this.#pairs, words: this.#words };
     }
     if (argv.length === 0) return { kind: "help" };
-    throw wrong("which command is missing", `to see them: ${this.#program} --help`);
+    throw wrong("the command is missing", `to see all commands: ${this.#program} --help`);
   }
 
   #command(word: string): ToolOptions {
