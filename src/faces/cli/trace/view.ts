@@ -99,7 +99,8 @@ export class TraceView {
       case "state": {
         const { state, text = "" } = entry;
         const isBad = state === "failed" || state === "backoff" || state === "needs-auth";
-        return { mark: dot, tone: "bold", what: state, isBad, detail: visible(text) };
+        const what = state === "backoff" ? "failed, will be tried again:" : state;
+        return { mark: dot, tone: "bold", what, isBad, detail: shown({ text }) };
       }
       case "lost": {
         const { count } = entry;
