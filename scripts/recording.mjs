@@ -1,8 +1,8 @@
-// Makes docs/recording.svg, the moving picture in the README: `npm run docs:recording`, after a build. The commands are really
-// run, by the built command line on a terminal of its own, with an empty home and the servers of node_modules.
+// Makes docs/recording.svg, the moving picture in the README: `npm run docs:recording`, after a build. With --check it only says
+// whether the picture still shows what the commands print. The commands are really run, by the built command line on a terminal of its own, with an empty home and the servers of node_modules.
 
 import { EventEmitter } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Relative to the repository. */
-export const RECORDING = "docs/recording.svg";
+const RECORDING = "docs/recording.svg";
 
 /** What somebody types. The answers are for the questions that the command asks. */
 const STORY = [
@@ -28,11 +28,13 @@ const STORY = [
 ];
 
 const COLUMNS = 92;
-/** What the temporary home is called in the picture. */
+/** What things of this machine are called in the picture. */
 const HOME = "/home/ada";
+const INSTALLED = "/usr/lib/node_modules/plugboard/";
+const NODE = "/usr/bin/node";
 
 /** Runs the story, and gives what each command printed: a list of { command, output }. */
-export async function record() {
+async function record() {
   const home = mkdtempSync(join(tmpdir(), "plugboard-recording-"));
   try {
     mkdirSync(join(home, "notes"));
@@ -79,7 +81,10 @@ async function run({ command, answers = [] }, home) {
       exit: () => {},
     },
   );
-  return output.replaceAll(home, HOME);
+  return output
+    .replaceAll(home, HOME)
+    .replaceAll(root, INSTALLED)
+    .replaceAll(process.execPath, NODE);
 }
 
 function terminal(write) {
@@ -104,7 +109,7 @@ function pathWithNpx(home) {
     `#!/bin/sh\nshift 2\nexec '${process.execPath}' '${join(root, "node_modules", server)}' "$@"\n`,
   );
   chmodSync(npx, 0o755);
-  return [bin, process.env["PATH"]].join(delimiter);
+  return [bin, "/usr/bin", "/bin"].join(delimiter);
 }
 
 const CHAR = 8.4;
@@ -120,7 +125,7 @@ const AFTER_OUTPUT = 1.9;
 const AT_END = 5;
 
 /** The steps as an animated picture. Whoever wants no motion sees all of it at once. */
-export function toSvg(steps) {
+function toSvg(steps) {
   let now = 0.6;
   const lines = steps.flatMap(({ command, output }, index) => {
     const typed = { spans: [{ text: `$ ${command}`, tone: "typed" }], at: now };
@@ -217,7 +222,18 @@ function escaped(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  writeFileSync(join(root, RECORDING), toSvg(await record()));
+/** How long something took is different each time. */
+function withoutTimes(svg) {
+  return svg.replace(/\d+(?:\.\d+)? m?s\b/g, "0 ms");
+}
+
+const svg = toSvg(await record());
+if (!process.argv.includes("--check")) {
+  writeFileSync(join(root, RECORDING), svg);
   console.log(`Written: ${RECORDING}.`);
+} else if (withoutTimes(readFileSync(join(root, RECORDING), "utf8")) === withoutTimes(svg)) {
+  console.log(`${RECORDING} is up to date.`);
+} else {
+  console.log(`${RECORDING} is out of date: npm run docs:recording makes it anew.`);
+  process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
-// What examples/ shows works as it stands.
+// What examples/ and the recording in the README show works as it stands.
 
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -55,5 +55,13 @@ it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
   const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], { cwd: root });
   for (const pattern of shows) expect(stdout).toMatch(pattern);
   expect(stderr).toBe("");
+  expectNoProcesses();
+});
+
+it("the recording in the README shows what its commands print (npm run docs:recording makes it anew)", async () => {
+  const { stdout } = await run(process.execPath, ["scripts/recording.mjs", "--check"], {
+    cwd: root,
+  });
+  expect(stdout).toBe("docs/recording.svg is up to date.\n");
   expectNoProcesses();
 });
