@@ -12,7 +12,7 @@ export interface Block {
   directive: Directive;
 }
 
-export interface Link {
+interface Link {
   line: number;
   /** As it is written: `search.md#who-finds-what`, `#words`, `https://…`. */
   target: string;

@@ -73,8 +73,9 @@ async function run(
   const { columns, stdin, type } = directive;
   const width = columns === undefined ? {} : { columns: Number(columns) };
   if (RUNS_ON.test(text) || directive["background"] !== undefined) {
+    const isShown = expected !== undefined && expected.length > 0 && !update;
     const isReady = (output: string): boolean =>
-      expected === undefined ? READY.test(output) : difference(expected, output) === undefined;
+      isShown ? difference(expected, output) === undefined : READY.test(output);
     return sandbox.background(text, isReady, width);
   }
   const shown = typedIn(expected ?? []);

@@ -149,7 +149,7 @@ export class Sandbox {
 
   /** Ends what runs in the background, and removes everything. */
   async close(): Promise<void> {
-    for (const { stop } of this.#running.toReversed()) await stop();
+    for (const command of this.#running.toReversed()) await command.stop();
     rmSync(this.#home, { recursive: true, force: true });
   }
 
