@@ -13,7 +13,7 @@ import { type Ran, Sandbox } from "./sandbox.ts";
 /** These run until they are stopped. */
 const RUNS_ON = /^plugboard (?:--\S+ \S+ )*(?:up|serve|acp)\b(?!.*(?:--help|--check))/;
 /** What they say once they can be used. */
-const READY = /listens on|This command is for|for MCP clients|for editors|waits for/i;
+const READY = /listens on|This command is for/;
 /** More than any block of commands asks. */
 const YES = Array.from({ length: 10 }, () => "y");
 
@@ -27,11 +27,16 @@ export async function runPage(page: Page, remote: Remote, update: boolean): Prom
   const changes: { block: Block; lines: string[] }[] = [];
   let sandbox: Sandbox | undefined;
   try {
-    for (const block of page.blocks.filter(isRun)) {
-      const { home, before } = block.directive;
+    for (const block of page.blocks) {
+      const { home, before, save } = block.directive;
+      if (!isRun(block) && save === undefined) continue;
       if (home !== undefined || sandbox === undefined) {
         await sandbox?.close();
-        sandbox = new Sandbox(home ?? "default", remote);
+        sandbox = await Sandbox.open(home ?? "default", remote);
+      }
+      if (save !== undefined) {
+        sandbox.save(save, `${block.lines.join("\n")}\n`);
+        continue;
       }
       if (before !== undefined) {
         const hidden = { text: before, line: block.line - 1 };
@@ -72,10 +77,13 @@ async function run(
   if (kind === "shell") return sandbox.shell(text);
   const { columns, stdin, type } = directive;
   const width = columns === undefined ? {} : { columns: Number(columns) };
-  if (RUNS_ON.test(text) || directive["background"] !== undefined) {
+  const isOther = directive["background"] !== undefined;
+  if (RUNS_ON.test(text) || isOther) {
     const isShown = expected !== undefined && expected.length > 0 && !update;
     const isReady = (output: string): boolean =>
-      isShown ? difference(expected, output) === undefined : READY.test(output);
+      isShown
+        ? difference(expected, output) === undefined
+        : READY.test(output) || (isOther && output !== "");
     return sandbox.background(text, isReady, width);
   }
   const shown = typedIn(expected ?? []);
