@@ -10,10 +10,14 @@ import { kindOf } from "./programs.ts";
 import type { Remote } from "./remote.ts";
 import { type Ran, Sandbox } from "./sandbox.ts";
 
-/** These run until they are stopped. */
-const RUNS_ON = /^plugboard (?:--\S+ \S+ )*(?:up|serve|acp)\b(?!.*(?:--help|--check))/;
-/** What they say once they can be used. */
+/** These run until they are stopped, and say when they can be used. */
+const SERVES = /^plugboard (?:--\S+ \S+ )*(?:up|serve|acp)\b(?!.*--help)/;
 const READY = /listens on|This command is for/;
+/** These show what happens, which may be nothing. */
+const FOLLOWS =
+  /^plugboard .*--follow\b|^plugboard (?:trace \S+|record \S+ \S+|replay \S+)\s*(?:#.*)?$/;
+/** Long enough to fail at the start. */
+const FOLLOWED_MS = 1000;
 /** More than any block of commands asks. */
 const YES = Array.from({ length: 10 }, () => "y");
 
@@ -77,14 +81,18 @@ async function run(
   if (kind === "shell") return sandbox.shell(text);
   const { columns, stdin, type } = directive;
   const width = columns === undefined ? {} : { columns: Number(columns) };
-  const isOther = directive["background"] !== undefined;
-  if (RUNS_ON.test(text) || isOther) {
-    const isShown = expected !== undefined && expected.length > 0 && !update;
-    const isReady = (output: string): boolean =>
-      isShown
-        ? difference(expected, output) === undefined
-        : READY.test(output) || (isOther && output !== "");
+  const isShown = expected !== undefined && expected.length > 0 && !update;
+  const isAsShown = (output: string): boolean =>
+    isShown && difference(expected, output) === undefined;
+  if (SERVES.test(text)) {
+    const isReady = (output: string): boolean => (isShown ? isAsShown(output) : READY.test(output));
     return sandbox.background(text, isReady, width);
+  }
+  if (FOLLOWS.test(text) || directive["background"] !== undefined) {
+    return sandbox.background(text, isAsShown, {
+      ...width,
+      ...(!isShown && { waitMs: FOLLOWED_MS }),
+    });
   }
   const shown = typedIn(expected ?? []);
   const typed =

@@ -118,11 +118,11 @@ export class Sandbox {
     return { code, output: this.#toShown(sink.text) };
   }
 
-  /** One that runs on. Resolves once it has printed what `isReady` waits for, or has ended. */
+  /** One that runs on. Resolves once it has printed what `isReady` waits for, has ended, or after `waitMs`. */
   async background(
     line: string,
     isReady: (output: string) => boolean,
-    options: RunOptions = {},
+    { waitMs = READY_MS, ...options }: RunOptions & { waitMs?: number } = {},
   ): Promise<Ran> {
     const { done, sink, events, stdin } = this.#start(await this.#words(line), options);
     this.#running.push({
@@ -134,7 +134,7 @@ export class Sandbox {
     });
     const shown = (): string => this.#toShown(sink.text);
     const ready = (async () => {
-      const deadline = Date.now() + READY_MS;
+      const deadline = Date.now() + waitMs;
       while (!isReady(shown()) && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
