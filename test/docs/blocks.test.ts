@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { commandsIn } from "./commands.ts";
 import { allPages, checkedPages, NOT_YET } from "./pages.ts";
+import { kindOf } from "./programs.ts";
 
 /** What the other tests of this folder check, and what nobody runs. */
 const LANGUAGES = /^(?:console|sh|jsonc?|json5|ts|js|text|toml|yaml|lua|ini|dockerfile)$/;
@@ -34,6 +35,17 @@ it("few blocks are not run, and each says why", () => {
   expect(blocks.map(({ place }) => place).length).toBeLessThanOrEqual(MOST_NOT_RUN);
   // Those that hold no command would hide a mistake in the directive.
   expect(blocks.filter((block) => commandsIn(block).length === 0)).toEqual([]);
+});
+
+it("what is shown under a command is what it prints: nothing is shown under one that is not run", () => {
+  const unchecked = checkedPages().flatMap(({ path, blocks }) =>
+    blocks
+      .filter(({ language }) => language === "console")
+      .flatMap(commandsIn)
+      .filter(({ text }) => kindOf(text).kind === "not-run")
+      .map(({ line, text }) => `${path}:${line}: ${text}`),
+  );
+  expect(unchecked).toEqual([]);
 });
 
 it("the pages that are not checked yet exist", () => {

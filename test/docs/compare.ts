@@ -6,6 +6,8 @@ import { createTwoFilesPatch } from "diff";
 const VARIABLE: [RegExp, string][] = [
   [/\b\d+(?:\.\d+)? m?s\b/g, "0 ms"],
   [/\b(?<pid>pid\s+)\d+\b/g, "$<pid>0"],
+  [/(?<= {2})\d{3,7}(?= {2})/g, "0"],
+  [/\b\d{4}-\d\d-\d\d[ T]\d\d:\d[\d:.]*Z?/g, "0000-00-00 00:0"],
   [/(?<=\S) {2,}/g, "  "],
 ];
 

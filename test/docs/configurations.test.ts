@@ -26,7 +26,7 @@ async function problemsIn({ language, lines, directive }: Block): Promise<string
     JSON.parse(lines.join("\n"));
     return [];
   }
-  const { file = "plugboard.json", in: place } = directive;
+  const { save = "plugboard.json", file = save, in: place } = directive;
   const text = placed(lines.join("\n"), place, language);
   try {
     const { warnings } = await loadConfig(join("/home/me", file), "default", {

@@ -12,7 +12,7 @@ export interface Block {
   directive: Directive;
 }
 
-export interface Link {
+interface Link {
   line: number;
   /** As it is written: `search.md#who-finds-what`, `#words`, `https://…`. */
   target: string;
@@ -79,6 +79,7 @@ const KEYS = [
   "background", // runs until the page ends
   "not-run", // why it cannot be run
   "file", // a configuration: the name of the file that it is in, such as .cursor/mcp.json
+  "save", // a configuration: where the reader puts it, such as .plugboard/plugboard.json, for the commands after it
   "in", // a part of a configuration: the path of its place, such as mcpServers.docs
   "not-config", // JSON that is no configuration: why not
 ];

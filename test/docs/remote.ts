@@ -1,10 +1,12 @@
-// The remote servers of the pages, on this machine. What they call https://example.com/mcp answers everybody, and so does
-// every other address of example.com, except for https://team.example.com/mcp: there you have to sign in.
+// What the pages have elsewhere, on this machine. https://example.com/mcp is a server that answers everybody, and so is
+// every other address of example.com, except for two: at https://team.example.com/mcp you have to sign in, and at
+// https://models.example.com there is a model, which looks up how to install Plugboard, whatever it is asked.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { typedName } from "../../src/faces/cli/typed/typed-name.ts";
 import { type OAuthFixture, startOAuth } from "../fixtures/oauth/oauth.ts";
 import { Listener } from "../fixtures/http/listener.ts";
+import { type Model, type ModelRequest, startModel, type Turn } from "../support/model/start.mjs";
 
 const EXAMPLE = /https:\/\/(?:[\w-]+\.)*example\.(?:com|org)(?:\/[\w./-]*)?/g;
 
@@ -93,15 +95,19 @@ export class Remote {
   /** By what the pages call them. */
   readonly #addresses = new Map<string, string>();
   readonly #withSignIn: OAuthFixture;
+  readonly #model: Model;
 
-  private constructor(withSignIn: OAuthFixture) {
+  private constructor(withSignIn: OAuthFixture, model: Model) {
     this.#withSignIn = withSignIn;
+    this.#model = model;
+    this.#addresses.set("https://models.example.com/v1", `${model.url}/v1`);
     this.#addresses.set("https://team.example.com/mcp", withSignIn.url);
     this.#addresses.set("https://login.example.com", withSignIn.issuer);
   }
 
   static async start(): Promise<Remote> {
-    const remote = new Remote(await startOAuth({ mcp: { sessions: false } }));
+    const withSignIn = await startOAuth({ mcp: { sessions: false } });
+    const remote = new Remote(withSignIn, await startModel({ turns: looksItUp }));
     await remote.#listener.listen();
     return remote;
   }
@@ -130,8 +136,16 @@ export class Remote {
 
   async close(): Promise<void> {
     await this.#withSignIn.close();
+    await this.#model.close();
     await this.#listener.close();
   }
+}
+
+function looksItUp({ tools, toolResults }: ModelRequest): Turn {
+  const search = tools.find(({ name }) => name.endsWith("docs__search"));
+  return toolResults.length > 0 || search === undefined
+    ? { text: "Run npm install -g plugboard." }
+    : { toolCalls: [{ name: search.name, arguments: { query: "npm" } }] };
 }
 
 /** What a server is called that is typed as this address. */

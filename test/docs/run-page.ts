@@ -10,10 +10,14 @@ import { kindOf } from "./programs.ts";
 import type { Remote } from "./remote.ts";
 import { type Ran, Sandbox } from "./sandbox.ts";
 
-/** These run until they are stopped. */
-const RUNS_ON = /^plugboard (?:--\S+ \S+ )*(?:up|serve|acp)\b(?!.*(?:--help|--check))/;
-/** What they say once they can be used. */
-const READY = /listens on|This command is for|for MCP clients|for editors|waits for/i;
+/** These run until they are stopped, and say when they can be used. */
+const SERVES = /^plugboard (?:--\S+ \S+ )*(?:up|serve|acp)\b(?!.*--help)/;
+const READY = /listens on|This command is for/;
+/** These show what happens, which may be nothing. */
+const FOLLOWS =
+  /^plugboard .*--follow\b|^plugboard (?:trace \S+|record \S+ \S+|replay \S+)\s*(?:#.*)?$/;
+/** Long enough to fail at the start. */
+const FOLLOWED_MS = 1000;
 /** More than any block of commands asks. */
 const YES = Array.from({ length: 10 }, () => "y");
 
@@ -27,11 +31,16 @@ export async function runPage(page: Page, remote: Remote, update: boolean): Prom
   const changes: { block: Block; lines: string[] }[] = [];
   let sandbox: Sandbox | undefined;
   try {
-    for (const block of page.blocks.filter(isRun)) {
-      const { home, before } = block.directive;
+    for (const block of page.blocks) {
+      const { home, before, save } = block.directive;
+      if (!isRun(block) && save === undefined) continue;
       if (home !== undefined || sandbox === undefined) {
         await sandbox?.close();
-        sandbox = new Sandbox(home ?? "default", remote);
+        sandbox = await Sandbox.open(home ?? "default", remote);
+      }
+      if (save !== undefined) {
+        sandbox.save(save, `${block.lines.join("\n")}\n`);
+        continue;
       }
       if (before !== undefined) {
         const hidden = { text: before, line: block.line - 1 };
@@ -72,10 +81,18 @@ async function run(
   if (kind === "shell") return sandbox.shell(text);
   const { columns, stdin, type } = directive;
   const width = columns === undefined ? {} : { columns: Number(columns) };
-  if (RUNS_ON.test(text) || directive["background"] !== undefined) {
-    const isReady = (output: string): boolean =>
-      expected === undefined ? READY.test(output) : difference(expected, output) === undefined;
+  const isShown = expected !== undefined && expected.length > 0 && !update;
+  const isAsShown = (output: string): boolean =>
+    isShown && difference(expected, output) === undefined;
+  if (SERVES.test(text)) {
+    const isReady = (output: string): boolean => (isShown ? isAsShown(output) : READY.test(output));
     return sandbox.background(text, isReady, width);
+  }
+  if (FOLLOWS.test(text) || directive["background"] !== undefined) {
+    return sandbox.background(text, isAsShown, {
+      ...width,
+      ...(!isShown && { waitMs: FOLLOWED_MS }),
+    });
   }
   const shown = typedIn(expected ?? []);
   const typed =

@@ -107,6 +107,8 @@ describe("what is shown and what is printed", () => {
     ["may have no lines at …", ["a", "…"], "a", true],
     ["must go on after …", ["a", "…", "d"], "a\nb", false],
     ["may differ in times and the columns after them", ["x  12 ms  y"], "x  1.3 s     y", true],
+    ["may differ in a pid of a table", ["x  12345  y"], "x  678  y", true],
+    ["may differ in dates", ["2026-01-02 03:04:05"], "2027-11-12 13:14:15", true],
     ["differ in other numbers", ["3 tools"], "4 tools", false],
     ["differ in their indentation", ["  a"], "a", false],
   ])("%s", (_, expected, output, isSame) => {

@@ -3,9 +3,20 @@
 
 import { execFile } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { chmodSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { ownBin } from "../../src/config/own-server.ts";
 import type { CliIo } from "../../src/faces/cli/io.ts";
@@ -44,10 +55,14 @@ export class Sandbox {
   #env: Record<string, string>;
 
   /** `name` is a directory in homes/. `project` in it is where the commands run, and `bin` is on the PATH. */
-  constructor(name: string, remote: Remote) {
+  static async open(name: string, remote: Remote): Promise<Sandbox> {
+    return new Sandbox(name, remote, await freePort());
+  }
+
+  private constructor(name: string, remote: Remote, port: number) {
     this.#remote = remote;
     this.#home = makeHome();
-    this.#port = String(2000 + Math.floor(Math.random() * 5000));
+    this.#port = String(port);
     const source = join(import.meta.dirname, "homes", name);
     if (!existsSync(source)) throw new Error(`test/docs/homes/ has no ${name}`);
     this.#copy(source);
@@ -90,6 +105,12 @@ export class Sandbox {
     }
   }
 
+  /** Writes a file, relative to the home directory. */
+  save(path: string, text: string): void {
+    mkdirSync(join(this.#home, dirname(path)), { recursive: true });
+    writeFileSync(join(this.#home, path), this.#toReal(text));
+  }
+
   /** A `plugboard` command, in this process. */
   async plugboard(line: string, options: RunOptions = {}): Promise<Ran> {
     const { done, sink } = this.#start(await this.#words(line), { typed: [], ...options });
@@ -97,11 +118,11 @@ export class Sandbox {
     return { code, output: this.#toShown(sink.text) };
   }
 
-  /** One that runs on. Resolves once it has printed what `isReady` waits for, or has ended. */
+  /** One that runs on. Resolves once it has printed what `isReady` waits for, has ended, or after `waitMs`. */
   async background(
     line: string,
     isReady: (output: string) => boolean,
-    options: RunOptions = {},
+    { waitMs = READY_MS, ...options }: RunOptions & { waitMs?: number } = {},
   ): Promise<Ran> {
     const { done, sink, events, stdin } = this.#start(await this.#words(line), options);
     this.#running.push({
@@ -113,7 +134,7 @@ export class Sandbox {
     });
     const shown = (): string => this.#toShown(sink.text);
     const ready = (async () => {
-      const deadline = Date.now() + READY_MS;
+      const deadline = Date.now() + waitMs;
       while (!isReady(shown()) && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -126,22 +147,12 @@ export class Sandbox {
   /** Any other command line, by a shell. It may change the directory and the environment for those after it. */
   async shell(line: string): Promise<Ran> {
     const after = join(this.#home, ".after");
-    const script = `${this.#toReal(line)}\ncode=$?\n{ pwd; env -0; } > "${after}"\nexit $code`;
+    const script = `${this.#toReal(line)}\ncode=$?\n{ printf "%s\\0" "$PWD"; env -0; } > "${after}"\nexit $code`;
     const { code, output } = await this.#sh(script);
     if (existsSync(after)) {
-      const text = readFileSync(after, "utf8");
-      const end = text.indexOf("\n");
-      this.#cwd = text.slice(0, end);
-      const variables = text
-        .slice(end + 1)
-        .split("\0")
-        .filter((each) => each.includes("="));
-      this.#env = Object.fromEntries(
-        variables.map((each) => [
-          each.slice(0, each.indexOf("=")),
-          each.slice(each.indexOf("=") + 1),
-        ]),
-      );
+      const [cwd = "", ...variables] = readFileSync(after, "utf8").split("\0").slice(0, -1);
+      this.#cwd = cwd;
+      this.#env = Object.fromEntries(variables.map((each) => each.split(/=(.*)/s, 2)));
       rmSync(after);
     }
     return { code, output: this.#toShown(output) };
@@ -149,7 +160,7 @@ export class Sandbox {
 
   /** Ends what runs in the background, and removes everything. */
   async close(): Promise<void> {
-    for (const { stop } of this.#running.toReversed()) await stop();
+    for (const command of this.#running.toReversed()) await command.stop();
     rmSync(this.#home, { recursive: true, force: true });
   }
 
@@ -234,6 +245,21 @@ function makeHome(): string {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
+  }
+}
+
+/** With as many digits as the one of the page. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 2000 + Math.floor(Math.random() * 8000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
   }
 }
 
