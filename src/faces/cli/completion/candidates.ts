@@ -123,7 +123,8 @@ async function atPlace(place: Place, current: string, sources: Sources): Promise
   const last = args.at(-1);
   const argument = args[words.length] ?? (last?.isVariadic ? last : undefined);
   if (argument !== undefined) return offered(argument.values, place, current, sources);
-  return { candidates: behind === undefined ? optionNames(command.options) : [] };
+  // A command that takes no words at all.
+  return { candidates: words.length === 0 ? optionNames(command.options) : [] };
 }
 
 async function offered(
