@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { candidatesFor, type Sources } from "../../../../src/faces/cli/completion/candidates.ts";
 import type { KnownNames } from "../../../../src/faces/cli/completion/known-names.ts";
+import type { Values } from "../../../../src/faces/cli/completion/grammar.ts";
 import { describeGrammar } from "../../../../src/faces/cli/describe-grammar.ts";
 
 const names: KnownNames = {
@@ -90,6 +91,18 @@ describe("what can come next", () => {
     ["nothing for a server", "status ", undefined],
   ])("leaves to the shell: %s", async (_, line, expected) => {
     expect((await offered(line)).shell).toBe(expected);
+  });
+
+  it("offers the tools of a server that was named before, and their arguments", async () => {
+    const arg = (values: Values) => ({ values, isVariadic: values === "argument" });
+    const trace = {
+      ...sources.grammar,
+      commands: [],
+      args: [arg("server"), arg("tool"), arg("argument")],
+    };
+    const traced = { ...sources, grammar: trace };
+    expect((await offered("files ", traced)).values).toEqual(["read", "search"]);
+    expect((await offered("docs search ", traced)).values).toEqual(["query="]);
   });
 
   it("offers servers first where there are many tools", async () => {
