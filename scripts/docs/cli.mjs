@@ -4,7 +4,12 @@
 import { commandTree } from "../../dist/faces/cli/command-line.js";
 
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
-const SHARED_BY = 3;
+const SHARED_BY = 2;
+
+const MOST_EXAMPLES = 2;
+
+/** The options of a server that is typed. */
+const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
 
 /** What is typed, in a text of --help: an option, or something with characters that Markdown would take for its own. */
 const CODE = /(?<![\w`])(?:--[\w-]+(?: <[^>]+>)?|[^\s`(]*[<*_${}][^\s`]*?)(?=[.,;:)]*(?:\s|$))/g;
@@ -32,7 +37,8 @@ export function generate() {
     list([...sharedOptions]),
     ...[...groups].flatMap(([name, commands]) => [
       `## ${name.replace(/:$/, "")}`,
-      ...commands.map((each) => described(each, "###")),
+      list(commands.filter(isSmall).map(inOneLine)),
+      ...commands.filter((each) => !isSmall(each)).map((each) => described(each, "###")),
     ]),
   ]);
   return [{ page: "docs/cli.md", part: "cli", text }];
@@ -40,29 +46,51 @@ export function generate() {
 
 function described(command, heading) {
   const { paragraphs, examples } = notesOf(command);
-  const options = visibleOptions(command).map(optionText);
-  const common = visibleOptions(command).filter((each) => sharedOptions.has(optionText(each)));
   const inside = help.visibleCommands(command);
+  const usage = usageOf(command);
   return blocks([
     `${heading} ${nameOf(command)}`,
-    sentence(command.description()),
-    fenced("text", usageOf(command)),
+    ...(usage.length === 1
+      ? [`${code(usage[0])}: ${inline(command.description())}`]
+      : [sentence(inline(command.description())), fenced("text", usage)]),
     list([
-      ...help.visibleArguments(command).map(argumentText),
-      ...options.filter((each) => !sharedOptions.has(each)),
-      ...(common.length > 0 ? [`also ${common.map((each) => code(each.long)).join(", ")}`] : []),
+      ...help.visibleArguments(command).filter(isTelling).map(argumentText),
+      ...ownOptions(command).map(optionText),
+      ...alsoText(command),
     ]),
     ...paragraphs.filter((each) => !sharedNotes.has(each)),
-    fenced("sh", examples),
-    list(inside.filter(isSmall).map((each) => `${code(usageOf(each)[0])}: ${each.description()}`)),
+    list(inside.filter(isSmall).map(inOneLine)),
+    heading === "###" ? fenced("sh", examples.slice(0, MOST_EXAMPLES)) : "",
     ...inside.filter((each) => !isSmall(each)).map((each) => described(each, `${heading}#`)),
   ]);
 }
 
-/** Nothing is left to say after its usage and its description. */
+/** Its usage and its description say everything. */
 function isSmall(command) {
-  const { paragraphs, examples } = notesOf(command);
-  return [...paragraphs, ...examples, ...visibleOptions(command)].length === 0;
+  const { paragraphs } = notesOf(command);
+  return [...paragraphs, ...ownOptions(command), ...help.visibleCommands(command)].length === 0;
+}
+
+function inOneLine(command) {
+  const [first] = usageOf(command);
+  return [`${code(first)}: ${inline(command.description())}`, ...alsoText(command)].join("; ");
+}
+
+/** "the server" says no more than the usage does. */
+function isTelling({ description }) {
+  return description.split(" ").length > 2;
+}
+
+function ownOptions(command) {
+  return visibleOptions(command).filter((each) => !sharedOptions.has(optionText(each)));
+}
+
+/** A server that is typed has options of its own, which are explained with it. */
+function alsoText(command) {
+  const others = visibleOptions(command).filter(
+    (each) => sharedOptions.has(optionText(each)) && !OF_TYPED.has(each.long),
+  );
+  return others.length > 0 ? [`also ${others.map((each) => code(each.long)).join(", ")}`] : [];
 }
 
 /** What --help says below the options: paragraphs of Markdown, and commands to copy. */
@@ -125,13 +153,17 @@ function nameOf(command) {
   return command === program ? "plugboard" : `${nameOf(command.parent)} ${command.name()}`;
 }
 
+/** A server that is typed is explained once, for all commands that take one. */
 function usageOf(command) {
   const usage = `${nameOf(command)} ${command.usage()}`.replaceAll(" [options]", "");
-  return usage.split("\n").map((line) => line.trim());
+  const [first, ...others] = usage.split("\n").map((line) => line.trim());
+  return others.some((line) => line.includes("<url> ")) ? [first] : [first, ...others];
 }
 
 function optionText(option) {
-  return `${code(option.flags)}: ${inline(help.optionDescription(option))}`;
+  const { flags, description, argChoices } = option;
+  const choices = argChoices ? ` (${argChoices.join(", ")})` : "";
+  return `${code(flags)}: ${inline(description)}${choices}`;
 }
 
 function argumentText(argument) {
@@ -144,7 +176,7 @@ function inline(text) {
 }
 
 function sentence(text) {
-  return inline(`${text[0].toUpperCase()}${text.slice(1)}.`);
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 function code(text) {

@@ -52,6 +52,15 @@ describe("CatalogCache", () => {
     expect(await cache.read("hash", { roots: {} })).toBeUndefined();
   });
 
+  it("finds the newest list of a definition, in whatever directory the server ran", async () => {
+    const cache = new CatalogCache(stateDir);
+    const lists = [1, 3, 2].map((savedAt) => ({ ...entry, savedAt, origin: "aa11" }));
+    for (const list of lists) await cache.write(`hash${list.savedAt}`, list);
+    await cache.write("other", { ...entry, savedAt: 9, origin: "bb22" });
+    await cache.write("older-version", { ...entry, savedAt: 9 });
+    expect(await cache.newest(["aa11", "cc33"])).toEqual(new Map([["aa11", lists[1]]]));
+  });
+
   it("tells how the server was reached the last time, whatever was advertised", async () => {
     const cache = new CatalogCache(stateDir);
     expect(await cache.lastReached("hash")).toBeUndefined();

@@ -1,7 +1,7 @@
 // Reads the command line: commands, options, help, and what is wrong with it. Each command describes itself
 // in its own folder.
 
-import { Command as Parser, CommanderError, Option } from "commander";
+import { Command as Parser, CommanderError, Help, Option } from "commander";
 import { closest } from "../../util/closest.ts";
 import { packageVersion } from "../../util/version.ts";
 import { describeAcp } from "./acp/command.ts";
@@ -15,6 +15,7 @@ import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { describeDoctor } from "./doctor/command.ts";
+import { examples } from "./examples.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
@@ -139,7 +140,7 @@ function describeProgram(
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("hint: for commands and options: plugboard --help")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp })
     .configureOutput({
       writeOut: (text) => output.out(text),
       writeErr: (text) => {
@@ -183,6 +184,20 @@ function describeProgram(
       }
       choose({ kind: "overview" });
     });
+}
+
+/** In the list of all commands, names alone: each fits on a line then. */
+function subcommandTerm(command: Parser): string {
+  const isOutermost = command.parent?.parent === null;
+  return isOutermost ? command.name() : Help.prototype.subcommandTerm(command);
+}
+
+/** The commands come first, then the options that all of them have. */
+function formatHelp(command: Parser, help: Help): string {
+  const text = Help.prototype.formatHelp(command, help);
+  if (command.parent !== null) return text;
+  const [, options = ""] = /\n(Options:\n(?:.+\n)+)/.exec(text) ?? [];
+  return `${text.replace(`\n${options}`, "")}\n${options}`;
 }
 
 function addGlobalOptions(program: Parser): void {

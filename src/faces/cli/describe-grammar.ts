@@ -80,7 +80,7 @@ function grammarOf(command: Parser, help: Help): CommandGrammar {
     options: help.visibleOptions(command).map(optionGrammar),
     args: command.registeredArguments.map(argumentGrammar),
     commands: help.visibleCommands(command).map((each) => grammarOf(each, help)),
-    takesProgram: / -- </.test(command.usage()),
+    takesProgram: /[ []-- </.test(command.usage()),
   };
 }
 

@@ -1,5 +1,6 @@
+import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { readCommandLine } from "../../../src/faces/cli/command-line.ts";
+import { commandTree, readCommandLine } from "../../../src/faces/cli/command-line.ts";
 import type { GlobalOptions } from "../../../src/faces/cli/context.ts";
 import type { CliCommand } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
@@ -256,32 +257,30 @@ describe("a command line asks for", () => {
     expect(err).toBe("");
   });
 
-  it.each([
-    [],
-    ["tools"],
-    ["call"],
-    ["ask"],
-    ["resources"],
-    ["read"],
-    ["prompts"],
-    ["prompt"],
-    ["status"],
-    ["pins"],
-    ["pins", "approve"],
-    ["audit"],
-    ["trust"],
-    ["tokens"],
-    ["tokens", "add"],
-    ["login"],
-    ["logout"],
-    ["acp"],
-    ["import"],
-    ["connect"],
-  ])("help that fits the terminal: %j", (...command) => {
-    const { out } = read(...command, "--help");
-    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  it("help with a line for each command, and the options after them", () => {
+    const { out } = read("--help");
+    const lines = out.slice(0, out.indexOf("\nOptions:\n")).split("\n");
+    const names = lines.flatMap((line) => /^ {2}(\S+) {2,}\S/.exec(line)?.[1] ?? []);
+    expect(names).toEqual(commandTree().commands.map((command) => command.name()));
   });
+
+  it.each([[], ...everyCommand(commandTree())])(
+    "help that fits the terminal, with an example: %j",
+    (...command) => {
+      const { out } = read(...command, "--help");
+      expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+      expect(out).toMatch(/\nExamples:\n(?: {2}\S.*\n)+/);
+    },
+  );
 });
+
+/** The words that name each command. */
+function everyCommand(program: Command, before: readonly string[] = []): string[][] {
+  return program.commands.flatMap((command) => {
+    const words = [...before, command.name()];
+    return [words, ...everyCommand(command, words)];
+  });
+}
 
 describe("a server on the command line", () => {
   const none = { env: [], headers: [] };
@@ -346,7 +345,7 @@ describe("a command line is refused", () => {
     [["install", "x"], "plugboard: unknown command 'install'; did you mean add?"],
     [["mcp", "add", "x"], "plugboard: unknown command 'mcp'; did you mean add?"],
     [["search", "x"], "plugboard: unknown command 'search'; did you mean registry?"],
-    [["remove"], "plugboard: missing required argument 'name'"],
+    [["remove"], "plugboard: missing required argument 'server'"],
     [["connect", "--undo"], "plugboard: missing required argument 'application'"],
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],

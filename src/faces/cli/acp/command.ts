@@ -31,73 +31,45 @@ type SignInTo = "servers" | "model";
 export const SIGN_IN = "--sign-in";
 
 const HELP = `
-An editor starts this command and talks to it on stdin and stdout. In Zed's
-settings:
-  "agent_servers": {
-    "Plugboard": { "type": "custom", "command": "plugboard", "args": ["acp"] }
-  }
-docs/editors.md has the settings of other editors. Problems are logged on
-stderr; if the agent cannot start, the editor also gets the reason in the answer
-to its first request.
+An editor starts this command and talks to it on stdin and stdout. It uses the
+servers that the editor passes, and yours. docs/editors.md has the settings for
+each editor. The model is chosen as for plugboard ask.
 
-The MCP servers that the editor passes are used together with those in the
-configuration. Questions are answered by the "model" of the configuration or of
---model. Without either, the key that is set decides: ANTHROPIC_API_KEY,
-OPENAI_API_KEY or GEMINI_API_KEY, or one that you gave with --sign-in model;
-without a key, a running Ollama. Without any model you can only use commands
-such as /tools, /call, /mcp and /read.
-
-Editors that offer authentication can sign in to the servers of the
-configuration that ask for it, in your browser or with --sign-in in a terminal.
---sign-in model asks for the key of a model provider and keeps it in a file that
-only you can read; it also shows and forgets the keys that are there.
-
-With a command after --, Plugboard stands in front of that ACP agent: everything
-is passed on, and the agent gets the servers of the editor and of the
-configuration as one MCP server named plugboard. In Zed's settings:
-  "args": ["acp", "--", "npx", "-y", "@agentclientprotocol/claude-agent-acp"]
-An agent that never reads the servers of a session needs --agent-config. The
-agent has a model of its own; --model is then for servers that ask for one. See
-docs/front.md.
-
---openclaw is for OpenClaw, which refuses the servers of a session. Run
-'plugboard openclaw setup' once; then each session gets a slot of OpenClaw's
-configuration. The agent is 'openclaw acp', unless you give another command
-after --. OpenClaw's gateway and its token are found as OpenClaw finds them. See
-docs/openclaw.md.
+With a command after --, Plugboard stands in front of that ACP agent, and gives
+it all these servers as one: see docs/front.md, and docs/openclaw.md for
+OpenClaw.
 
 Examples:
-  acpx --agent "plugboard acp" exec "/tools"
+  plugboard acp
   plugboard acp -- npx -y @agentclientprotocol/claude-agent-acp
-  plugboard acp --agent-config tsagent -- npx @tsagent/acp-server ./my-agent
   plugboard acp --openclaw`;
 
 export function describeAcp(program: Parser, choose: (command: AcpCommand) => void): void {
   const parser = program
     .command("acp")
-    .description("run as an ACP agent on stdio, or in front of one (started by an editor)")
+    .description("run as an ACP agent, or in front of one")
     .usage("[options] [-- <command of an agent...>]")
     .argument("[agent...]")
     .option("--model <provider/model>", "use this model unless a session chooses another")
     .addOption(
       new Option(
         `${SIGN_IN} [what]`,
-        "sign in, in this terminal, to the servers that ask for it, or to a model by its key, and exit",
+        "sign in to the servers that ask for it, or to a model by its key, and exit",
       )
         .choices(["servers", "model"] satisfies SignInTo[])
         .preset("servers" satisfies SignInTo),
     )
     .option(
       "--mcp-over-acp",
-      "also take MCP servers that run in the editor itself (an unstable part of ACP)",
+      "also take servers that run in the editor itself (an unstable part of ACP)",
     )
     .option(
       "--agent-config <format>",
-      "the agent after -- reads its servers from a file: tsagent, or the path of a template",
+      "the agent reads its servers from a file: tsagent, or a template's path",
     )
     .option(
       "--openclaw [ws-url]",
-      "the agent is OpenClaw, which gets the servers through its gateway, on this machine",
+      "the agent is OpenClaw; the address of its gateway if it is not found",
     )
     .addHelpText("after", HELP)
     .action((words: string[], given: Omit<AcpCommand, "kind" | "agent">) => {

@@ -2,6 +2,7 @@
 
 import type { Command as Parser } from "commander";
 import type { ApprovalAnswer } from "../../../model/approval.ts";
+import { examples } from "../examples.ts";
 
 export interface ApprovalsCommand {
   kind: "approvals";
@@ -15,17 +16,16 @@ export interface ApprovalsCommand {
 }
 
 const HELP = `
-A call through the gateway waits for your answer if it needs approval and its
-client cannot ask anybody. It is listed first, with an id to answer it by. The
-answer is for this one call; with --always also for every further call of the
-tool by the same caller.
+A call through the gateway waits for you if it needs approval and its client
+cannot ask anybody. It is listed with an id, by which you answer it.
 
-An approval is your answer "always" to the question whether a tool may be
-called. It holds for one agent, until the tool or the definition of its server
-changes. For servers that an editor brings, it ends with the session and is not
-listed here.
+Where you answered "always", the tool is allowed for one agent, until the tool
+or the definition of its server changes. --agent <id> shows one agent alone.
 
-With --agent <id>, only the approvals of that agent.`;
+Examples:
+  plugboard approvals
+  plugboard approvals allow 7f3a --always
+  plugboard approvals forget 'files/*'`;
 
 export function describeApprovals(
   program: Parser,
@@ -34,7 +34,7 @@ export function describeApprovals(
 ): void {
   const approvals = program
     .command("approvals")
-    .description("answer calls that wait for approval; list and forget what you always allow")
+    .description("answer calls that wait, and see what you allowed")
     .usage("[options] [command]")
     .addHelpText("after", HELP)
     .allowExcessArguments()
@@ -46,6 +46,7 @@ export function describeApprovals(
   approvals
     .command("list")
     .description("list the calls that wait, and the tools that you have always allowed")
+    .addHelpText("after", examples("plugboard approvals list"))
     .action(() => choose({ kind: "approvals", action: { kind: "list" } }));
   const toAnswer = (id: string, answer: ApprovalAnswer): void =>
     choose({ kind: "approvals", action: { kind: "answer", id, answer } });
@@ -53,12 +54,17 @@ export function describeApprovals(
     .command("show")
     .description("show a call that waits, with all of its arguments")
     .argument("<id>", "as listed")
+    .addHelpText("after", examples("plugboard approvals show 7f3a"))
     .action((id: string) => choose({ kind: "approvals", action: { kind: "show", id } }));
   approvals
     .command("allow")
     .description("let a call that waits go on")
     .argument("<id>", "as listed")
     .option("--always", "and every further call of this tool by this caller")
+    .addHelpText(
+      "after",
+      examples("plugboard approvals allow 7f3a", "plugboard approvals allow 7f3a --always"),
+    )
     .action((id: string, { always }: { always?: true }) =>
       toAnswer(id, always === true ? "always" : "once"),
     );
@@ -66,12 +72,17 @@ export function describeApprovals(
     .command("refuse")
     .description("refuse a call that waits")
     .argument("<id>", "as listed")
+    .addHelpText("after", examples("plugboard approvals refuse 7f3a"))
     .action((id: string) => toAnswer(id, "refuse"));
   const forget = approvals
     .command("forget")
     .description("ask again before the next call of a tool")
     .argument("[pattern]", "server/tool with * for any text, or a server for all its tools")
     .option("--all", "forget every approval")
+    .addHelpText(
+      "after",
+      examples("plugboard approvals forget 'files/*'", "plugboard approvals forget --all"),
+    )
     .action((pattern: string | undefined, options: Record<string, unknown>) => {
       if ((options["all"] === true) === (pattern !== undefined)) {
         forget.error("error: say what to forget: server/tool, a server, or --all");

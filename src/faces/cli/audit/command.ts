@@ -18,14 +18,12 @@ export interface AuditCommand {
 export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
 const HELP = `
-With --json every call is one line of JSON, as in the audit file. A call that
-has started and not ended still runs, or its host was killed. With --follow, a
-call that may change something is printed when it starts and when it ends. Reads
-and prompts are named as in rules: docs/resource:<uri>, docs/prompt:<name>.
+Reads and prompts are named as in rules: docs/resource:<uri>,
+docs/prompt:<name>. A call that has no end on record still runs, or its process
+was killed.
 
 Examples:
   plugboard audit --since 1h --tool 'files/write_*'
-  plugboard audit --caller anna --since 1d
   plugboard audit --follow --json --server docs`;
 
 export function describeAudit(program: Parser, choose: (command: AuditCommand) => void): void {

@@ -26,22 +26,18 @@ export interface ToolHelpCommand {
 
 const HELP = `
 Ways to give arguments:
-  '{"text": "hi", "top": 3}'     one JSON object
-  text=hi top=3                  converted to the types in the tool's schema
-  tag=a tag=b                    repeat a key to make a list
-  place.city=Oslo                set one field of an object
-  filter:='{"a": [1, 2]}'        JSON, passed on unchanged
-  text=@notes.txt                read a value from a file; text=@- from stdin
-  @arguments.json                read a JSON object from a file; - from stdin
-
-plugboard call <tool> --help shows what one tool takes, with an example.
+  text=hi top=3                a value, converted to the type in the schema
+  tag=a tag=b                  a list
+  place.city=Oslo              one field of an object
+  filter:='{"a": [1, 2]}'      JSON, passed on unchanged
+  text=@notes.txt              a value from a file; text=@- from stdin
+  '{"text": "hi", "top": 3}'   one JSON object
+  @arguments.json              one JSON object from a file; - from stdin
 
 Examples:
   plugboard call demo/convert_time --help
   plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
-  plugboard call demo/current_time zone=Tokyo --json
-  plugboard call echo text=hi -- npx -y some-server
-  plugboard call https://example.com/mcp search query=hi`;
+  plugboard call echo text=hi -- npx -y some-server`;
 
 interface Options extends Pick<CallCommand, "timeout" | "output">, TypedOptions {
   yes?: true;
@@ -59,7 +55,7 @@ export function describeCall(
     .argument("[arguments...]", "key=value, key:=json, a JSON object, @file, or - for stdin")
     .option("--timeout <ms>", "milliseconds the call may take without progress", milliseconds)
     .option("--output <directory>", "save images, audio and other binary content there")
-    .option("--yes", "make the call without asking, if it needs approval")
+    .option("--yes", "do not ask")
     // In place of commander's own, which knows nothing of tools.
     .helpOption(false)
     .option("-h, --help", "show help, or with a tool, what it takes")

@@ -123,7 +123,8 @@ async function atPlace(place: Place, current: string, sources: Sources): Promise
   const last = args.at(-1);
   const argument = args[words.length] ?? (last?.isVariadic ? last : undefined);
   if (argument !== undefined) return offered(argument.values, place, current, sources);
-  return { candidates: behind === undefined ? optionNames(command.options) : [] };
+  // A command that takes no words at all.
+  return { candidates: words.length === 0 ? optionNames(command.options) : [] };
 }
 
 async function offered(
@@ -157,8 +158,13 @@ async function offered(
           : servers.map((value) => ({ value })),
       };
     }
-    case "tool":
-      return { candidates: toolCandidates(await names(), current) };
+    case "tool": {
+      const server = wordFor("server", place);
+      const known = await names();
+      return {
+        candidates: server === undefined ? toolCandidates(known, current) : toolsOf(server, known),
+      };
+    }
     case "argument":
       return argumentsOf(place, current, await names(), sources);
   }
@@ -194,6 +200,16 @@ function onlyOnes(tools: readonly KnownTool[]): KnownTool[] {
   return tools.filter(({ name }) => times.get(ownName(name)) === 1);
 }
 
+function toolsOf(server: string, { tools }: KnownNames): Candidate[] {
+  const own = tools.filter(({ name }) => name.startsWith(`${server}/`));
+  return own.map(({ name, about }) => ({ value: ownName(name), about }));
+}
+
+/** What was given for the argument of this kind. */
+function wordFor(values: Values, { command, positional }: Place): string | undefined {
+  return positional[command.args.findIndex((each) => each.values === values)];
+}
+
 function ownName(name: string): string {
   return name.slice(name.indexOf("/") + 1);
 }
@@ -204,7 +220,7 @@ function toolCandidate({ name, about }: KnownTool): Candidate {
 
 /** `key=`, the values of a key that has a choice of them, and files after `@`. */
 function argumentsOf(
-  { positional }: Place,
+  place: Place,
   current: string,
   { tools }: KnownNames,
   { files }: Sources,
@@ -218,13 +234,14 @@ function argumentsOf(
       candidates: files(directory).map((each) => ({ value: `${start}@${directory}${each}` })),
     };
   }
-  const [name = "", ...others] = positional;
-  const keys = toolNamed(name, tools)?.keys ?? [];
+  const server = wordFor("server", place);
+  const tool = wordFor("tool", place) ?? "";
+  const keys = toolNamed(server === undefined ? tool : `${server}/${tool}`, tools)?.keys ?? [];
   if (value !== undefined) {
     const { values = [] } = keys.find((each) => each.name === key) ?? {};
     return { candidates: values.map((each) => ({ value: `${key}=${each}` })) };
   }
-  const given = new Set(others.map((word) => word.replace(/:?=[^]*$/, "")));
+  const given = new Set(place.positional.map((word) => word.replace(/:?=[^]*$/, "")));
   const left = keys.filter((each: KnownKey) => each.isList === true || !given.has(each.name));
   return { candidates: left.map((each) => ({ value: `${each.name}=`, about: each.about })) };
 }

@@ -23,11 +23,10 @@ Run the line for your shell once, and open a new terminal:
 ${SHELLS.map((shell) => `  ${INSTALL[shell]}`).join("\n")}
 
 Then the Tab key completes commands, options, and the names of your servers,
-tools and agents. Nothing is started for that: tools are known from earlier runs.
+tools and agents. It starts nothing: tools are known from earlier runs.
 
 Examples:
-  plugboard completion bash
-  plugboard completion fish > ~/.config/fish/completions/plugboard.fish`;
+  plugboard completion bash`;
 
 export function describeCompletion(
   program: Parser,
@@ -35,7 +34,7 @@ export function describeCompletion(
 ): void {
   program
     .command("completion")
-    .description("print a script that completes commands, servers and tools")
+    .description("print a script for the Tab key in your shell")
     .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
     .addHelpText("after", HELP)
     .action((shell: Shell) => choose({ kind: "completion", shell }));

@@ -37,7 +37,7 @@ const ZSH = `#compdef plugboard
 # Completion of plugboard for zsh. To load it: source <(plugboard completion zsh)
 _plugboard() {
   local kind="" line value about
-  local -a before ends goes_on ends_shown goes_on_shown
+  local -a before ends goes_on ends_shown goes_on_shown rows
   if (( CURRENT > 2 )); then before=("\${(@Q)words[2,CURRENT-1]}"); fi
   while IFS= read -r line; do
     if [[ -z $kind ]]; then
@@ -46,7 +46,12 @@ _plugboard() {
     fi
     value=\${line%%$'\\t'*}
     about=\${line#*$'\\t'}
-    [[ -n $about ]] && about="\${(r:28:)value} $about" || about=$value
+    if [[ -n $about ]]; then
+      about="\${(r:28:)value} $about"
+      rows=(-l)
+    else
+      about=$value
+    fi
     about=\${about[1,COLUMNS-1]}
     if [[ $value == *[=/] ]]; then
       goes_on+=("$value")
@@ -61,8 +66,8 @@ _plugboard() {
     directories) _files -/ ;;
     commands) _command_names -e ;;
     *)
-      compadd -l -d goes_on_shown -S '' -a -- goes_on
-      compadd -l -d ends_shown -a -- ends
+      compadd $rows -d goes_on_shown -S '' -a -- goes_on
+      compadd $rows -d ends_shown -a -- ends
       ;;
   esac
 }

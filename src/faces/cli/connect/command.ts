@@ -17,16 +17,17 @@ export interface ConnectOptions {
 }
 
 const HELP = `
-Applications:
-  claude-code, claude-desktop, cursor, windsurf, cline, vscode, zed, jetbrains,
-  codex, gemini, opencode, openclaw
+Applications: claude-code, claude-desktop, cursor, windsurf, cline, vscode,
+zed, jetbrains, codex, gemini, opencode, openclaw. Without one, shows which are
+here, and which are connected. See docs/connect.md.
 
-Without an application it shows which of them are here, and which are connected.
+It shows the change to the application's own file, and asks. The entry starts
+plugboard serve; Zed and JetBrains IDEs also get one for the agent, plugboard
+acp.
 
-It shows the change to the application's own file and asks before it writes.
-The entry starts plugboard serve with your configuration. In Zed and in
-JetBrains IDEs there is one for the agent, plugboard acp, too. --undo makes the
-file what it was. For OpenClaw there is more: plugboard openclaw setup --help.`;
+Examples:
+  plugboard connect claude-code
+  plugboard connect claude-code --undo`;
 
 interface Given {
   undo?: true;
@@ -39,8 +40,8 @@ export function describeConnect(program: Parser, choose: (command: ConnectComman
   const as = new Option("--as <what>", "only as an MCP server, or only as an ACP agent");
   const parser = program
     .command("connect")
-    .description("put your servers into another application, such as claude-code or cursor")
-    .argument("[application]", "where to; without it, what is here and what is connected")
+    .description("put your servers into Claude Code, Cursor, …")
+    .argument("[application]", "where to")
     .option("--undo", "take it out again")
     .option("--file <file>", "change this file of the application")
     .addOption(as.choices(["server", "agent"]))

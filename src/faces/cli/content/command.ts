@@ -3,6 +3,7 @@
 import type { Command as Parser } from "commander";
 import { takesServer } from "../typed/options.ts";
 import { isHttp, takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
+import { examples } from "../examples.ts";
 
 export interface ListContentCommand {
   kind: "resources" | "prompts";
@@ -36,9 +37,13 @@ export function describeContent(
   behind?: readonly string[],
 ): void {
   takesServer(program.command("resources"), "[words...]")
-    .description("list the resources of all servers, or search them")
-    .argument("[words...]", "words to look for in URIs, names and descriptions")
-    .option("--server <server>", "only resources of this server")
+    .description("list or search resources")
+    .argument("[words...]", "what to look for")
+    .option("--server <server>", "only this server; no other is started")
+    .addHelpText(
+      "after",
+      examples("plugboard resources", "plugboard resources --server docs guide"),
+    )
     .action((given: string[], options: { server?: string } & TypedOptions) => {
       const { words: query, typed } = takeServer(given, behind, options, isHttp);
       choose({ kind: "resources", query, server: options.server }, typed);
@@ -48,9 +53,13 @@ export function describeContent(
     .description("read a resource")
     .argument("<uri>", "as listed by resources, or made from a template")
     .argument("[more]")
-    .option("--server <server>", "the server that has it; no other is started")
-    .option("--output <directory>", "save binary content there")
-    .option("--yes", "read it without asking, if it needs approval")
+    .option("--server <server>", "only this server; no other is started")
+    .option("--output <directory>", "save images, audio and other binary content there")
+    .option("--yes", "do not ask")
+    .addHelpText(
+      "after",
+      examples("plugboard read file:///notes.txt", "plugboard read --server docs docs://guide"),
+    )
     .action(
       (first: string, second: string | undefined, options: Partial<ReadCommand> & TypedOptions) => {
         const { server, output, yes } = options;
@@ -65,9 +74,10 @@ export function describeContent(
     );
 
   takesServer(program.command("prompts"), "[words...]")
-    .description("list the prompts of all servers, or search them")
-    .argument("[words...]", "words to look for in names and descriptions")
-    .option("--server <server>", "only prompts of this server")
+    .description("list or search prompts")
+    .argument("[words...]", "what to look for")
+    .option("--server <server>", "only this server; no other is started")
+    .addHelpText("after", examples("plugboard prompts", "plugboard prompts review"))
     .action((given: string[], options: { server?: string } & TypedOptions) => {
       const { words: query, typed } = takeServer(given, behind, options);
       choose({ kind: "prompts", query, server: options.server }, typed);
@@ -78,7 +88,8 @@ export function describeContent(
     .argument("<name>", "server/prompt, or just the prompt's name")
     // Short: where the longest usage leaves too little room, no line of the whole help is wrapped.
     .argument("[args...]", "key=value, a JSON object, @file, or - for stdin")
-    .option("--yes", "get it without asking, if it needs approval")
+    .option("--yes", "do not ask")
+    .addHelpText("after", examples("plugboard prompt docs/review language=French"))
     .action(
       (first: string, others: string[], options: Partial<GetPromptCommand> & TypedOptions) => {
         const { words, typed } = takeServer([first, ...others], behind, options);

@@ -1,6 +1,7 @@
 // `plugboard restart` and `plugboard down` on the command line.
 
 import type { Command as Parser } from "commander";
+import { examples } from "../examples.ts";
 
 export interface RestartCommand {
   kind: "restart";
@@ -17,14 +18,14 @@ export function describeControl(
 ): void {
   program
     .command("restart")
-    .description("restart a server of the gateway that runs")
+    .description("restart a server of the running gateway")
     .argument("<server>", "its name in the configuration")
+    .addHelpText("after", examples("plugboard restart files"))
     .action((server: string) => choose({ kind: "restart", server }));
 
   program
     .command("down")
-    .description(
-      "stop the gateway that runs for your configuration, also one in the background, and its servers",
-    )
+    .description("stop the running gateway and its servers")
+    .addHelpText("after", examples("plugboard down"))
     .action(() => choose({ kind: "down" }));
 }

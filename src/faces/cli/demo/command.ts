@@ -1,10 +1,12 @@
 // `plugboard demo` on the command line.
 
 import type { Command as Parser } from "commander";
+import { examples } from "../examples.ts";
 
 export function describeDemo(program: Parser, choose: () => void): void {
   program
     .command("demo")
-    .description("take a short tour with the server that comes with Plugboard")
+    .description("take a short tour")
+    .addHelpText("after", examples("plugboard demo"))
     .action(choose);
 }

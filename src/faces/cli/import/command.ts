@@ -24,21 +24,17 @@ export interface ImportCommand {
 }
 
 const HELP = `
+Looks at Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS Code, Zed,
+Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this directory. Their
+files stay as they are. See docs/connect.md.
+
+Credentials are written as they are in those files, unless you give
+--references or --secrets.
+
 Examples:
   plugboard import
   plugboard import --write
-  plugboard import github --from cursor --write --references
-  plugboard import --write --secrets
-
-Finds the servers of Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS
-Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
-directory, and shows which of them you have already. Their files stay as they
-are, and without --write yours does too. --from takes one of these names,
-written as claude-code, or any file.
-
-Credentials are written as they are in those files, unless you say otherwise:
---references writes names of variables, which you set. --secrets puts the values
-where plugboard secrets move does, and writes references to them.`;
+  plugboard import github --from cursor --write --secrets`;
 
 interface Given {
   from?: string[];
@@ -52,25 +48,28 @@ interface Given {
 }
 
 export function describeImport(program: Parser, choose: (command: ImportCommand) => void): void {
-  const from = new Option("--from <application>", "only from this one, or from a file; repeatable");
+  const from = new Option(
+    "--from <application>",
+    "only from this one, or from a file; may be repeated",
+  );
   const scope = new Option(
     "-s, --scope <scope>",
-    "where to: project is plugboard.json in this directory, user the one in Plugboard's home; by default the file that is in use",
+    "which file: the one in this directory, or yours; by default the one in use",
   );
   const secrets = new Option(
     "--secrets [provider]",
-    "put credentials away, by default where secrets move does, and write references to them",
+    "put credentials away, and write references to them",
   );
   program
     .command("import")
-    .description("find the servers of your other applications, and add them")
+    .description("take over servers from your other applications")
     .argument("[servers...]", "only servers with these names")
     .addOption(
       from.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
     )
     .option("--write", "add them to your configuration")
     .addOption(scope.choices(["project", "user"]))
-    .option("--references", "write ${NAME} in place of credentials, and say which variables to set")
+    .option("--references", "write ${NAME} in place of credentials")
     .addOption(secrets.choices(SECRET_STORES).conflicts("references"))
     .option("--force", "replace servers of the same name that are different")
     .option("--yes", "do not ask")

@@ -3,6 +3,7 @@
 import type { Command as Parser } from "commander";
 import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
 import { takeServer, type TypedServer, type UrlExceptions } from "../typed-server.ts";
+import { examples } from "../examples.ts";
 
 export interface LoginCommand {
   kind: "login";
@@ -47,13 +48,18 @@ export function describeLogin(
   const login = takesUrl(program.command("login"))
     .description("sign in to a remote server")
     .option("--no-browser", "print the address instead of opening a browser")
+    .addHelpText(
+      "after",
+      examples("plugboard login docs", "plugboard login https://example.com/mcp"),
+    )
     .action((given: string | undefined, options: { browser: boolean } & UrlExceptions) => {
       const { server, typed } = read(login, given, options);
       choose({ kind: "login", server, browser: options.browser }, typed);
     });
 
   const logout = takesUrl(program.command("logout"))
-    .description("sign out of a remote server: revoke and delete its tokens")
+    .description("sign out of a remote server")
+    .addHelpText("after", examples("plugboard logout docs"))
     .action((given: string | undefined, options: UrlExceptions) => {
       const { server, typed } = read(logout, given, options);
       choose({ kind: "logout", server }, typed);

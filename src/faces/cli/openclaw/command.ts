@@ -1,6 +1,7 @@
 // `plugboard openclaw` on the command line.
 
 import { type Command as Parser, InvalidArgumentError } from "commander";
+import { examples } from "../examples.ts";
 
 export interface OpenclawCommand {
   kind: "openclaw";
@@ -25,26 +26,16 @@ export interface SharedOptions {
 }
 
 const HELP = `
-Writes what Plugboard needs into OpenClaw's configuration. It checks OpenClaw's
-version, its gateway and the ports, shows the change, and asks before it writes.
-Comments and format of the file stay as they are. Running it again changes
-nothing; --undo makes the file what it was.
+Checks OpenClaw's version, its gateway and the ports, shows the change, and
+asks. See docs/openclaw.md.
 
-Without --shared it writes slots: entries of mcp.servers that are off. With
-plugboard acp --openclaw, each session of your editor switches on one of them,
-for itself alone, and has the servers that the editor sends, and yours.
-
-With --shared it writes one entry for all sessions: plugboard serve, which
-plugboard connect openclaw writes too, or with --url a gateway. OpenClaw has no
-servers for single agents; --for adds a rule to tools.deny of all other agents.
+Without --shared it writes slots: servers that are off, of which each session
+of plugboard acp --openclaw switches on one for itself.
 
 Examples:
   plugboard openclaw setup
-  plugboard openclaw setup --slots 16
   plugboard openclaw setup --shared --url --for research
-  plugboard openclaw setup --undo
-
-docs/openclaw.md is the guide.`;
+  plugboard openclaw setup --undo`;
 
 interface Given {
   file?: string;
@@ -65,8 +56,9 @@ export function describeOpenclaw(
 ): void {
   const openclaw = program
     .command("openclaw")
-    .description("give OpenClaw your servers, and those of each editor session")
+    .description("give OpenClaw your servers")
     .usage("[options] [command]")
+    .addHelpText("after", examples("plugboard openclaw setup"))
     .allowExcessArguments()
     .action(() => {
       const [word] = openclaw.args;
@@ -75,7 +67,7 @@ export function describeOpenclaw(
     });
   const setup = openclaw
     .command("setup")
-    .description("write what is needed into OpenClaw's configuration, or take it out again")
+    .description("write what is needed into OpenClaw's configuration")
     .option("--slots <n>", "sessions that can be open at once, by default 8", number(1, 64))
     .option("--base-port <port>", "slot 1 is at the port after this one", number(1, 65_000))
     .option("--shared", "one entry that all sessions share, in place of slots")

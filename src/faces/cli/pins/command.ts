@@ -1,6 +1,7 @@
 // `plugboard pins` on the command line.
 
 import type { Command as Parser } from "commander";
+import { examples } from "../examples.ts";
 
 export interface PinsCommand {
   kind: "pins";
@@ -13,13 +14,14 @@ export interface PinsCommand {
 
 const HELP = `
 A pin is a tool's definition as it was first seen. With "pins": "block", a tool
-that is new or has changed since is refused until you approve it, and a model
-does not see what is new. If a server's pins are lost, all its tools are refused
-until you restore or forget them. What servers list of their resources and
-prompts is pinned too, under names such as docs/prompt:review.
+that is new or has changed is refused until you approve it. Resources and
+prompts are pinned too, under names such as docs/prompt:review. See
+docs/security.md.
 
-After you forget a server, its tools are pinned again when they are next seen;
-after you forget a tool, it counts as new.`;
+Examples:
+  plugboard pins
+  plugboard pins show files/read_file
+  plugboard pins approve files`;
 
 export function describePins(
   program: Parser,
@@ -28,7 +30,7 @@ export function describePins(
 ): void {
   const pins = program
     .command("pins")
-    .description("show pinned tool definitions and what changed since, and approve changes")
+    .description("see which tools have changed, and approve them")
     .usage("[options] [command]")
     .addHelpText("after", HELP)
     .allowExcessArguments()
@@ -40,22 +42,29 @@ export function describePins(
   pins
     .command("list")
     .description("list every pinned tool and whether it has changed")
+    .addHelpText("after", examples("plugboard pins list"))
     .action(() => choose({ kind: "pins", action: { kind: "list" } }));
   pins
     .command("show")
     .description("show a pin and what changed since")
     .argument("<target>", "server/tool, or a server for everything that changed there")
+    .addHelpText("after", examples("plugboard pins show files/read_file"))
     .action((target: string) => choose({ kind: "pins", action: { kind: "show", target } }));
   pins
     .command("approve")
     .description("approve a tool that is new or has changed")
     .argument("<target>", "server/tool, or a server for everything it has")
+    .addHelpText(
+      "after",
+      examples("plugboard pins approve files/read_file", "plugboard pins approve files"),
+    )
     .action((target: string) => choose({ kind: "pins", action: { kind: "approve", target } }));
   const forget = pins
     .command("forget")
     .description("delete a pin")
     .argument("[target]", "server/tool, or a server for everything it has")
     .option("--all", "delete every pin of every server")
+    .addHelpText("after", examples("plugboard pins forget files", "plugboard pins forget --all"))
     .action((target: string | undefined, options: Record<string, unknown>) => {
       const isAll = options["all"] === true;
       if (isAll === (target !== undefined)) {

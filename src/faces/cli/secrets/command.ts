@@ -28,25 +28,27 @@ export interface MoveSecret {
 }
 
 const HELP = `
-A reference such as secret://keyring/plugboard/docs-TOKEN stands for a value that
-is not in the configuration. docs/secrets.md shows one for each provider.`;
+A reference such as secret://keyring/plugboard/docs-TOKEN stands for a value
+that is not in the configuration. See docs/secrets.md.
+
+Examples:
+  plugboard secrets check
+  plugboard secrets move github GITHUB_TOKEN`;
 
 const CHECK_HELP = `
-Gets the value of each reference, as a server that starts would, and shows which
-work and why the others do not. No value is shown, and no server is started.
-The exit code is 3 if one does not work.`;
+Shows no value, and starts no server. The exit code is 3 if one does not work.
+
+Examples:
+  plugboard secrets check`;
 
 const MOVE_HELP = `
+Without --to, the value goes to the first provider that the block "secrets" of
+the configuration names; else to the keyring of this machine, or where there is
+none to secrets.json in Plugboard's home. The rest of the file stays as it is.
+
 Examples:
   plugboard secrets move github GITHUB_TOKEN
-  plugboard secrets move docs Authorization --to keyring
-  plugboard secrets move db env.PGPASSWORD --to vault --name prod/db
-
-Puts the value where you say, reads it back from there, and then writes the
-reference in its place. The rest of the file stays as it is, with its comments.
-Without --to it goes to the first of gcp, aws, vault, azure, keyring and file that
-the block "secrets" of the configuration names; else to the keyring of this
-machine, or where there is none to secrets.json in Plugboard's home.`;
+  plugboard secrets move db env.PGPASSWORD --to vault --name prod/db`;
 
 interface GivenMove {
   to?: SecretStoreName;
@@ -63,9 +65,7 @@ export function describeSecrets(
 ): void {
   const secrets = program
     .command("secrets")
-    .description(
-      "check the secrets that your servers refer to, and move credentials out of the file",
-    )
+    .description("check secrets, and move credentials out of the file")
     .usage("[options] <command>")
     .addHelpText("after", HELP)
     .allowExcessArguments()
@@ -82,7 +82,7 @@ export function describeSecrets(
   const to = new Option("--to <provider>", "where the value goes");
   const scope = new Option(
     "-s, --scope <scope>",
-    "project: plugboard.json in this directory; user: the one in Plugboard's home; by default the file that is in use",
+    "which file: the one in this directory, or yours; by default the one in use",
   );
   secrets
     .command("move")

@@ -11,29 +11,26 @@ export interface ServeCommand {
 }
 
 const HELP = `
-An MCP client starts this command and talks to it on stdin and stdout. For
-example, in Claude Code:
-  claude mcp add --scope user board -- plugboard serve
-docs/clients.md has the entries for other clients. Problems are logged on
-stderr.
+An MCP client starts this command and talks to it on stdin and stdout. It sees
+the tools, resources and prompts of all your servers as those of one, under
+your rules. docs/clients.md has the entry for each client.
 
-The client sees the tools, resources and prompts of all your servers as those of
-one server. Every call goes through the rules of your configuration.
+With --search it gets four tools, which find and call all others. That keeps
+prompts small. See docs/search.md.
 
-With --search the client gets four tools in place of all: search_tools and
-describe_tool find a tool, call_tool calls it if a trusted server says that it
-only reads, and call_changing_tool calls any other. That keeps the prompt small
-in clients that cannot search themselves. See docs/search.md.
-
-With --attach it serves the board of one session of "plugboard acp -- <agent>".
-The agent starts it; there is no use for it elsewhere.`;
+Examples:
+  plugboard serve
+  claude mcp add --scope user board -- plugboard serve`;
 
 export function describeServe(program: Parser, choose: (command: ServeCommand) => void): void {
   program
     .command("serve")
-    .description("run as one MCP server on stdio (started by an MCP client)")
+    .description("run as one MCP server, for an MCP client")
     .option("--search", "give the client a search for tools in place of the tools")
-    .option("--attach <session>", "serve the board of a session (started by its agent)")
+    .option(
+      "--attach <session>",
+      "serve one session of plugboard acp -- …, whose agent starts this",
+    )
     .addHelpText("after", HELP)
     .action(({ search, attach }: { search?: true; attach?: string }) =>
       choose({

@@ -5,6 +5,7 @@ import { type Command as Parser, InvalidArgumentError, Option } from "commander"
 import { ALLOW_INSECURE, ALLOW_PRIVATE } from "../typed/options.ts";
 import { SECRET_STORES, type SecretStoreName } from "../../../model/secret-provider.ts";
 import { exceptionsIn, type UrlExceptions } from "../typed-server.ts";
+import { examples } from "../examples.ts";
 
 /** Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. */
 export type Scope = "project" | "user";
@@ -99,24 +100,21 @@ export type ServersCommand =
   | { kind: "overview" };
 
 const ADD_HELP = `
+Shows what would be started or used, asks, connects to it once, and writes it.
+What you add is trusted.
+
+In single quotes, \${NAME} stays as it is: the file has the name of the
+variable, and the value is read whenever the server starts.
+
+What a server of the registry needs is asked for, or given with --set. A secret
+that you type goes into a store, and the file gets a reference to it; with
+Enter alone, the file gets the name of a variable that you set yourself.
+
 Examples:
   plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
-  plugboard add search -e BRAVE_API_KEY='\${BRAVE_API_KEY}' -- npx -y some-server
-  plugboard add docs https://example.com/mcp
   plugboard add docs https://example.com/mcp -H 'Authorization: Bearer \${TOKEN}'
-  plugboard add io.github.owner/server
   plugboard add search io.github.owner/server@1.2.0 --set REGION=eu
-  plugboard add ./server.mcpb
-
-Shows what would be started or used, asks, connects to it once, and writes it.
-Single quotes keep \${NAME} as it is: the file has the name of the variable, and
-the value is read from your environment whenever the server starts.
-A name with a domain in front is looked up in the MCP registry; what its server
-needs is asked for, or given with --set. A secret that you type is not shown: it
-goes where plugboard secrets move puts values, or where --secrets says, and the file
-gets a reference to it. With Enter alone, and where nobody can be asked, the file
-gets the name of a variable that you set yourself.
-What you add is trusted. What else is in the file is not, unless it was before.`;
+  plugboard add ./server.mcpb`;
 
 const collect = (value: string, earlier: string[] | undefined): string[] => [
   ...(earlier ?? []),
@@ -128,16 +126,19 @@ export function describeServers(program: Parser, choose: (command: ServersComman
   describeChanges(program, choose);
   describeRegistry(program, choose);
   within(program.command("get"))
-    .description("show how a server is configured, and where, without starting it")
+    .description("show how a server is configured, and where")
     .argument("<server>", "its name")
+    .addHelpText("after", examples("plugboard get files"))
     .action((name: string, { scope }: Place) => choose({ kind: "get", name, scope }));
   program
     .command("list")
     .alias("ls")
-    .description("show your servers and their state, as plugboard alone does")
+    .description("show your servers, as plugboard alone does")
+    .addHelpText("after", examples("plugboard list"))
     .action(() => choose({ kind: "overview" }));
   within(program.command("init"))
-    .description("write a first plugboard.json, by default in this directory")
+    .description("write a first plugboard.json")
+    .addHelpText("after", examples("plugboard init", "plugboard init --scope user"))
     .action(({ scope }: Place) => choose({ kind: "init", scope }));
 }
 
@@ -156,10 +157,13 @@ interface GivenAdd extends Place, UrlExceptions {
 }
 
 function describeAdd(program: Parser, choose: (command: ServersCommand) => void): void {
-  const transport = new Option("-t, --transport <transport>", "by default what fits");
+  const transport = new Option(
+    "-t, --transport <transport>",
+    "how to reach it, by default what fits",
+  );
   const add = program
     .command("add")
-    .description("add a server: a command after --, a URL, a name in the MCP registry, or a bundle")
+    .description("add a server by its command, URL, registry name or bundle")
     .usage(
       [
         "[options] <name> -- <command> [arguments...]",
@@ -169,7 +173,7 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
       ].join("\n       plugboard add "),
     )
     .argument("<name>", "what to call it")
-    .argument("[words...]", "the command with its arguments, the URL, or what is looked up")
+    .argument("[words...]", "the command, the URL, or what is looked up")
     .addOption(option("-e, --env <KEY=value>", "a variable for the command; may be repeated"))
     .addOption(option("-H, --header <header>", "a header for the URL; may be repeated"))
     .addOption(transport.choices(TRANSPORTS))
@@ -200,32 +204,37 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
   adding(program.command("add-json"))
     .description("add a server that is written as JSON")
     .argument("<name>", "what to call it")
-    .argument("<json>", 'such as \'{ "command": "npx", "args": ["-y", "some-server"] }\'')
+    .argument("<json>", "the server, also within mcpServers")
+    .addHelpText(
+      "after",
+      examples(`plugboard add-json notes '{ "command": "notes-mcp", "toolPrefix": "n" }'`),
+    )
     .action((name: string, json: string, given: GivenAdd) =>
       choose({ kind: "add-json", ...optionsOf(name, given), json }),
     );
 }
 
 const REGISTRY_HELP = `
-Examples:
-  plugboard registry github issues
-  plugboard add io.github.owner/server
+The words must all be in a server's name, title or description.
 
-The words must all be in a server's name, title or description.`;
+Examples:
+  plugboard registry github issues`;
 
 const OUTDATED_HELP = `
-Looks at the servers that were added from the MCP registry. The exit code is 0 if
-all are up to date, 1 if something is newer or was taken back, and 3 if a registry
-could not be asked.`;
+The exit code is 1 if a version is newer or was taken back, and 3 if a registry
+could not be asked.
+
+Examples:
+  plugboard outdated`;
 
 const UPDATE_HELP = `
+Shows the new command, and how the tools change: read the new descriptions,
+because a model will. The values that you gave are kept. Nothing is written
+before you agree.
+
 Examples:
   plugboard update
-  plugboard update search@1.3.0
-
-Shows the new command, and how the tools of the server change: read what is new in
-their descriptions, because a model will. The values that you gave are kept; --set
-changes them. Nothing is written before you agree.`;
+  plugboard update search@1.3.0`;
 
 const DEFAULT_LIMIT = 30;
 const MOST_FOUND = 500;
@@ -248,14 +257,14 @@ function describeRegistry(program: Parser, choose: (command: ServersCommand) => 
       }),
     );
   within(program.command("outdated"))
-    .description("show which servers of the MCP registry have a newer version")
+    .description("show which servers have a newer version")
     .addOption(registryOption())
     .addHelpText("after", OUTDATED_HELP)
     .action(({ scope, registry }: Place & { registry?: string }) =>
       choose({ kind: "outdated", scope, registry }),
     );
   within(program.command("update"))
-    .description("take newer versions of servers from the MCP registry, and show what changes")
+    .description("take newer versions, and see what changes")
     .argument("[servers...]", "only these; a version may stand behind @")
     .addOption(setOption())
     .option("--yes", "do not ask")
@@ -290,7 +299,7 @@ function setOption(): Option {
 function secretsOption(): Option {
   return new Option(
     "--secrets [provider]",
-    "where the secrets go that you type for it; by default where secrets move puts values",
+    "where secrets go that you type; by default as for secrets move",
   ).choices(SECRET_STORES);
 }
 
@@ -307,10 +316,11 @@ function describeChanges(program: Parser, choose: (command: ServersCommand) => v
     within(program.command(kind))
       .description(description)
       .argument("<server>", "its name")
+      .addHelpText("after", examples(`plugboard ${kind} files`))
       .action((name: string, { scope }: Place) => choose({ kind, name, scope }));
-  change("remove", "remove a server from the configuration").alias("rm");
-  change("enable", "let a server start again that was disabled");
-  change("disable", "keep a server in the configuration, but do not start it");
+  change("remove", "remove a server").alias("rm");
+  change("enable", "let a disabled server start again");
+  change("disable", "keep a server, but do not start it");
 }
 
 function option(flags: string, description: string): Option {
@@ -320,7 +330,7 @@ function option(flags: string, description: string): Option {
 function within(command: Parser): Parser {
   const scope = new Option(
     "-s, --scope <scope>",
-    "project: plugboard.json in this directory; user: the one in Plugboard's home; by default the file that is in use",
+    "which file: the one in this directory, or yours; by default the one in use",
   );
   const choices = ["project", "user"];
   scope.choices(choices).argParser((value: string) => {

@@ -1,6 +1,7 @@
 // `plugboard status` on the command line.
 
 import type { Command as Parser } from "commander";
+import { examples } from "../examples.ts";
 
 export interface StatusCommand {
   kind: "status";
@@ -10,9 +11,8 @@ export interface StatusCommand {
 export function describeStatus(program: Parser, choose: (command: StatusCommand) => void): void {
   program
     .command("status")
-    .description(
-      "start the servers and show their state in detail; or those of the gateway that runs",
-    )
+    .description("show the state of your servers in detail")
     .argument("[server]", "show everything about this server")
+    .addHelpText("after", examples("plugboard status", "plugboard status files"))
     .action((server: string | undefined) => choose({ kind: "status", server }));
 }

@@ -3,6 +3,7 @@
 import { type Command as Parser, InvalidArgumentError, Option } from "commander";
 import type { ApprovalMode } from "../../../model/guard-settings.ts";
 import { readDuration } from "../read-duration.ts";
+import { examples } from "../examples.ts";
 
 export interface TokensCommand {
   kind: "tokens";
@@ -21,16 +22,18 @@ export interface AddToken {
 }
 
 const HELP = `
-A client of the gateway sends a token with every request. The token "default" is
-made when the gateway first starts; give each other client one of its own, so
-that you can tell them apart and revoke one alone. A running gateway knows
-within a second.`;
+A client of the gateway sends a token with every request. Give each client one
+of its own, so that you can tell them apart and revoke one alone.
+
+Examples:
+  plugboard tokens
+  plugboard tokens add laptop
+  plugboard tokens revoke laptop`;
 
 const ADD_HELP = `
-The token is shown once; only a hash of it is kept. Without options it is for
-every agent. --agent <id> limits it to that agent, and can be given several
-times; --owner allows tools marked ownerOnly. The rules of the configuration
-apply as well.
+The token is shown once. It is for every agent, unless you give --agent <id>,
+once or several times. --owner allows tools marked ownerOnly. The rules of the
+configuration apply as well.
 
 Examples:
   plugboard tokens add laptop
@@ -45,7 +48,7 @@ export function describeTokens(
 ): void {
   const tokens = program
     .command("tokens")
-    .description("make, list and revoke the tokens of the gateway")
+    .description("make and revoke tokens of the gateway")
     .usage("[options] [command]")
     .addHelpText("after", HELP)
     .allowExcessArguments()
@@ -57,6 +60,7 @@ export function describeTokens(
   tokens
     .command("list")
     .description("list the tokens, for whom they are and when they were last used")
+    .addHelpText("after", examples("plugboard tokens list"))
     .action(() => choose({ kind: "tokens", action: { kind: "list" } }));
   const approval = new Option("--approval <mode>", "ask before calls");
   tokens
@@ -76,6 +80,7 @@ export function describeTokens(
     .command("revoke")
     .description("end a token; its client is refused from then on")
     .argument("<token>", "its name or id")
+    .addHelpText("after", examples("plugboard tokens revoke laptop"))
     .action((token: string) => choose({ kind: "tokens", action: { kind: "revoke", token } }));
 }
 

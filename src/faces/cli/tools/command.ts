@@ -19,19 +19,14 @@ export interface ToolsCommand {
 }
 
 const HELP = `
-Tools known from an earlier run are listed from the cache, without starting
-their server.
-
-Words are looked for in names, descriptions and parameters, and the best tool
-comes first. The name of a server lists its tools, and the full name of a tool
-explains it.
+Say what the tool should do, and the best comes first. The name of a server
+lists its tools, and server/tool explains one. Tools known from an earlier run
+are listed without starting their server.
 
 Examples:
   plugboard tools read a file
-  plugboard tools files
-  plugboard tools files/read_file
-  plugboard tools -- npx -y some-server
-  plugboard tools https://example.com/mcp`;
+  plugboard tools demo/convert_time
+  plugboard tools -- npx -y @modelcontextprotocol/server-everything`;
 
 interface Options extends TypedOptions {
   server?: string;
@@ -48,13 +43,13 @@ export function describeTools(
   behind?: readonly string[],
 ): void {
   takesServer(program.command("tools"), "[query...]")
-    .description("list the tools of all servers, or search them")
+    .description("list or search tools")
     .argument("[query...]", "what a tool should do, or the name of a server or a tool")
-    .option("--server <server>", "only tools of this server")
+    .option("--server <server>", "only this server; no other is started")
     .option("--refresh", "ask the servers instead of using the cache")
     .option("--limit <count>", "list at most this many; default 20 with a query", toCount)
     .option("-l, --long", "show the parameters too")
-    .option("-a, --all", "list tools for the servers' own apps too")
+    .option("-a, --all", "also list tools for the servers' own apps")
     .addOption(new Option("--schema").hideHelp())
     .addHelpText("after", HELP)
     .action((given: string[], options: Options) => {

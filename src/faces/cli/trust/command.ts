@@ -10,20 +10,21 @@ export type TrustCommand = { kind: "trust" } & (
 );
 
 const HELP = `
-A plugboard.json in the working directory starts nothing until you trust it;
-your own servers run meanwhile.
-Trust covers the programs it starts, the servers it connects to and what it
-passes to them; when any of that changes, you are asked again. A file named with
---config or $PLUGBOARD_CONFIG needs no trust. One in Plugboard's home needs it
-only if other users can write to it.`;
+A plugboard.json in the working directory starts nothing until you trust it.
+When it starts something else, you are asked again. A file that you name with
+--config needs no trust.
+
+Examples:
+  plugboard trust
+  plugboard trust --list`;
 
 export function describeTrust(program: Parser, choose: (command: TrustCommand) => void): void {
   const list = new Option("--list", "list the trusted files");
   const revoke = new Option("--revoke [file]", "stop trusting a file, by default the one here");
   program
     .command("trust")
-    .description("show what the plugboard.json in this directory would start, and approve it")
-    .option("--yes", "approve without asking")
+    .description("approve what this directory's plugboard.json starts")
+    .option("--yes", "do not ask")
     .addOption(list.conflicts("yes"))
     .addOption(revoke.conflicts(["yes", "list"]))
     .addHelpText("after", HELP)
