@@ -1,6 +1,6 @@
 // plugboard.schema.json: what an editor needs to complete and check a plugboard.json. It is made of the schema that
 // Plugboard itself checks with. What JSON Schema cannot say, such as what is wrong inside a reference, is left to Plugboard;
-// test/config/json-schema.test.ts lists it.
+// test/config/schema-json.test.ts lists it.
 
 import { agentSchema, rootSchema } from "../../dist/config/schema/file-schema.js";
 import {

@@ -89,7 +89,7 @@ describe("the page on configuration", () => {
     expect(warnings.map(({ message }) => page.includes(`\`${message}\``))).toEqual([true]);
   });
 
-  it.each([
+  it.each<[string, Shape, string?]>([
     ["Server keys", serverSchema.shape],
     ["oauth", serverSchema.shape, "oauth"],
     ["Agent keys", agentSchema.shape],
@@ -162,7 +162,10 @@ describe("the descriptions in the schema", () => {
       const { default: value, otherwise } = keys[key]?.description ?? {};
       if (otherwise === undefined) expect([key, value]).toEqual([key, definition[key]]);
       else
-        expect([key, otherwise]).toEqual([key, expect.stringContaining(`\`${definition[key]}\``)]);
+        expect([key, otherwise]).toEqual([
+          key,
+          expect.stringContaining(`\`${String(definition[key])}\``),
+        ]);
     }
   });
 
@@ -171,8 +174,8 @@ describe("the descriptions in the schema", () => {
     const { limits, ...settings } = gatewaySettings();
     const real = { ...settings, ...limits };
     const all = { ...keys, ...keysOf(keys["limits"]?.shape) };
-    const described = Object.keys(real).map((key) => [key, all[key]?.description?.default]);
-    expect(Object.fromEntries(described)).toEqual(real);
+    const given = Object.keys(real).map((key) => [key, all[key]?.description?.default]);
+    expect(Object.fromEntries(given)).toEqual(real);
   });
 });
 

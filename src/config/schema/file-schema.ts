@@ -34,7 +34,7 @@ import {
   sessionDefaultsSchema,
   toolRules,
 } from "./server-schema.ts";
-import { milliseconds, NAME, nameProblem, resolvable, resolvableUrl } from "./values.ts";
+import { milliseconds, NAME, nameProblem, resolvable, resolvableUrl, WEB_URL } from "./values.ts";
 
 /** The template of public tool names where none is given. */
 export const DEFAULT_TOOL_NAMES = "mcp__{server}__{tool}";
@@ -343,7 +343,7 @@ const root = {
         examples: [["10.0.0.0/8", "build.internal"]],
       })
       .optional(),
-    proxy: verified(proxyProblem, text(), /^https?:/i)
+    proxy: verified(proxyProblem, text(), WEB_URL)
       .describe("A proxy for all servers and models. `NO_PROXY` still applies.", {
         otherwise: "the one in the environment",
         examples: ["http://proxy.example:3128"],
@@ -352,7 +352,7 @@ const root = {
   })
     .describe("What servers may reach.")
     .optional(),
-  registry: verified(secureUrlProblem, text(), /^https?:/i)
+  registry: verified(secureUrlProblem, text(), WEB_URL)
     .describe("The address of the MCP registry.", {
       otherwise: "the official one",
     })

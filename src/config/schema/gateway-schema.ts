@@ -22,7 +22,7 @@ import {
   text,
   verified,
 } from "./schema.ts";
-import { bytes, milliseconds, urlProblem } from "./values.ts";
+import { bytes, milliseconds, urlProblem, WEB_URL } from "./values.ts";
 
 const PATH = ["gateway"];
 
@@ -52,8 +52,8 @@ const SCOPE = /^[!#-[\]-~]+$/;
 const jwt = object({
   issuers: atLeastOne(
     object({
-      issuer: verified(issuerProblem, text(), /^https?:/i).describe("Exactly the token's `iss`."),
-      jwksUri: verified(urlProblem, text(), /^https?:/i)
+      issuer: verified(issuerProblem, text(), WEB_URL).describe("Exactly the token's `iss`."),
+      jwksUri: verified(urlProblem, text(), WEB_URL)
         .describe("Where its keys are.", { otherwise: "from its metadata" })
         .optional(),
       algorithms: atLeastOne(oneOf(ALGORITHMS)).describe("The signatures that are accepted."),
@@ -108,7 +108,7 @@ export const gatewaySchema = object({
       default: false,
     })
     .optional(),
-  publicUrl: verified(publicUrlProblem, text(), /^https?:/i)
+  publicUrl: verified(publicUrlProblem, text(), WEB_URL)
     .describe("What clients call the gateway. `jwt` needs it.", {
       examples: ["https://gateway.example.com"],
     })
@@ -124,7 +124,7 @@ export const gatewaySchema = object({
       examples: [["gateway.example.com", "*.example.com"]],
     })
     .optional(),
-  allowedOrigins: listOf(verified(originProblem, text(), /^https?:\/\//))
+  allowedOrigins: listOf(verified(originProblem, text(), WEB_URL))
     .describe("Web pages that may use the gateway, besides that of `publicUrl`.", {
       default: [],
       examples: [["https://app.example.com"]],

@@ -244,12 +244,12 @@ export function listOf<Item>(item: Schema<Item>): Schema<Item[]> {
 }
 
 export function atLeastOne<Item>(item: Schema<Item>): Schema<Item[]> {
-  const { issues } = listOf(item);
+  const list = listOf(item);
   return schema(
     (value, path) =>
       Array.isArray(value) && value.length === 0
         ? [atValue(path, "is an empty list; expected at least one")]
-        : issues(value, path),
+        : list.issues(value, path),
     { kind: "list", item, isEmptyAllowed: false },
   );
 }

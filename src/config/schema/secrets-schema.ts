@@ -17,7 +17,7 @@ import {
   text,
   verified,
 } from "./schema.ts";
-import { resolvable, urlProblem } from "./values.ts";
+import { resolvable, urlProblem, WEB_URL } from "./values.ts";
 
 const DOMAIN = /^[\w-]+(?:\.[\w-]+)+$/;
 
@@ -149,7 +149,7 @@ export const secretsSchema: Schema<SecretSettings> = object({
     profile: text()
       .describe("A profile of your AWS configuration.", { otherwise: "`AWS_PROFILE`" })
       .optional(),
-    endpoint: verified(urlProblem, text(), /^https?:/i)
+    endpoint: verified(urlProblem, text(), WEB_URL)
       .describe("A URL, such as that of an emulator.", {
         otherwise: "`AWS_ENDPOINT_URL_SECRETS_MANAGER`, `AWS_ENDPOINT_URL`",
       })
@@ -158,7 +158,7 @@ export const secretsSchema: Schema<SecretSettings> = object({
     .describe("AWS Secrets Manager.")
     .optional(),
   vault: object({
-    address: verified(urlProblem, text(), /^https?:/i)
+    address: verified(urlProblem, text(), WEB_URL)
       .describe("The URL of Vault or OpenBao.", { otherwise: "`VAULT_ADDR`" })
       .optional(),
     namespace: text().describe("A namespace.", { otherwise: "`VAULT_NAMESPACE`" }).optional(),
@@ -189,10 +189,10 @@ export const secretsSchema: Schema<SecretSettings> = object({
     suffix: matching(DOMAIN, "is not a domain; expected one such as vault.azure.net")
       .describe("The domain of the vaults.", { default: "vault.azure.net" })
       .optional(),
-    endpoint: verified(secureUrlProblem, text(), /^https?:/i)
+    endpoint: verified(secureUrlProblem, text(), WEB_URL)
       .describe("The URL of a vault.", { otherwise: "from its name and the domain" })
       .optional(),
-    authority: verified(secureUrlProblem, text(), /^https?:/i)
+    authority: verified(secureUrlProblem, text(), WEB_URL)
       .describe("Where tokens come from.", {
         otherwise: "`AZURE_AUTHORITY_HOST`, else `https://login.microsoftonline.com`",
       })

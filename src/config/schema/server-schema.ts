@@ -42,6 +42,7 @@ import {
   resolvableUrl,
   SERVER_NAME,
   serverNameProblem,
+  WEB_URL,
 } from "./values.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -118,7 +119,7 @@ const oauth = either(
       algorithm: oneOf(ALGORITHMS)
         .describe("The algorithm of the private key.", { default: "ES256" })
         .optional(),
-      clientMetadataUrl: verified(metadataUrlProblem, text(), /^https:\/\//i)
+      clientMetadataUrl: verified(metadataUrlProblem, text(), WEB_URL)
         .describe("The `https:` URL of a document that describes this client.")
         .optional(),
       scope: text()
@@ -127,7 +128,7 @@ const oauth = either(
       issuer: resolvableUrl()
         .describe("The only authorization server that may be used.")
         .optional(),
-      redirectUri: verified(redirectUriProblem, text(), /^https?:/i)
+      redirectUri: verified(redirectUriProblem, text(), WEB_URL)
         .describe(
           "Where the browser is sent. Plugboard listens there if it is this machine; else your `onAuthorization` returns the URL.",
           { otherwise: "a free port" },

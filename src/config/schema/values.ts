@@ -3,7 +3,7 @@
 
 import { inText, mentionsSecret } from "../../model/secret-reference.ts";
 import { referenceProblem } from "./references.ts";
-import { integer, type Schema, textOrEmpty, verified } from "./schema.ts";
+import { integer, type Schema, text, textOrEmpty, verified } from "./schema.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -12,6 +12,9 @@ const LONGEST_NAME = 64;
 /** What `nameProblem` accepts, and `serverNameProblem`. */
 export const NAME = /^(?!\s)[^/\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,64}(?<!\s)$/u;
 export const SERVER_NAME = new RegExp(`^(?!native$)${NAME.source.slice(1)}`, "u");
+
+/** How every URL begins that `urlProblem` accepts. */
+export const WEB_URL = /^\s*[Hh][Tt][Tt][Pp][Ss]?:/;
 
 export const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 
@@ -94,10 +97,14 @@ export function resolvableOrEmpty(
 
 /** A URL with references in it is checked when they are resolved. */
 export function resolvableUrl(): Schema<string> {
-  return verified((url) => {
-    const isLiteral = !url.includes("${") && !mentionsSecret(url);
-    return resolvableProblem(url) ?? (isLiteral ? urlProblem(url) : undefined);
-  });
+  return verified(
+    (url) => {
+      const isLiteral = !url.includes("${") && !mentionsSecret(url);
+      return resolvableProblem(url) ?? (isLiteral ? urlProblem(url) : undefined);
+    },
+    text(),
+    new RegExp(`${WEB_URL.source}|\\$\\{|^secret://|^op://`),
+  );
 }
 
 /** A program or a path: it may hold `${VAR}`, and is no secret. */

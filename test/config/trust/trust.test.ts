@@ -244,6 +244,17 @@ it.each([
   expect((await readLaunches(await writeConfig(content))).isEmpty).toBe(isEmpty);
 });
 
+it("what a file says to an editor changes nothing that is approved", async () => {
+  const rest = 'mcpServers: { docs: { command: "a" } }, registry: "https://registry.example"';
+  const [without, ...others] = await Promise.all(
+    [`{ ${rest} }`, `{ $schema: "./a.json", ${rest} }`, `{ $schema: "./b.json", ${rest} }`].map(
+      async (content) => readLaunches(await writeConfig(content)),
+    ),
+  );
+  expect(without?.all.length).toBe(2);
+  for (const other of others) expect(other).toEqual(without);
+});
+
 it("a file that is not a configuration is an error", async () => {
   const file = await writeConfig("{");
   expect((await failure(() => readLaunches(file))).code).toBe("CONFIG_INVALID");

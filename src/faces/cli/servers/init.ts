@@ -8,6 +8,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { InitCommand } from "./command.ts";
+import { editorSchema } from "./editor-schema.ts";
 import { alone, fileSource, modeOf, requireNoDanglingLink } from "./server-file.ts";
 
 /** Starts nothing, so it needs no trust. */
@@ -30,6 +31,11 @@ const FIRST_FILE = `// The servers of Plugboard. \`plugboard add\` and \`plugboa
 }
 `;
 
+/** It comes first, where people look for it. */
+function withSchema(text: string, schema: string): string {
+  return text.replace(/^\{$/m, () => `{\n  "$schema": ${JSON.stringify(schema)},`);
+}
+
 export async function runInit({ scope }: InitCommand, context: CliContext): Promise<number> {
   const { screen, options, io } = context;
   const isNamed = scope !== undefined || options.config || io.env["PLUGBOARD_CONFIG"];
@@ -44,7 +50,9 @@ export async function runInit({ scope }: InitCommand, context: CliContext): Prom
         hint: `to add a server to it: ${next}`,
       });
     }
-    await writeTextFile(file, FIRST_FILE, modeOf(source));
+    const schema = await editorSchema(source, context);
+    const text = schema === undefined ? FIRST_FILE : withSchema(FIRST_FILE, schema);
+    await writeTextFile(file, text, modeOf(source));
   });
   if (options.json) {
     screen.json({ file: source.path });

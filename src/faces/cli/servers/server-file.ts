@@ -12,6 +12,7 @@ import {
   writtenServer,
   writtenServers,
 } from "../../../config/server-text.ts";
+import { setValue } from "../../../config/text/edit.ts";
 import { readTextFile, type WriteOptions, writeTextFile } from "../../../config/text/text-file.ts";
 import type { Launch } from "../../../config/trust/trust.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../../model/agent-config.ts";
@@ -29,6 +30,7 @@ import type { SecretSettingsOf } from "../store-secret.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { judgeFile } from "../trust/judge-file.ts";
 import type { Scope } from "./command.ts";
+import { portableSchema, renewEditorSchema } from "./editor-schema.ts";
 
 export interface ServerFile extends ServerText {
   path: string;
@@ -177,7 +179,11 @@ export function changeServerFile(
   const { io, clock, options } = context;
   const { path, source } = file;
   return alone(source, context, async () => {
-    const text = await readServerText(path, options.agent, io);
+    const text = await withEditorSchema(
+      await readServerText(path, options.agent, io),
+      source,
+      context,
+    );
     for (const name of names) requireSame(name, file, text);
     const trust = await trustBefore(source, text, context);
     await writeTextFile(text.original, change(text), modeOf(source));
@@ -188,6 +194,20 @@ export function changeServerFile(
     await store.approve(path, launches.all, clock.now());
     return true;
   });
+}
+
+/** A new file tells the editor what it may hold, unless that would name a place that only this user has. */
+async function withEditorSchema(
+  text: ServerText,
+  source: FileSource,
+  context: CliContext,
+): Promise<ServerText> {
+  if (text.original.text !== undefined) {
+    await renewEditorSchema(context);
+    return text;
+  }
+  const schema = await portableSchema(source, context);
+  return schema === undefined ? text : { ...text, text: setValue(text.text, ["$schema"], schema) };
 }
 
 /** No two commands write the same file at a time. */

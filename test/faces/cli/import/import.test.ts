@@ -194,6 +194,7 @@ describe("plugboard import --write", () => {
     await write();
     // A program of a project goes on working there.
     expect(JSON.parse(scratch.read(OWN))).toEqual({
+      $schema: "./plugboard.schema.json",
       mcpServers: {
         here: { cwd: scratch.directory, command: "./here" },
         web: { url: "https://w.example" },
@@ -245,6 +246,7 @@ describe("plugboard import --write", () => {
     expect(stdout + stderr).not.toContain(TOKEN);
     const store = `secret://file/${at("home/secrets.json")}`;
     expect(JSON.parse(scratch.read(OWN))).toEqual({
+      $schema: "./plugboard.schema.json",
       mcpServers: {
         github: { ...github, env: { GITHUB_TOKEN: `${store}#github-GITHUB_TOKEN` } },
         web: { ...web, headers: { Authorization: `Bearer \${${store}#web-token}` } },

@@ -117,7 +117,7 @@ describe("plugboard add", () => {
     const { code, stdout } = await scratch.run(add("echo", echo, "--yes", "--no-check"));
     const path = join(scratch.directory, "home/plugboard.json");
     expect({ code, stdout }).toEqual({ code: 0, stdout: `added echo to ${path}\n` });
-    expect(parsed(path)).toEqual({ mcpServers: { echo } });
+    expect(parsed(path)).toEqual({ $schema: "./plugboard.schema.json", mcpServers: { echo } });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(existsSync(project())).toBe(false);
   });
@@ -144,17 +144,17 @@ describe("plugboard add", () => {
     expect(scratch.read("plugboard.json")).toBe(text);
   });
 
-  it.each<[what: string, argv: string[], file: string]>([
-    ["a scope", ["-s", "user"], "home/plugboard.json"],
-    ["a file, even one that is new", ["--config", "mine/servers.json"], "mine/servers.json"],
-  ])("writes %s", async (_, argv, file) => {
+  it.each<[what: string, argv: string[], file: string, line: number]>([
+    ["a scope", ["-s", "user"], "home/plugboard.json", 4],
+    ["a file, even one that is new", ["--config", "mine/servers.json"], "mine/servers.json", 3],
+  ])("writes %s", async (_, argv, file, line) => {
     scratch.file("plugboard.json", "{}");
     expect(await scratch.run(add("echo", echo, "--yes", "--no-check", ...argv))).toMatchObject({
       code: 0,
     });
-    expect(parsed(join(scratch.directory, file))).toEqual({ mcpServers: { echo } });
+    expect(parsed(join(scratch.directory, file))).toMatchObject({ mcpServers: { echo } });
     const listed = await scratch.run(["get", "echo", "--json", ...argv]);
-    expect(JSON.parse(listed.stdout)).toMatchObject({ name: "echo", line: 3, server: echo });
+    expect(JSON.parse(listed.stdout)).toMatchObject({ name: "echo", line, server: echo });
   });
 
   it.each<[what: string, run: () => Promise<{ code: number; stderr: string }>, message: string]>([

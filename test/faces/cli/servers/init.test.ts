@@ -1,6 +1,7 @@
-import { existsSync, symlinkSync } from "node:fs";
-import { expect, it } from "vitest";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../../src/config/load.ts";
 import { useScratch } from "../harness.ts";
 
@@ -28,6 +29,49 @@ it("plugboard init writes a first file that is valid, also with its examples, an
 it("plugboard init writes where it is told to", async () => {
   const { stdout } = await scratch.run(["init", "-s", "user", "--json"]);
   expect(JSON.parse(stdout)).toEqual({ file: join(scratch.directory, "home/plugboard.json") });
+});
+
+describe("the $schema of a new file", () => {
+  const published = readFileSync(
+    new URL("../../../../plugboard.schema.json", import.meta.url),
+    "utf8",
+  );
+  const schemaOf = (name: string): unknown =>
+    /^  "\$schema": "(.*)",$/m.exec(scratch.read(name))?.[1];
+
+  it("is the one of the package, where the project has it", async () => {
+    mkdirSync(join(scratch.directory, "node_modules/plugboard"), { recursive: true });
+    scratch.file("node_modules/plugboard/plugboard.schema.json", published);
+    await scratch.run(["init"]);
+    expect(schemaOf("plugboard.json")).toBe("./node_modules/plugboard/plugboard.schema.json");
+    expect(existsSync(join(scratch.directory, "home/plugboard.schema.json"))).toBe(false);
+  });
+
+  it("is a copy in the home of Plugboard elsewhere, which follows the version", async () => {
+    const copy = join(scratch.directory, "home/plugboard.schema.json");
+    await scratch.run(["init"]);
+    expect(schemaOf("plugboard.json")).toBe(pathToFileURL(copy).href);
+    expect(readFileSync(copy, "utf8")).toBe(published);
+
+    await scratch.run(["init", "-s", "user"]);
+    expect(schemaOf("home/plugboard.json")).toBe("./plugboard.schema.json");
+    scratch.file("home/plugboard.schema.json", "{}");
+    await scratch.run(["add", "a", "--yes", "--no-check", "--", "a"]);
+    expect(readFileSync(copy, "utf8")).toBe(published);
+  });
+
+  it("is left out where there can be no copy", async () => {
+    mkdirSync(join(scratch.directory, "home/plugboard.schema.json"), { recursive: true });
+    expect((await scratch.run(["init"])).code).toBe(0);
+    expect(scratch.read("plugboard.json")).not.toContain("$schema");
+  });
+
+  it("is not written by add where only this user has it", async () => {
+    await scratch.run(["add", "a", "-s", "project", "--yes", "--no-check", "--", "a"]);
+    expect(JSON.parse(scratch.read("plugboard.json"))).toEqual({
+      mcpServers: { a: { command: "a" } },
+    });
+  });
 });
 
 it.each([
