@@ -45,6 +45,8 @@ interface Surroundings {
   stderr?: Sink;
   env?: Record<string, string>;
   clock?: Clock;
+  /** Instead of the directory of the test. Throws where it is gone. */
+  cwd?: () => string;
 }
 
 interface Running {
@@ -126,7 +128,9 @@ export function useScratch(): Scratch {
         stdout,
         stderr,
         env: { ...env, ...surroundings.env },
-        cwd: directory,
+        get cwd() {
+          return surroundings.cwd?.() ?? directory;
+        },
         homedir: directory,
         clock: surroundings.clock ?? systemClock,
         events,

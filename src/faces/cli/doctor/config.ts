@@ -27,6 +27,8 @@ export const configGroup: CheckGroup = {
         const others = source === undefined ? [] : await otherProblems(source, found.error, quiet);
         return [...errorFindings(found.error, "broken"), ...others];
       }
+      case "withheld":
+        return [withheld(found.source)];
       case "usable":
         return [
           ...(await fileFindings(found, quiet)),
@@ -44,6 +46,16 @@ function nothingConfigured(): Finding {
     message: "there is no configuration yet, so commands use the built-in demo server",
     remedy:
       "to bring the servers of other applications:\n  plugboard import --write\nto add one yourself:\n  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+  };
+}
+
+function withheld({ path }: FileSource): Finding {
+  return {
+    level: "note",
+    check: "config-withheld",
+    subject: path,
+    message: `${visible(path)} is valid, but it is not used, and its servers are not checked, while somebody else could change Plugboard's own files`,
+    remedy: "mend the rights of these files first, as it says above",
   };
 }
 
@@ -169,7 +181,7 @@ async function fileFindings({ source, agent }: Usable, context: CliContext): Pro
 
 /** Somebody else's mistake in a file that you have never trusted. */
 function asLeftOut(finding: Finding): Finding {
-  return { ...finding, message: `${finding.message}; the file is not used` };
+  return { ...finding, message: `${finding.message} (until then, the file is not used)` };
 }
 
 function contentFindings(agent: AgentConfig, server: string | undefined): Finding[] {

@@ -8,6 +8,7 @@ import { plugboardHome } from "../../../config/home.ts";
 import type { AgentConfig } from "../../../model/agent-config.ts";
 import { type PlugboardError, toPlugboardError, unknownServer } from "../../../model/errors.ts";
 import { silentLogger } from "../../../model/logger.ts";
+import { checkHome } from "../../../state/state-directory.ts";
 import { deferred } from "../../../util/deferred.ts";
 import type { CliContext } from "../context.ts";
 import type { CliIo } from "../io.ts";
@@ -21,6 +22,8 @@ export type DoctorConfig =
   /** There is no file. */
   | { kind: "none" }
   | { kind: "usable"; source: FileSource; agent: AgentConfig }
+  /** It is valid, but somebody else could have written it: nothing of it is used until Plugboard's files are yours alone. */
+  | { kind: "withheld"; source: FileSource }
   /** It cannot be read, is wrong, or is not trusted. */
   | { kind: "unusable"; error: PlugboardError };
 
@@ -66,7 +69,7 @@ export async function withDoctorContext<Result>(
   const board = once(async (): Promise<DoctorBoard> => {
     const found = await config();
     if (found.kind === "none") return { kind: "closed", reason: "there is no configuration" };
-    if (found.kind === "unusable") {
+    if (found.kind !== "usable") {
       return { kind: "closed", reason: "the configuration cannot be used" };
     }
     const opened = deferred<DoctorBoard>();
@@ -91,7 +94,8 @@ export async function withDoctorContext<Result>(
     return opened.promise;
   });
   try {
-    if (server !== undefined) requireServer(server, await config());
+    // Read apart: what is wrong now may have been repaired by the time the checks need it.
+    if (server !== undefined) requireServer(server, await readConfig(quiet));
     return await use({
       cli,
       quiet,
@@ -148,15 +152,27 @@ async function readConfig(context: CliContext): Promise<DoctorConfig> {
     const source = findSource(context);
     if (source.kind === "demo") return { kind: "none" };
     const loaded = await loadTrusted(source, context);
-    return loaded === undefined ? { kind: "none" } : { kind: "usable", ...loaded };
+    if (loaded === undefined) return { kind: "none" };
+    const { env, homedir } = context.io;
+    if (!isHomeSafe(homeOf(env, homedir), env)) return { kind: "withheld", source: loaded.source };
+    return { kind: "usable", ...loaded };
   } catch (error) {
     return { kind: "unusable", error: toPlugboardError(error, "CONFIG_INVALID") };
   }
 }
 
+function isHomeSafe(home: string, env: CliIo["env"]): boolean {
+  try {
+    checkHome(home, env);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A configuration that cannot be used is a finding of its own. */
 function requireServer(name: string, config: DoctorConfig): void {
-  if (config.kind === "unusable") return;
+  if (config.kind === "unusable" || config.kind === "withheld") return;
   const { servers = [], untrusted = [] } = config.kind === "usable" ? config.agent : {};
   const known = [...servers, ...untrusted.flatMap((each) => each.servers)].map((each) => each.name);
   if (!known.includes(name)) throw unknownServer(name, known);

@@ -18,23 +18,24 @@ export const secretsGroup: CheckGroup = {
 };
 
 function toFinding({ server, key, reference, failure, warning }: CheckedReference): Finding {
-  const place = server === undefined ? key : `${server} ${key}`;
-  const what = { check: "secret", subject: visible(place) };
+  const about = { check: "secret", subject: visible(server ?? key) };
+  const name =
+    server === undefined ? visible(reference) : `${visible(reference)} in ${visible(key)}`;
   if (failure !== undefined) {
+    const cause = causeOf(failure);
     return {
-      ...what,
+      ...about,
       level: "broken",
-      message: `${visible(reference)} cannot be resolved: ${causeOf(failure)}`,
+      // A missing variable is named with its place already.
+      message: cause.includes(key) ? cause : `${name} cannot be had: ${cause}`,
       remedy: failure.hint ?? "set it, or change the reference in the configuration",
     };
   }
-  if (warning === undefined) {
-    return { ...what, level: "ok", message: `${visible(reference)} resolves` };
-  }
+  if (warning === undefined) return { ...about, level: "ok", message: name };
   return {
-    ...what,
+    ...about,
     level: "warning",
-    message: `${visible(reference)} resolves, but ${warning}`,
+    message: `${name}: ${warning}`,
     remedy: "use a longer value, so that it can be taken out of what servers answer",
   };
 }

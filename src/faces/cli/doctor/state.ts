@@ -16,6 +16,7 @@ import type { CheckGroup, Finding } from "./finding.ts";
 
 export const stateGroup: CheckGroup = {
   title: "Plugboard's own files",
+  concernsServer: true,
   async *run(context) {
     const { home, cli } = context;
     const obstacle = await homeObstacle(home);
@@ -105,10 +106,11 @@ function writersMessage(path: string, writers: OtherWriters): string {
 }
 
 /** What holds credentials. */
-const CREDENTIALS = /^(?:model-keys|secrets|grant-.*|client-.*)\.json$/;
+const CREDENTIALS = /^(?:(?:model-keys|secrets|keys|grant-.*|client-.*)\.json|token)$/;
 
 async function readable(home: string): Promise<Finding[]> {
-  const files = [...decidingPaths(home), join(home, "secrets.json")].filter((path) =>
+  const others = [join(home, "secrets.json"), join(home, "gateway", "token")];
+  const files = [...decidingPaths(home), ...others].filter((path) =>
     CREDENTIALS.test(basename(path)),
   );
   const found = await Promise.all(

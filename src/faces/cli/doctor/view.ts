@@ -71,7 +71,9 @@ function foldedText(findings: readonly Mended[]): string {
 
 function findingLines(finding: Mended, view: View): string[] {
   const { out } = view.screen.terminal;
-  const lines = plainText(sentence(finding)).slice(0, LONGEST_MESSAGE).split("\n");
+  const { fixed } = finding;
+  const told = fixed === undefined ? sentence(finding) : `fixed, it was: ${sentence(finding)}`;
+  const lines = plainText(told).slice(0, LONGEST_MESSAGE).split("\n");
   const [first = "", ...rest] = lines.flatMap((line) => wrapped(line, 4, out.width));
   return [
     `  ${mark(finding.level, view)} ${first.trimStart()}`,
@@ -82,7 +84,7 @@ function findingLines(finding: Mended, view: View): string[] {
 
 function adviceOf(finding: Mended, { options }: View): string[] {
   const { fixed, unfixed } = finding;
-  if (fixed !== undefined) return commandsApart(`fixed: ${fixed}`, options);
+  if (fixed !== undefined) return commandsApart(plainText(fixed), options);
   if (finding.level === "ok") return [];
   return [
     ...commandsApart(plainText(finding.remedy), options),

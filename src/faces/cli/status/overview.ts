@@ -11,6 +11,7 @@ import { duration, plural } from "../../../util/text.ts";
 import { roughly } from "../../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import type { GatewayStatus } from "../../gateway/seeing/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
@@ -42,9 +43,17 @@ export async function runOverview(context: CliContext): Promise<number> {
     ];
     lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
     if (opened.source.kind === "demo") lines.push("", ...demoHints());
+    else if (opened.board.status().some(needsRemedy)) {
+      lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
+    }
     screen.lines(lines);
     return EXIT.ok;
   });
+}
+
+/** Whether something is wrong that a person can do something about. */
+function needsRemedy({ state: { kind } }: ServerStatus): boolean {
+  return kind === "failed" || kind === "backoff" || kind === "needs-auth";
 }
 
 /** A row per server and a line of totals. */
