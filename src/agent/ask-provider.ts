@@ -58,6 +58,8 @@ async function ask(opened: OpenedProvider, clock: Clock): Promise<ProviderAnswer
     if (status === 404 && !isList && opened.baseURL === undefined) return { kind: "unknown-model" };
     if (!response.ok) return { kind: "unsure", status };
     return isList ? findIn(text, opened.model, status) : { kind: "known" };
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     timer.cancel();
   }

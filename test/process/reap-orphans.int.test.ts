@@ -5,7 +5,7 @@ import { makeCookie, parseCookie } from "../../src/process/cookie.ts";
 import { currentHost, hostIdentity } from "../../src/process/host-identity.ts";
 import { openProcessTable } from "../../src/process/open-process-table.ts";
 import type { ReapOptions } from "../../src/process/reap-orphans.ts";
-import { reapOrphans } from "../../src/process/reap-orphans.ts";
+import { listOrphans, reapOrphans } from "../../src/process/reap-orphans.ts";
 import { startProcess } from "../../src/process/start-process.ts";
 import type { ProcessEntry, ProcessTable } from "../../src/process/process-table.ts";
 import { PsTable } from "../../src/process/ps-table.ts";
@@ -94,7 +94,9 @@ describe("a host that is killed", () => {
     expect(await reap()).toEqual([]);
     expect(pidsIn(victim).every(isAlive)).toBe(true);
 
+    expect(await listOrphans({ host: testHost })).toEqual([]);
     await killHost(victim);
+    const listed = await listOrphans({ host: testHost });
     const logger = recordingLogger();
     const reaped = await reap({ logger });
     expect(logger.lines).toMatchObject([
@@ -111,6 +113,7 @@ describe("a host that is killed", () => {
     const left = pidsIn(victim).filter((pid) => pid !== polite);
     const found = reaped.map(({ pid }) => pid).filter((pid) => pid !== polite);
     expect(sorted(found)).toEqual(sorted(left));
+    expect(listed.map(({ pid }) => pid)).toEqual(expect.arrayContaining(left));
     expect(reaped.every(({ ageMs }) => ageMs >= 0 && ageMs < 60_000)).toBe(true);
     expect(pidsIn(victim).filter(isAlive)).toEqual([]);
     expect(isAlive(mine.pid)).toBe(true);

@@ -6,6 +6,7 @@ import { errorMessage } from "../../../util/error-message.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { applicationsGroup } from "./applications.ts";
+import { untilInterrupted } from "../lifetime.ts";
 import type { DoctorCommand } from "./command.ts";
 import { configGroup } from "./config.ts";
 import { type DoctorContext, withDoctorContext } from "./context.ts";
@@ -40,7 +41,8 @@ export async function runDoctor(command: DoctorCommand, cli: CliContext): Promis
     const checked: CheckedGroup[] = [];
     for (const { title, run } of groups) {
       const findings: Mended[] = [];
-      for (const finding of await findingsOf(run, context)) {
+      const found = await untilInterrupted(findingsOf(run, context), cli.signal);
+      for (const finding of found) {
         findings.push(fix ? await mended(finding) : finding);
       }
       checked.push({ title, findings });

@@ -8,7 +8,6 @@ import { openFileState } from "../../../state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { entriesOf, pendingOf } from "../pins/target.ts";
-import { untilStarted } from "../status/starting.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
@@ -20,7 +19,6 @@ export const rulesGroup: CheckGroup = {
     // Another group has said why.
     if (opened.kind === "closed") return [];
     const { board, agent } = opened;
-    await untilStarted(board, context.cli, agent.startupWait);
     const isAsked = (names: readonly string[] | undefined): boolean =>
       context.server === undefined || names?.includes(context.server) === true;
     const unmatched = board.unmatchedRules().filter(({ servers }) => isAsked(servers));
@@ -52,8 +50,8 @@ function unmatchedFinding(unmatched: UnmatchedRule): Finding {
 }
 
 /** Some tools that are hidden are what rules are for; all of them are rarely meant. */
-function hiddenFindings({ name, tools, hiddenByRules = 0, state }: ServerStatus): Finding[] {
-  if (state.kind !== "ready" || tools > 0 || hiddenByRules === 0) return [];
+function hiddenFindings({ name, tools, hiddenByRules = 0 }: ServerStatus): Finding[] {
+  if (tools > 0 || hiddenByRules === 0) return [];
   return [
     {
       level: "warning",

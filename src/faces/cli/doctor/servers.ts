@@ -2,10 +2,12 @@
 
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
 import { statusOffBoard } from "../../../board/untrusted-servers.ts";
+import type { ConfigSource } from "../../../config/find.ts";
 import { type AgentConfig, templateFor } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerDefinition } from "../../../model/server-definition.ts";
 import { plural } from "../../../util/text.ts";
+import { findChannel } from "../attach/find-channel.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding, FindingLevel } from "./finding.ts";
 import { examine, type Examined, examineShared } from "./servers/examine.ts";
@@ -21,9 +23,9 @@ export const serversGroup: CheckGroup = {
   async run(context) {
     const config = await context.config();
     if (config.kind !== "usable") return [];
-    const { agent } = config;
+    const { agent, source } = config;
     const options = judgeOptions(agent);
-    const examined = await examineAll(agent, context);
+    const examined = await examineAll(agent, source, context);
     const findings = [
       ...examined.flatMap((each) => judge(each, options)),
       ...(await findTogether(examined, agent, options, context)),
@@ -50,21 +52,33 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
 }
 
 /** In the order of the configuration. Servers of a file that nobody has trusted are not among them. */
-async function examineAll(agent: AgentConfig, context: DoctorContext): Promise<Examined[]> {
+async function examineAll(
+  agent: AgentConfig,
+  source: ConfigSource,
+  context: DoctorContext,
+): Promise<Examined[]> {
   const { server } = context;
   const servers = agent.servers.filter(({ name }) => server === undefined || server === name);
   const progress = new Progress(servers.length, context);
   try {
-    const shared = await gatewayBoard(context);
-    return await boundedMap(servers, AT_A_TIME, (definition) =>
+    const shared = await gatewayBoard(source, context);
+    const work = boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
+    context.waitFor(work);
+    return await work;
   } finally {
     progress.stop();
   }
 }
 
-async function gatewayBoard(context: DoctorContext): Promise<Board | undefined> {
+/** Without a gateway, the board that all groups share is opened after this one: then it knows what each server has listed. */
+async function gatewayBoard(
+  source: ConfigSource,
+  context: DoctorContext,
+): Promise<Board | undefined> {
+  const { kind } = await findChannel(source, context.quiet);
+  if (kind !== "attach") return undefined;
   const opened = await context.board();
   return opened.kind === "open" && opened.attachment !== undefined ? opened.board : undefined;
 }

@@ -270,7 +270,7 @@ describe("plugboard doctor", () => {
     const { code, findings } = await doctor("docs", "--config", file);
     expect(code).toBe(0);
     expect(new Set(findings.map(({ group }) => group))).toEqual(
-      new Set(["Plugboard's own files", "Configuration"]),
+      new Set(["Plugboard's own files", "Configuration", "Servers"]),
     );
     const { code: usage, stderr } = await scratch.run(["doctor", "dosc", "--config", file], {
       env,

@@ -28,19 +28,20 @@ describe("plugboard", () => {
     expect(stdout).toMatch(/^dies +✗ failed\n {4}.*code 3/m);
     expect(stdout).toMatch(/^off +○ disabled$/m);
     expect(stdout).toMatch(/^4 servers, 11 tools, ~\d+ tokens in a prompt, 2 not ready$/m);
+    expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
   });
 
   it("says how long everything took to be ready", async () => {
     scratch.servers({ echo: fixture("echo") });
     const { stdout } = await scratch.run([]);
-    expect(stdout).toMatch(/^1 server, 11 tools, ~\d+ tokens in a prompt, ready in [\d.]+ m?s$/m);
+    expect(stdout).toMatch(/^1 server, 11 tools, ~\d+ tokens in a prompt, ready in [\d.]+ m?s\n$/m);
   });
 
   it("fits a terminal", async () => {
     scratch.servers(some());
     const stdout = new Sink({ columns: 40 });
     await scratch.run([], { stdout, env: { NO_COLOR: "1" } });
-    const table = stdout.text.split("\n").slice(2, -3);
+    const table = stdout.text.split("\n").slice(2, -5);
     expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(40);
   });
 

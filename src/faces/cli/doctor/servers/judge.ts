@@ -147,7 +147,8 @@ function ofStart({ definition, status, memory, noise, package: run }: Examined):
 
 function ofOffer({ definition, status, content }: Examined): Finding[] {
   const { name: subject } = definition;
-  const { tools, hiddenByRules = 0 } = status;
+  const { tools, hiddenByRules = 0, diagnostics } = status;
+  const leftOut = diagnostics.filter(({ kind }) => kind === "left-out").length;
   const { resources = 0, prompts = 0, failure } = content ?? {};
   const findings: Finding[] = [];
   if (failure !== undefined) {
@@ -160,7 +161,7 @@ function ofOffer({ definition, status, content }: Examined): Finding[] {
         failure.hint ??
         `its tools can be used; tell its author, or leave out its resources with "resources": false`,
     });
-  } else if (tools + hiddenByRules + resources + prompts === 0) {
+  } else if (tools + hiddenByRules + leftOut + resources + prompts === 0) {
     findings.push({
       level: "warning",
       check: "offers-nothing",
