@@ -46,8 +46,10 @@ export function commandsHelp(
 }
 
 export function toolRows(tools: readonly EmbeddedTool[], view: OutputView): string[] {
+  const words = wordsFor(tools.map(({ name }) => name));
+  const wordOf = (name: string): string => shellWord(words.get(name) ?? name);
   return table(
-    tools.map((tool) => [wordOf(tool, tools), firstSentence(tool.description)]),
+    tools.map(({ name, description }) => [wordOf(name), firstSentence(description)]),
     view,
     "",
   );
@@ -60,6 +62,7 @@ export function toolHelp(
   view: OutputView,
 ): string[] {
   const options = new ToolOptions(tool);
+  const facts = factsOf(tool);
   const needed = options.all.filter(({ required }) => required);
   const usage = needed.map((each) => ` ${each.option} ${valueOf(each, options)}`.trimEnd());
   const description = plainText(tool.description ?? "").trim();
@@ -76,7 +79,7 @@ export function toolHelp(
           "",
           "Arguments:",
           ...table(
-            options.all.map((each) => optionRow(each, options)),
+            options.all.map((each) => optionRow(each, options, facts)),
             view,
           ),
         ]),
@@ -92,15 +95,23 @@ function wordOf({ name }: EmbeddedTool, tools: readonly EmbeddedTool[]): string 
   return shellWord(wordsFor(tools.map((each) => each.name)).get(name) ?? name);
 }
 
-function optionRow(option: ToolOption, options: ToolOptions): [string, string] {
-  const { view, tool } = options;
-  const field = listFields(tool.parameters).find(
-    (line) => line.kind === "field" && line.depth === 0 && line.path === option.name,
+/** `required`, `1 to 9`, `default 3`, by the name of the parameter. */
+function factsOf({ parameters }: EmbeddedTool): Facts {
+  const lines = listFields(parameters);
+  return new Map(
+    lines.flatMap((line) =>
+      line.kind === "field" && line.depth === 0 ? [[line.path, line.facts]] : [],
+    ),
   );
-  const facts = field?.kind === "field" ? field.facts : [];
+}
+
+type Facts = ReadonlyMap<string, readonly string[]>;
+
+function optionRow(option: ToolOption, options: ToolOptions, facts: Facts): [string, string] {
+  const { view } = options;
   const description = view.note(option.schema, "description");
   const notes = [
-    ...facts,
+    ...(facts.get(option.name) ?? []),
     // What is false by itself need not be set to it.
     ...(option.isSwitch && view.note(option.schema, "default") !== false
       ? [`${option.option.replace("--", "--no-")} for false`]
