@@ -35,7 +35,7 @@ export function commandsHelp(
     `The tools of the MCP server '${oneLine(name, 100)}', as commands.`,
     "",
     "Commands:",
-    ...toolRows(tools, view).map((line) => (line === "" ? line : `  ${line}`)),
+    ...toolRows(tools, view, "  "),
     "",
     "Options:",
     ...table([["--list", "list the commands; with --json, what they take too"], ...COMMON], view),
@@ -45,13 +45,13 @@ export function commandsHelp(
   ];
 }
 
-export function toolRows(tools: readonly EmbeddedTool[], view: OutputView): string[] {
+export function toolRows(tools: readonly EmbeddedTool[], view: OutputView, margin = ""): string[] {
   const words = wordsFor(tools.map(({ name }) => name));
   const wordOf = (name: string): string => shellWord(words.get(name) ?? name);
   return table(
     tools.map(({ name, description }) => [wordOf(name), firstSentence(description)]),
     view,
-    "",
+    margin,
   );
 }
 
@@ -157,8 +157,9 @@ function table(
   margin = "  ",
 ): string[] {
   const widest = Math.max(0, ...rows.map(([name]) => displayWidth(name)));
-  const column = Math.min(widest, WIDEST_NAME) + 2;
-  const room = Math.max(20, widthOf(view) - margin.length - column - 2);
+  const width = widthOf(view);
+  const column = Math.min(widest, WIDEST_NAME, Math.floor(width / 3)) + 2;
+  const room = Math.max(10, width - margin.length - column);
   const indent = " ".repeat(column);
   return rows.flatMap(([name, about]) => {
     const lines = about === "" ? [] : wrap(oneLine(about), room);
