@@ -18,7 +18,7 @@ export function runServerCli(
   embedded: unknown,
   argv: readonly string[],
   file: string,
-  io: CliIo = processIo(),
+  io: CliIo = ownIo(),
 ): Promise<number> {
   const program = shellWord(basename(file));
   const isSound = isEmbeddedServer(embedded) && !isDeeperThan(REFUSED_DEPTH, embedded);
@@ -36,6 +36,12 @@ export function runServerCli(
     },
     options: globalOptions(options, { env: [], headers: [], embedded: { name, server } }),
   }));
+}
+
+function ownIo(): CliIo {
+  // When the reader is gone, as after `| head`, the error needs a listener, or it would end the process.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => {});
+  return processIo();
 }
 
 const NOBODY: EmbeddedServer = { name: "", server: {}, tools: [] };

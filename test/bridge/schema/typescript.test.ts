@@ -265,6 +265,31 @@ describe("what a hostile server writes", () => {
     expect(length).toBeLessThan(4_000_000);
   });
 
+  it("gives text that parses, for any words", () => {
+    const words = fc
+      .array(
+        fc.constantFrom(
+          ...'*/\\"`$@{};:\n\r\u2028\u200b\ud800 a1'.split(""),
+          "*/",
+          "/*",
+          "//",
+          "__proto__",
+        ),
+      )
+      .map((parts) => parts.join(""));
+    const schemas = fc
+      .record({ name: words, description: words, value: words })
+      .map(({ name, description, value }) => ({
+        type: "object",
+        description,
+        properties: {
+          [name]: { enum: [value, { [value]: [value] }], description, default: value },
+        },
+        required: [value],
+      }));
+    fc.assert(fc.property(schemas, expectToParse), { numRuns: 400 });
+  });
+
   it("gives text that parses, for any schema", () => {
     fc.assert(fc.property(wild, expectToParse), { numRuns: 400 });
   });

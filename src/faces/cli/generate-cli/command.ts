@@ -34,7 +34,7 @@ export function describeGenerateCli(
   choose: (command: GenerateCliCommand, typed?: TypedServer) => void,
   behind?: readonly string[],
 ): void {
-  const generate = takesServer(program.command("generate-cli"), "[server]")
+  const generate = takesServer(program.command("generate-cli"), "<server>", "")
     .description("write a command line for one server, as a single file")
     .argument("[server...]", "a configured server")
     .option("-o, --output <file>", "the file; by default the server's name with .mjs")

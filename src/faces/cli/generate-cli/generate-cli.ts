@@ -11,7 +11,7 @@ import type { ServerConfig } from "../../../model/server-config.ts";
 import { isRemote, type ServerTarget } from "../../../model/server-definition.ts";
 import type { Tool } from "../../../model/tool.ts";
 import { isOnPath } from "../../../util/on-path.ts";
-import { plural, shellQuoted } from "../../../util/text.ts";
+import { plural, shellQuoted, shellWord } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
@@ -84,11 +84,15 @@ async function ask({ server, refresh }: GenerateCliCommand, context: CliContext)
       const { name, target } = definition;
       const isOwn = ({ source: of }: Tool): boolean => of.kind === "mcp" && of.server === name;
       const tools = board.tools().filter(isOwn);
+      const isDisabled = board.status().some(({ state }) => state.kind === "disabled");
       if (tools.length === 0) {
         throw new PlugboardError(
           "UNSUPPORTED",
-          `'${visible(name)}' has no tools that may be called, so there are no commands to write`,
-          { server: name },
+          `'${visible(name)}' ${isDisabled ? "is disabled" : "has no tools that may be called"}, so there are no commands to write`,
+          {
+            server: name,
+            ...(isDisabled && { hint: `to enable it: plugboard enable ${shellWord(name)}` }),
+          },
         );
       }
       const written = options.typed
@@ -109,7 +113,7 @@ async function writtenServer(
   if (source.kind !== "file") return undefined;
   try {
     const { server } = await findServer(name, undefined, context);
-    return server as ServerConfig;
+    return server;
   } catch (error) {
     // Another application's file has entries of another form.
     if (error instanceof PlugboardError) return undefined;

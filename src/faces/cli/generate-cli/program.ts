@@ -3,6 +3,9 @@
 import { escapedJson, escapedJsonLines } from "../../../util/visible.ts";
 import type { EmbeddedServer } from "../server-cli/embedded.ts";
 
+/** Put together, since the build replaces it in every source where it finds it. */
+const HERE = ["import", "meta", "url"].join(".");
+
 /** `bin` is the command of an installation to use where no other is found. */
 export function programText(server: EmbeddedServer, bin: string | undefined): string {
   return `#!/usr/bin/env node
@@ -16,7 +19,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const SERVER = ${asExpression(server)};
 
 const LIBRARY = "plugboard/server-cli";
-const file = fileURLToPath(import.meta.${"url"});
+const file = fileURLToPath(${HERE});
 const library = find();
 if (library === undefined) {
   console.error(\`\${file} needs Plugboard, which is not installed or too old\`);

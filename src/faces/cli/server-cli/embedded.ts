@@ -18,7 +18,7 @@ export interface EmbeddedServer {
 }
 
 /** `read_text_file` and `readTextFile` are `read-text-file`, as people write commands and options. */
-export function kebabCase(name: string): string {
+function kebabCase(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, "$1-$2")
     .replace(/[_\s]+/g, "-")

@@ -35,7 +35,7 @@ export function commandsHelp(
     `The tools of the MCP server '${oneLine(name, 100)}', as commands.`,
     "",
     "Commands:",
-    ...toolRows(tools, view).map((line) => (line === "" ? line : `  ${line}`)),
+    ...toolRows(tools, view, "  "),
     "",
     "Options:",
     ...table([["--list", "list the commands; with --json, what they take too"], ...COMMON], view),
@@ -45,11 +45,15 @@ export function commandsHelp(
   ];
 }
 
-export function toolRows(tools: readonly EmbeddedTool[], view: OutputView): string[] {
+export function toolRows(tools: readonly EmbeddedTool[], view: OutputView, margin = ""): string[] {
+  const words = wordsFor(tools.map(({ name }) => name));
   return table(
-    tools.map((tool) => [wordOf(tool, tools), firstSentence(tool.description)]),
+    tools.map(({ name, description }) => [
+      shellWord(words.get(name) ?? name),
+      firstSentence(description),
+    ]),
     view,
-    "",
+    margin,
   );
 }
 
@@ -60,6 +64,7 @@ export function toolHelp(
   view: OutputView,
 ): string[] {
   const options = new ToolOptions(tool);
+  const facts = factsOf(tool);
   const needed = options.all.filter(({ required }) => required);
   const usage = needed.map((each) => ` ${each.option} ${valueOf(each, options)}`.trimEnd());
   const description = plainText(tool.description ?? "").trim();
@@ -76,7 +81,7 @@ export function toolHelp(
           "",
           "Arguments:",
           ...table(
-            options.all.map((each) => optionRow(each, options)),
+            options.all.map((each) => optionRow(each, options, facts)),
             view,
           ),
         ]),
@@ -92,15 +97,23 @@ function wordOf({ name }: EmbeddedTool, tools: readonly EmbeddedTool[]): string 
   return shellWord(wordsFor(tools.map((each) => each.name)).get(name) ?? name);
 }
 
-function optionRow(option: ToolOption, options: ToolOptions): [string, string] {
-  const { view, tool } = options;
-  const field = listFields(tool.parameters).find(
-    (line) => line.kind === "field" && line.depth === 0 && line.path === option.name,
+/** `required`, `1 to 9`, `default 3`, by the name of the parameter. */
+function factsOf({ parameters }: EmbeddedTool): Facts {
+  const lines = listFields(parameters);
+  return new Map(
+    lines.flatMap((line) =>
+      line.kind === "field" && line.depth === 0 ? [[line.path, line.facts]] : [],
+    ),
   );
-  const facts = field?.kind === "field" ? field.facts : [];
+}
+
+type Facts = ReadonlyMap<string, readonly string[]>;
+
+function optionRow(option: ToolOption, options: ToolOptions, facts: Facts): [string, string] {
+  const { view } = options;
   const description = view.note(option.schema, "description");
   const notes = [
-    ...facts,
+    ...(facts.get(option.name) ?? []),
     // What is false by itself need not be set to it.
     ...(option.isSwitch && view.note(option.schema, "default") !== false
       ? [`${option.option.replace("--", "--no-")} for false`]
@@ -146,8 +159,9 @@ function table(
   margin = "  ",
 ): string[] {
   const widest = Math.max(0, ...rows.map(([name]) => displayWidth(name)));
-  const column = Math.min(widest, WIDEST_NAME) + 2;
-  const room = Math.max(20, widthOf(view) - margin.length - column - 2);
+  const width = widthOf(view);
+  const column = Math.min(widest, WIDEST_NAME, Math.floor(width / 3)) + 2;
+  const room = Math.max(10, width - margin.length - column);
   const indent = " ".repeat(column);
   return rows.flatMap(([name, about]) => {
     const lines = about === "" ? [] : wrap(oneLine(about), room);

@@ -9,7 +9,7 @@ import { oneLine } from "../../../util/text.ts";
 import { readTimeout } from "../call/read-call.ts";
 import { type EmbeddedServer, type EmbeddedTool, wordsFor } from "./embedded.ts";
 
-export interface ServerCliOptions {
+interface ServerCliOptions {
   json: boolean;
   color: boolean;
   verbose: boolean;
@@ -20,7 +20,7 @@ export interface ServerCliOptions {
   output?: string;
 }
 
-export type ServerCliAction =
+type ServerCliAction =
   | { kind: "help" }
   | { kind: "list" }
   | { kind: "tool-help"; tool: EmbeddedTool }

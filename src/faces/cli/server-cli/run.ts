@@ -1,6 +1,7 @@
 // What a generated command line does: shows its help, or calls a tool of its server as `plugboard call` does.
 
 import { assembleArguments } from "../../../bridge/arguments/assemble.ts";
+import { PlugboardError } from "../../../model/errors.ts";
 import { shellWord } from "../../../util/text.ts";
 import { runGivenCall } from "../call/call.ts";
 import type { CliContext } from "../context.ts";
@@ -48,7 +49,15 @@ export async function runServerCommand(
       if (problem !== undefined) throw problem;
       const { yes, timeout, output } = options;
       const call = { kind: "call" as const, tool: tool.name, args: words, yes, timeout, output };
-      return runGivenCall(call, given, context);
+      try {
+        return await runGivenCall(call, given, context);
+      } catch (error) {
+        if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
+        const again = `plugboard generate-cli ${shellWord(embedded.name)}`;
+        throw new PlugboardError(error.code, error.message, {
+          hint: `the server has changed since this command line was generated; again: ${again}`,
+        });
+      }
     }
   }
 }

@@ -21,13 +21,12 @@ export const ALLOW_PRIVATE = new Option(
   "use a URL whose address is in a private network",
 );
 
-/** `usage` is how the command is used without one, and `rest` what else it takes with one. */
-export function takesServer(command: Parser, usage: string, rest = usage): Parser {
+/** `usage` is how the command is used without one, and `beside` what it takes beside one. */
+export function takesServer(command: Parser, usage: string, beside = usage): Parser {
   const name = `plugboard ${command.name()} [options]`;
+  const more = beside === "" ? "" : ` ${beside}`;
   return command
-    .usage(
-      `[options] ${usage}\n       ${name} ${rest} -- <command...>\n       ${name} <url> ${rest}`,
-    )
+    .usage(`[options] ${usage}\n       ${name}${more} -- <command...>\n       ${name} <url>${more}`)
     .option("-e, --env <KEY[=value]>", "a variable for a command after --", collect)
     .option("-H, --header <header>", "a header for a URL", collect)
     .addOption(ALLOW_INSECURE)

@@ -36,7 +36,7 @@ export function describeTypes(
   choose: (command: TypesCommand, typed?: TypedServer) => void,
   behind?: readonly string[],
 ): void {
-  const types = takesServer(program.command("types"), "[server...]")
+  const types = takesServer(program.command("types"), "[server...]", "")
     .description("print TypeScript declarations of the tools, so that calls are checked")
     .argument("[server...]", "only tools of these servers")
     .option("-o, --output <file>", "write them to this file")

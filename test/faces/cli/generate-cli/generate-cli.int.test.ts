@@ -9,9 +9,9 @@ const scratch = useScratch();
 const SECRET = "sk-7fKq92mXbT41LzPw88Qd";
 
 /** What is embedded in a generated file. */
-function embeddedIn(file: string): unknown {
+function embeddedIn(file: string): object {
   const [, json = ""] = /^const SERVER = (\{[^]*?\n\});$/m.exec(scratch.read(file)) ?? [];
-  return JSON.parse(json);
+  return JSON.parse(json) as object;
 }
 
 /** As `node <file> …` does it. */
@@ -85,13 +85,20 @@ describe("plugboard generate-cli", () => {
     expect(stdin).toMatchObject({ code: 0, stdout: "4\n" });
 
     // A server that cannot be started would be the mistake otherwise.
-    const broken = { ...(embeddedIn("e.mjs") as object), server: { command: "/nowhere/at-all" } };
+    const broken = { ...embeddedIn("e.mjs"), server: { command: "/nowhere/at-all" } };
     const unstarted = (argv: readonly string[]) =>
       scratch.run(argv, { program: (words, io) => runServerCli(broken, words, "e.mjs", io) });
     const missing = await unstarted(["add", "--a", "1"]);
     expect(missing).toMatchObject({ code: 2, stdout: "" });
     expect(missing.stderr).toContain("1 argument missing:\n    b  number");
     expect(missing.stderr).toContain("to see what it takes: e.mjs add --help");
+    // The server has lost a tool since.
+    const older = { ...embeddedIn("e.mjs"), tools: [{ name: "gone", parameters: {} }] };
+    const gone = await scratch.run(["gone"], {
+      program: (words, io) => runServerCli(older, words, "e.mjs", io),
+    });
+    expect(gone).toMatchObject({ code: 2, stdout: "" });
+    expect(gone.stderr).toContain("the server has changed since this command line was generated");
     const wrong = await unstarted(["add", "--a", "x", "--json"]);
     expect(JSON.parse(wrong.stdout)).toMatchObject({ error: { code: "INVALID_ARGUMENTS" } });
     expect(await unstarted(["add", "--a", "1", "--b", "2"])).toMatchObject({ code: 3, stdout: "" });
