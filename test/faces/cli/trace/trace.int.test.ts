@@ -89,5 +89,5 @@ it("without a tool, it follows the gateway that runs, or a server of its own, un
   await up.done;
   const gone = await orphan.done;
   expect(gone.code).toBe(3);
-  expect(gone.stderr).toContain("the gateway went away");
+  expect(gone.stderr).toContain("the gateway has stopped");
 });
