@@ -89,6 +89,9 @@ export class RemoteSession implements SessionBoard {
   readonly #questions = new Map<number, Deferred<void>>();
   /** The costly events that the gateway was asked for. */
   readonly #heard = new Set<keyof BoardEvents>();
+  /** Who listens to which trace. */
+  readonly #traces = new Map<unknown, TraceListener>();
+  #lastTrace = 0;
   #tools: Tool[] = [];
   #byName = new Map<string, Tool>();
   #statuses: ServerStatus[] = [];
@@ -317,15 +320,39 @@ export class RemoteSession implements SessionBoard {
     return outcome as SignOutOutcome;
   }
 
-  /** Resolves when the signal has aborted and everything was delivered. Rejects if the gateway goes away. */
+  /**
+   * Resolves when the signal has aborted and everything was delivered. Rejects with UNKNOWN_SERVER, and with
+   * SERVER_UNAVAILABLE if the gateway goes away. `onBegun` is called when the gateway traces the server.
+   */
   async traceShared(
     listener: TraceListener,
     options: TraceOptions,
     signal: AbortSignal,
+    onBegun?: () => void,
   ): Promise<void> {
-    const onUpdate = (entry: unknown): void => listener(entry as TraceEntry);
-    const params = { session: this.#session, ...options };
-    await this.link.request("board/trace", params, { signal, onUpdate });
+    this.#lastTrace += 1;
+    const trace = this.#lastTrace;
+    this.#traces.set(trace, listener);
+    try {
+      await this.#request("board/trace", { ...options, trace });
+      onBegun?.();
+      const aborted = new Promise<void>((resolve) => {
+        if (signal.aborted) return resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      await Promise.race([aborted, this.link.closed]);
+      if (!this.link.isOpen && !signal.aborted) {
+        throw new PlugboardError("SERVER_UNAVAILABLE", "the gateway has stopped", { quote: "" });
+      }
+      await this.#request("board/endTrace", { trace });
+    } finally {
+      this.#traces.delete(trace);
+    }
+  }
+
+  /** The gateway tells what it has traced. */
+  traced(trace: unknown, entry: TraceEntry): void {
+    this.#traces.get(trace)?.(entry);
   }
 
   async refresh(): Promise<ServerStatus[]> {
@@ -576,6 +603,9 @@ class LinkSessions {
     link.hear("session/changed", (params) => of(params)?.apply(params.change as SessionChange));
     link.hear("session/event", (params) =>
       of(params)?.emit(params.event as keyof BoardEvents, params.value as never),
+    );
+    link.hear("session/trace", (params) =>
+      of(params)?.traced(params.trace, params.entry as TraceEntry),
     );
     link.hear("ask/completed", (params) => of(params)?.completed(params.question as number));
     for (const method of ["ask/approval", "ask/elicitation", "ask/sampling"]) {

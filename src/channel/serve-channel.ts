@@ -278,6 +278,7 @@ const METHODS = [
   "board/signOut",
   "board/refresh",
   "board/trace",
+  "board/endTrace",
   "resources/list",
   "resources/templates",
   "resources/read",

@@ -11,7 +11,7 @@ import type { OnSampling, SamplingHandler } from "../model/sampling.ts";
 import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../model/server-log.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import type { Tool } from "../model/tool.ts";
-import type { TraceEntry } from "../model/trace.ts";
+import type { EndTrace, TraceEntry } from "../model/trace.ts";
 import type { Clock, Timer } from "../util/clock.ts";
 import type { Incoming, Link } from "./link.ts";
 import {
@@ -45,6 +45,8 @@ export class ServedSession {
   readonly #off: (() => void)[] = [];
   /** The costly events that the command has asked for. */
   readonly #heard = new Set<CostlyEvent>();
+  /** What ends each trace, by the number that the command has given it. */
+  readonly #traces = new Map<unknown, EndTrace>();
   #timer: Timer | undefined;
   #isWaiting = false;
   #isClosed = false;
@@ -103,6 +105,7 @@ export class ServedSession {
     this.#isClosed = true;
     this.#timer?.cancel();
     for (const off of this.#off.splice(0)) off();
+    for (const end of this.#traces.values()) void end();
     await this.#session.close();
   }
 
@@ -145,7 +148,8 @@ export class ServedSession {
       await this.#options.board.refresh();
       this.#changed();
     },
-    "board/trace": (params: JsonObject, incoming: Incoming) => this.#trace(params, incoming),
+    "board/trace": (params: JsonObject) => this.#trace(params),
+    "board/endTrace": ({ trace }: JsonObject) => this.#traces.get(trace)?.(),
     "resources/list": (params: JsonObject) =>
       this.#after(this.#session.resources.list(optionalText(params, "server"))),
     "resources/templates": (params: JsonObject) =>
@@ -250,18 +254,20 @@ export class ServedSession {
   }
 
   /**
-   * Sends the messages of a server until the command cancels it. Whoever can open the channel owns the servers. What the
-   * command does not read in time is left out and counted: no call waits for it.
+   * Sends the messages of a server from now on. Whoever can open the channel owns the servers. What the command does not
+   * read in time is left out and counted: no call waits for it. No request stays open meanwhile, because a gateway that
+   * stops would wait for it.
    */
-  async #trace(params: JsonObject, { signal, update }: Incoming): Promise<void> {
-    const { board, link } = this.#options;
-    const { maxSize } = params;
+  #trace(params: JsonObject): void {
+    const { board, link, request, clock } = this.#options;
+    const { maxSize, trace } = params;
+    const { session } = request;
     const server = optionalText(params, "server");
+    const send = (entry: TraceEntry): void =>
+      link.notify("session/trace", { session, trace, entry });
     const lost = new Map<string, number>();
     const tellLost = (at: number): void => {
-      for (const [name, count] of lost) {
-        update({ kind: "lost", server: name, at, count } satisfies TraceEntry);
-      }
+      for (const [name, count] of lost) send({ kind: "lost", server: name, at, count });
       lost.clear();
     };
     const end = board.trace(
@@ -272,24 +278,15 @@ export class ServedSession {
           return;
         }
         tellLost(entry.at);
-        update(entry);
+        send(entry);
       },
       { ...(server !== undefined && { server }), ...(typeof maxSize === "number" && { maxSize }) },
     );
-    const ending = new Promise<void>((resolve) => {
-      if (signal.aborted || this.#isClosed) return resolve();
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      this.#off.push(resolve);
+    this.#traces.set(trace, async () => {
+      this.#traces.delete(trace);
+      await end();
+      tellLost(clock.now());
     });
-    await ending;
-    await end();
-    // Unless the link is gone, the command still reads.
-    await new Promise<void>((resolve) => {
-      if (!link.isOpen) return resolve();
-      void link.closed.then(() => resolve());
-      link.whenRoom(resolve);
-    });
-    tellLost(this.#options.clock.now());
   }
 
   /** What the command gives with a call: its options, and the handlers that are in use until the promise settles. */

@@ -95,8 +95,12 @@ describe("another gateway takes over", () => {
       next.gateway?.channel.connect(),
     );
     const mine = textOf(await session.call("mine/pid"));
+    const traced: string[] = [];
+    const endTrace = board.trace((entry) => void traced.push(JSON.stringify(entry)));
     const running = session.call("echo/sleep", { ms: 60_000 });
-    await eventually(() => first.channel.channel.inFlight === 1);
+    await eventually(() => traced.some((entry) => entry.includes('"name":"sleep"')));
+    // A trace is no request that a gateway would wait for when it stops.
+    expect(first.channel.channel.inFlight).toBe(1);
     await kill(first);
     expect(await running).toMatchObject({
       isError: true,
@@ -116,6 +120,8 @@ describe("another gateway takes over", () => {
     expect([textOf(one), textOf(other)]).toEqual(["waited", "waited"]);
     expect(reading.contents).toMatchObject([{ text: "Be quiet." }]);
     expect(tool.name).toBe("mcp__echo__progress");
+    await endTrace();
+    expect(traced.some((entry) => entry.includes('"text":"waited"'))).toBe(true);
     expect(await pidOf(session)).toBe(await pidOf(next.gateway.board));
     expect(told).toEqual([
       "the gateway that runs the servers of agent 'default' has stopped; calls wait for what takes its place",

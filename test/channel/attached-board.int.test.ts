@@ -9,6 +9,7 @@ import { parseAgentConfig } from "../../src/config/parse.ts";
 import type { Board, BoardBase, SessionBoard } from "../../src/model/board.ts";
 import type { SessionOptions } from "../../src/model/board-options.ts";
 import { silentLogger } from "../../src/model/logger.ts";
+import type { TraceEntry } from "../../src/model/trace.ts";
 import { fixture } from "../support/boards.ts";
 import { closeChannelsAfterAll, openChannel } from "../support/channels.ts";
 import { expectNoProcesses } from "../support/processes.ts";
@@ -239,6 +240,30 @@ function nested(levels: number): unknown {
   for (let level = 0; level < levels; level += 1) value = [value];
   return value;
 }
+
+describe("a trace", () => {
+  it.each(["local", "attached"])("tells the messages of a server, %s", async (which) => {
+    const board = boards[which] as Board;
+    expect(() => board.trace(() => {}, { server: "ecco" })).toThrow(
+      expect.objectContaining({ code: "UNKNOWN_SERVER" }),
+    );
+    const entries: TraceEntry[] = [];
+    const end = board.trace((entry) => entries.push(entry), { server: "echo", maxSize: 1000 });
+    await board.call("echo/add", { a: 1, b: 2 });
+    await board.call("asks/echo", { text: "of another server" });
+    await board.call("echo/big", { bytes: 5000 });
+    await end();
+    await board.call("echo/add", { a: 3, b: 4 });
+    const seen = entries.map((each) => [each.server, each.kind, "from" in each && each.from]);
+    expect(seen).toEqual([
+      ["echo", "message", "board"],
+      ["echo", "message", "server"],
+      ["echo", "message", "board"],
+      ["echo", "cut", "server"],
+    ]);
+    expect(entries[1]).toMatchObject({ message: { result: { structuredContent: { sum: 3 } } } });
+  });
+});
 
 describe("tools that a session adds to those of models, and removes from them", () => {
   const chosen: Question<SessionBoard> = async (session) => {

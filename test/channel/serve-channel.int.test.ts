@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { connectChannel } from "../../src/channel/connect.ts";
 import { RemoteSession } from "../../src/channel/remote-session.ts";
 import { silentLogger } from "../../src/model/logger.ts";
+import type { TraceEntry } from "../../src/model/trace.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { closeBoards, fixture, open, textOf } from "../support/boards.ts";
 import { closeChannels, newAddress, openChannel } from "../support/channels.ts";
@@ -311,6 +312,36 @@ describe("with a server behind it", () => {
     }
     slow.destroy();
     await eventually(() => channel.attachedCount === 1);
+  });
+
+  it("a command that does not read its trace slows no call, and learns how much it has missed", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { address } = await openChannel({ main: board });
+    const slow = await stranger(address.path);
+    await greet(slow, address.key);
+    const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
+    slow.pause();
+    say({ id: 1, method: "session/open", params: opening({}) });
+    say({ id: 2, method: "board/trace", params: { session: 1, trace: 7, server: "echo" } });
+    const big = { bytes: 900_000 };
+    // The first ones may come before the trace has begun.
+    for (let each = 0; each < 12; each += 1) {
+      expect((await board.call("echo/big", big)).isError).not.toBe(true);
+    }
+    let text = "";
+    slow.on("data", (chunk: Buffer) => (text += String(chunk)));
+    slow.resume();
+    say({ id: 3, method: "board/endTrace", params: { session: 1, trace: 7 } });
+    await eventually(() => text.includes('{"id":3}'));
+    const told = text.split("\n").filter((line) => line.startsWith('{"method":"session/trace"'));
+    const entries = told.map((line) => {
+      const { params } = JSON.parse(line) as { params: { trace: number; entry: TraceEntry } };
+      expect(params.trace).toBe(7);
+      return params.entry;
+    });
+    const lost = entries.flatMap((each) => (each.kind === "lost" ? [each.count] : []));
+    expect(entries.some(({ kind }) => kind === "message")).toBe(true);
+    expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
   });
 
   it("draining lets nobody in, ends no call, and tells the commands", async () => {

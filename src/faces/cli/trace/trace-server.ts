@@ -21,7 +21,7 @@ import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 export interface TraceServerOptions extends Pick<TraceOptions, "maxSize"> {
   /** Gets each entry. */
   listener: TraceListener;
-  /** Called before the first entry, when the server is one of a gateway. */
+  /** Called when the server of a gateway is traced. */
   onGateway?: (gateway: RunningGateway) => void;
   /** Called once the server has started, when there is no call to make and it is no server of a gateway. */
   onFollow?: () => void;
@@ -90,9 +90,8 @@ async function followGateway(
       of: "board",
       logger,
     });
-    if (session.status().some(({ name }) => name === server)) onGateway?.(gateway);
     const trace = { server, ...(maxSize !== undefined && { maxSize }) };
-    await session.traceShared(listener, trace, signal);
+    await session.traceShared(listener, trace, signal, () => onGateway?.(gateway));
     return EXIT.ok;
   });
 }
