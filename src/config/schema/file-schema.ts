@@ -170,7 +170,7 @@ const agent = {
   modelTimeout: milliseconds(1)
     .describe("How long the model may say nothing until it is given up.", {
       default: 120_000,
-      see: "agent.md#when-the-model-is-unavailable",
+      see: "agent.md#when-something-is-wrong",
     })
     .optional(),
   workspace: text()
