@@ -47,9 +47,11 @@ export function commandsHelp(
 
 export function toolRows(tools: readonly EmbeddedTool[], view: OutputView, margin = ""): string[] {
   const words = wordsFor(tools.map(({ name }) => name));
-  const wordOf = (name: string): string => shellWord(words.get(name) ?? name);
   return table(
-    tools.map(({ name, description }) => [wordOf(name), firstSentence(description)]),
+    tools.map(({ name, description }) => [
+      shellWord(words.get(name) ?? name),
+      firstSentence(description),
+    ]),
     view,
     margin,
   );
