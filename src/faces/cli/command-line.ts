@@ -266,6 +266,7 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["doctor", "status"],
   ["stop", "down"],
   ["start", "up"],
+  ["emit-ts", "types"],
 ]);
 
 function refuseCommand(program: Parser, word: string): never {
