@@ -174,7 +174,7 @@ it("a generated command line calls the tools of its server, wherever it is run",
   const files = join(scratch.directory, "files.mjs");
   const notes = join(scratch.directory, "notes.txt");
   const edit = { oldText: "two", newText: "2" };
-  const [read, missing, edited, demo, help, wrong] = await Promise.all([
+  const [read, missing, edited, demo] = await Promise.all([
     run(process.execPath, [files, "read-text-file", "--path", notes, "--head", "2"]),
     run(files, ["read_text_file", "path=nothing.txt"]),
     run(files, ["edit-file", "--dry-run", "--edits", JSON.stringify(edit), `--path=${notes}`]),
@@ -188,8 +188,6 @@ it("a generated command line calls the tools of its server, wherever it is run",
       "--to",
       "Tokyo",
     ]),
-    run(files, ["list-directory-with-sizes", "--help"]),
-    run(files, ["read-text-file", "--pth", "x"]),
   ]);
   expect(read).toEqual({ code: 0, stdout: "one\ntwo\n", stderr: "" });
   expect(missing).toMatchObject({
@@ -201,13 +199,11 @@ it("a generated command line calls the tools of its server, wherever it is run",
   expect(JSON.parse(demo.stdout)).toMatchObject({
     structuredContent: { from: { zone: "Europe/Berlin" } },
   });
-  expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining("--sort-by <name|size>") });
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("did you mean --path?") });
   expect(scratch.read("notes.txt")).toBe("one\ntwo\nthree\n");
 
   // Without Plugboard there, or anywhere else.
   rmSync(join(scratch.directory, "node_modules"), { recursive: true });
-  expect(await run(process.execPath, [files, "--help"])).toMatchObject({
+  expect(await run(process.execPath, [files, "--help"], { PATH: "" })).toMatchObject({
     code: 3,
     stderr: expect.stringContaining("npm install -g plugboard"),
   });

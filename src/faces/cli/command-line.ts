@@ -278,6 +278,7 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["logs", "status"],
   ["stop", "down"],
   ["start", "up"],
+  ["emit-ts", "types"],
 ]);
 
 /** `others` are the error codes, where one is understood too. */

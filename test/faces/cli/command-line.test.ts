@@ -345,6 +345,7 @@ describe("a command line is refused", () => {
     [["install", "x"], "plugboard: unknown command 'install'; did you mean add?"],
     [["mcp", "add", "x"], "plugboard: unknown command 'mcp'; did you mean add?"],
     [["search", "x"], "plugboard: unknown command 'search'; did you mean registry?"],
+    [["emit-ts", "x"], "plugboard: unknown command 'emit-ts'; did you mean types?"],
     [["remove"], "plugboard: missing required argument 'server'"],
     [["connect", "--undo"], "plugboard: missing required argument 'application'"],
     [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
