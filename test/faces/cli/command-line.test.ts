@@ -107,15 +107,6 @@ describe("a command line asks for", () => {
       { kind: "trace", server: "s", tool: "t", args: ["a=1"], yes: false, full: false },
     ],
     [
-      ["trace", "t", "a=1", "--", "npx", "-y", "x"],
-      { kind: "trace", tool: "t", args: ["a=1"], yes: false, full: false },
-    ],
-    [["trace", "--", "npx"], { kind: "trace", args: [], yes: false, full: false }],
-    [
-      ["trace", "https://h/mcp", "t"],
-      { kind: "trace", tool: "t", args: [], yes: false, full: false },
-    ],
-    [
       ["record", "s", "f.jsonl"],
       { kind: "record", server: "s", file: "f.jsonl", args: [], yes: false, force: false },
     ],
@@ -130,14 +121,6 @@ describe("a command line asks for", () => {
         yes: false,
         force: true,
       },
-    ],
-    [
-      ["record", "https://h/mcp", "f.jsonl", "t"],
-      { kind: "record", file: "f.jsonl", tool: "t", args: [], yes: false, force: false },
-    ],
-    [
-      ["record", "f.jsonl", "t", "--", "npx"],
-      { kind: "record", file: "f.jsonl", tool: "t", args: [], yes: false, force: false },
     ],
     [["replay", "f.jsonl"], { kind: "replay", file: "f.jsonl" }],
     [["status"], { kind: "status" }],
@@ -352,6 +335,19 @@ describe("a server on the command line", () => {
     [["read", url, "a:b"], { uri: "a:b" }, { url, ...none }],
     [["read", url], { uri: url }, undefined],
     [["prompts", "--", "npx"], { kind: "prompts" }, { words: ["npx"], ...none }],
+    [["trace", "--", "npx"], { kind: "trace", args: [] }, { words: ["npx"], ...none }],
+    [
+      ["trace", "t", "a=1", "--", "npx"],
+      { kind: "trace", tool: "t", args: ["a=1"] },
+      { words: ["npx"], ...none },
+    ],
+    [["trace", "https://h/mcp", "t"], { tool: "t" }, { url: "https://h/mcp", ...none }],
+    [
+      ["record", "https://h/mcp", "f", "t"],
+      { file: "f", tool: "t" },
+      { url: "https://h/mcp", ...none },
+    ],
+    [["record", "f", "t", "--", "npx"], { file: "f", tool: "t" }, { words: ["npx"], ...none }],
     [["prompt", url, "p", "a=b"], { name: "p", args: ["a=b"] }, { url, ...none }],
     [["login", url], { kind: "login", server: undefined }, { url, ...none }],
     [
