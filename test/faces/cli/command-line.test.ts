@@ -98,6 +98,32 @@ describe("a command line asks for", () => {
     [["prompts", "a"], { kind: "prompts", query: ["a"] }],
     [["prompt", "s/p", "a=1"], { kind: "prompt", name: "s/p", args: ["a=1"], yes: false }],
     [["prompt", "s/p", "--yes"], { kind: "prompt", name: "s/p", args: [], yes: true }],
+    [["trace", "s"], { kind: "trace", server: "s", args: [], yes: false, full: false }],
+    [
+      ["trace", "s", "t", "a=1", "--full", "--yes"],
+      { kind: "trace", server: "s", tool: "t", args: ["a=1"], yes: true, full: true },
+    ],
+    [
+      ["trace", "s/t", "a=1"],
+      { kind: "trace", server: "s", tool: "t", args: ["a=1"], yes: false, full: false },
+    ],
+    [
+      ["record", "s", "f.jsonl"],
+      { kind: "record", server: "s", file: "f.jsonl", args: [], yes: false, force: false },
+    ],
+    [
+      ["record", "s", "f.jsonl", "t", "a=1", "--force"],
+      {
+        kind: "record",
+        server: "s",
+        file: "f.jsonl",
+        tool: "t",
+        args: ["a=1"],
+        yes: false,
+        force: true,
+      },
+    ],
+    [["replay", "f.jsonl"], { kind: "replay", file: "f.jsonl" }],
     [["status"], { kind: "status" }],
     [["status", "s"], { kind: "status", server: "s" }],
     [["trust"], { kind: "trust", action: "approve", yes: false }],
@@ -305,6 +331,19 @@ describe("a server on the command line", () => {
     [["read", url, "a:b"], { uri: "a:b" }, { url, ...none }],
     [["read", url], { uri: url }, undefined],
     [["prompts", "--", "npx"], { kind: "prompts" }, { words: ["npx"], ...none }],
+    [["trace", "--", "npx"], { kind: "trace", args: [] }, { words: ["npx"], ...none }],
+    [
+      ["trace", "t", "a=1", "--", "npx"],
+      { kind: "trace", tool: "t", args: ["a=1"] },
+      { words: ["npx"], ...none },
+    ],
+    [["trace", "https://h/mcp", "t"], { tool: "t" }, { url: "https://h/mcp", ...none }],
+    [
+      ["record", "https://h/mcp", "f", "t"],
+      { file: "f", tool: "t" },
+      { url: "https://h/mcp", ...none },
+    ],
+    [["record", "f", "t", "--", "npx"], { file: "f", tool: "t" }, { words: ["npx"], ...none }],
     [["prompt", url, "p", "a=b"], { name: "p", args: ["a=b"] }, { url, ...none }],
     [["login", url], { kind: "login", server: undefined }, { url, ...none }],
     [

@@ -52,22 +52,13 @@ export function describeRecording(
   )
     .description("record the messages of a server into a file")
     .argument("[server]", "its name in the configuration")
-    .argument("[file]", "where to write them")
-    .argument(
-      "[call...]",
-      "a tool and its arguments, as for plugboard call: make this call, and end",
-    )
+    .argument("[more...]", "the file; then a tool and its arguments, as for plugboard call")
     .option("--force", "replace the file if there is one")
     .option("--yes", "make the call without asking, if it needs approval")
     .addHelpText("after", RECORD_HELP)
     .action(
-      (
-        first: string | undefined,
-        second: string | undefined,
-        others: string[],
-        options: TracedOptions & { force?: true },
-      ) => {
-        const { words, typed } = takeServer(given(first, second, others), behind, options);
+      (first: string | undefined, others: string[], options: TracedOptions & { force?: true }) => {
+        const { words, typed } = takeServer(given(first, others), behind, options);
         const at = typed === undefined ? 1 : 0;
         const file = words[at];
         const call = tracedCall(words.toSpliced(at, 1), typed, options);

@@ -50,19 +50,13 @@ export function describeTrace(
   )
     .description("show the messages between you and a server, live")
     .argument("[server]", "its name in the configuration")
-    .argument("[tool]", "make this call, and end")
-    .argument("[arguments...]", "as for plugboard call")
+    .argument("[call...]", "a tool and its arguments, as for plugboard call")
     .option("--full", "show each message whole, on several lines")
     .option("--yes", "make the call without asking, if it needs approval")
     .addHelpText("after", HELP)
     .action(
-      (
-        first: string | undefined,
-        second: string | undefined,
-        others: string[],
-        options: TracedOptions & { full?: true },
-      ) => {
-        const { words, typed } = takeServer(given(first, second, others), behind, options);
+      (first: string | undefined, others: string[], options: TracedOptions & { full?: true }) => {
+        const { words, typed } = takeServer(given(first, others), behind, options);
         const call = tracedCall(words, typed, options);
         if (call === undefined) return trace.error("error: missing required argument 'server'");
         choose({ kind: "trace", ...call, full: options.full === true }, typed);
@@ -70,12 +64,8 @@ export function describeTrace(
     );
 }
 
-export function given(
-  first: string | undefined,
-  second: string | undefined,
-  others: readonly string[],
-): string[] {
-  return [first, second, ...others].flatMap((word) => word ?? []);
+export function given(first: string | undefined, others: readonly string[]): string[] {
+  return first === undefined ? [] : [first, ...others];
 }
 
 /** `words` begin with the server, unless it is typed. Undefined if they do not name one. */
