@@ -35,11 +35,7 @@ interface KeywordSource {
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 const ANNOTATIONS: ReadonlySet<string> = new Set(["title", "description", "default", "examples"]);
 
-export function flatten(
-  schema: unknown,
-  place: SchemaPlace,
-  context: SchemaReading,
-): FlatSchema {
+export function flatten(schema: unknown, place: SchemaPlace, context: SchemaReading): FlatSchema {
   const flat: FlatSchema = {
     properties: new Map(),
     required: new Set(),

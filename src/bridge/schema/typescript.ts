@@ -54,10 +54,9 @@ export function docComment(text: string, tags: readonly string[], indent: number
   const width = WIDTH - 2 * indent;
   const plain = truncate(plainText(text.slice(0, 2 * LONGEST_COMMENT)), LONGEST_COMMENT).trim();
   const told = plain === "" ? [] : plain.split("\n").flatMap((line) => wrapped(line, width));
-  const lines = [
-    ...told.map((line) => line.replace(/^@/, "\\@")),
-    ...tags,
-  ].map((line) => line.replaceAll("*/", "*\\/"));
+  const lines = [...told.map((line) => line.replace(/^@/, "\\@")), ...tags].map((line) =>
+    line.replaceAll("*/", "*\\/"),
+  );
   const margin = "  ".repeat(indent);
   if (lines.length < 2) return lines.map((line) => `${margin}/** ${line} */`);
   return [`${margin}/**`, ...lines.map((line) => `${margin} * ${line}`.trimEnd()), `${margin} */`];
