@@ -6,7 +6,8 @@ import { commandTree } from "../../dist/faces/cli/command-line.js";
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;
 
-const MOST_EXAMPLES = 2;
+/** On the page. --help has all of them. */
+const MOST_EXAMPLES = 1;
 
 /** The options of a server that is typed. */
 const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
@@ -60,7 +61,9 @@ function described(command, heading) {
     ]),
     ...paragraphs.filter((each) => !sharedNotes.has(each)),
     list(inside.filter(isSmall).map(inOneLine)),
-    heading === "###" ? fenced("sh", examples.slice(0, MOST_EXAMPLES)) : "",
+    heading === "###"
+      ? fenced("sh", examples.slice(0, Math.max(MOST_EXAMPLES, usage.length - 1)))
+      : "",
     ...inside.filter((each) => !isSmall(each)).map((each) => described(each, `${heading}#`)),
   ]);
 }

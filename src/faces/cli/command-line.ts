@@ -15,7 +15,6 @@ import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { describeDoctor } from "./doctor/command.ts";
-import { examples } from "./examples.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
