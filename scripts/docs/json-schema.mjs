@@ -20,8 +20,11 @@ const COMPLETE_SERVER = {
       when({ [key]: { enum: URL_TRANSPORTS } }, { required: ["url"] }),
     ]),
     {
-      if: { required: ["command", "url"] },
-      then: { anyOf: [{ required: ["transport"] }, { required: ["type"] }] },
+      anyOf: [
+        { not: { required: ["command", "url"] } },
+        { required: ["transport"] },
+        { required: ["type"] },
+      ],
     },
   ],
 };
@@ -145,8 +148,8 @@ function reference(name) {
   return { allOf: [{ $ref: `#/definitions/${name}` }] };
 }
 
-function when(properties, then) {
-  return { if: { properties, required: Object.keys(properties) }, then };
+function when(properties, needed) {
+  return { anyOf: [{ not: { properties, required: Object.keys(properties) } }, needed] };
 }
 
 function has(key, schema) {
