@@ -12,15 +12,15 @@ const PAGE = "docs/configuration.md";
 
 /** The keys of a server, in the order of the page. `oauth` has a table of its own. */
 const SERVER_PARTS = {
-  connection: words(
+  connection: keysIn(
     "command args env cwd workingDir url headers auth oauth tls transport type allowInsecure allowPrivate enabled",
   ),
-  "start and stop": words(
+  "start and stop": keysIn(
     "timeout toolTimeout restartOnCrash maxRestarts lazy idleTimeout keepAlive scope protocol",
   ),
-  "tools of the server": words("toolPrefix include tools approval pins trusted framing"),
-  resources: words("resources resourceFilter resourceRefreshMs roots sampling"),
-  rates: words("rateLimit concurrency maxResultBytes maxMessageBytes provenance"),
+  "tools of the server": keysIn("toolPrefix include tools approval pins trusted framing"),
+  resources: keysIn("resources resourceFilter resourceRefreshMs roots sampling"),
+  rates: keysIn("rateLimit concurrency maxResultBytes maxMessageBytes provenance"),
 };
 
 const FILE_PARTS = {
@@ -156,7 +156,7 @@ function bytes(count) {
   return `${size} ${unit}`;
 }
 
-function words(text) {
+function keysIn(text) {
   return text.split(" ");
 }
 
