@@ -45,8 +45,8 @@ export interface DoctorContext {
   readonly hasDirectory: boolean;
   config(): Promise<DoctorConfig>;
   /**
-   * Starts the servers with the first use, or attaches to the gateway that runs. The same board for every group, closed
-   * when the last one is done.
+   * Attaches to the gateway that runs, or has a board on which nothing is started, with the first use. The same board for
+   * every group, closed when the last one is done.
    */
   board(): Promise<DoctorBoard>;
   /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
