@@ -63,17 +63,15 @@ async function examineAll(
   const progress = new Progress(servers.length, context);
   try {
     const shared = await gatewayBoard(source, context);
-    const work = boundedMap(servers, AT_A_TIME, (definition) =>
+    return await boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
-    context.waitFor(work);
-    return await work;
   } finally {
     progress.stop();
   }
 }
 
-/** Without a gateway, the board that all groups share is opened after this one: then it knows what each server has listed. */
+/** Undefined without a gateway: each server has a board of its own then. */
 async function gatewayBoard(
   source: ConfigSource,
   context: DoctorContext,
