@@ -2,10 +2,13 @@
 
 import { knownProviders, limitsOf } from "../../../agent/provider.ts";
 import { statusOffBoard } from "../../../board/untrusted-servers.ts";
+import type { ConfigSource } from "../../../config/find.ts";
 import { type AgentConfig, templateFor } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import type { ServerDefinition } from "../../../model/server-definition.ts";
 import { plural } from "../../../util/text.ts";
+import { findChannel } from "../attach/find-channel.ts";
+import { shortPath } from "../status/server-file-name.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding, FindingLevel } from "./finding.ts";
 import { examine, type Examined, examineShared } from "./servers/examine.ts";
@@ -21,9 +24,9 @@ export const serversGroup: CheckGroup = {
   async run(context) {
     const config = await context.config();
     if (config.kind !== "usable") return [];
-    const { agent } = config;
+    const { agent, source } = config;
     const options = judgeOptions(agent);
-    const examined = await examineAll(agent, context);
+    const examined = await examineAll(agent, source, context);
     const findings = [
       ...examined.flatMap((each) => judge(each, options)),
       ...(await findTogether(examined, agent, options, context)),
@@ -50,12 +53,16 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
 }
 
 /** In the order of the configuration. Servers of a file that nobody has trusted are not among them. */
-async function examineAll(agent: AgentConfig, context: DoctorContext): Promise<Examined[]> {
+async function examineAll(
+  agent: AgentConfig,
+  source: ConfigSource,
+  context: DoctorContext,
+): Promise<Examined[]> {
   const { server } = context;
   const servers = agent.servers.filter(({ name }) => server === undefined || server === name);
   const progress = new Progress(servers.length, context);
   try {
-    const shared = await gatewayBoard(context);
+    const shared = await gatewayBoard(source, context);
     return await boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
@@ -64,7 +71,13 @@ async function examineAll(agent: AgentConfig, context: DoctorContext): Promise<E
   }
 }
 
-async function gatewayBoard(context: DoctorContext): Promise<Board | undefined> {
+/** Undefined without a gateway: each server has a board of its own then. */
+async function gatewayBoard(
+  source: ConfigSource,
+  context: DoctorContext,
+): Promise<Board | undefined> {
+  const { kind } = await findChannel(source, context.quiet);
+  if (kind !== "attach") return undefined;
   const opened = await context.board();
   return opened.kind === "open" && opened.attachment !== undefined ? opened.board : undefined;
 }
@@ -77,14 +90,18 @@ async function examineOne(
   context: DoctorContext,
 ): Promise<Examined> {
   const { name, enabled } = definition;
+  const file = definition.from?.file ?? agent.file;
+  const entry =
+    file === undefined ? "its entry" : `its entry in ${shortPath(file, context.cli.io)}`;
   if (!enabled) {
-    return { definition, status: statusOffBoard(definition, { kind: "disabled" }), tools: [] };
+    const status = statusOffBoard(definition, { kind: "disabled" });
+    return { definition, entry, status, tools: [] };
   }
   const there = shared?.status().find((each) => each.name === name)?.state;
   if (shared !== undefined && there?.kind === "ready") {
-    return examineShared(definition, shared, context);
+    return { entry, ...(await examineShared(definition, shared, context)) };
   }
-  const examined = await examine(definition, agent, context);
+  const examined = { entry, ...(await examine(definition, agent, context)) };
   const isDown = there?.kind === "failed" || there?.kind === "backoff";
   return isDown ? { ...examined, gateway: { failure: there.error } } : examined;
 }
