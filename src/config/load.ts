@@ -186,7 +186,8 @@ function unknownAgent(agentId: string, ids: readonly string[]): Issue {
   const known =
     ids.length === 0 ? "the file defines no agents" : `known agents: ${ids.map(quote).join(", ")}`;
   const message = `there is no agent ${quote(agentId)}; ${known}`;
-  return atKey(["agents", "list"], message, closest(agentId, ids));
+  const remedy = "name one of these with --agent, or add it to agents.list";
+  return { ...atKey(["agents", "list"], message, closest(agentId, ids)), remedy };
 }
 
 /** Everything but the servers. */

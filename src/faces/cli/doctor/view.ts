@@ -93,7 +93,7 @@ function adviceOf(finding: Mended, { options }: View): string[] {
 }
 
 /** Names what it is about, unless the message does. */
-function sentence({ subject, message }: Finding): string {
+export function sentence({ subject, message }: Finding): string {
   return subject === undefined || message.includes(subject) ? message : `${subject}: ${message}`;
 }
 
