@@ -27,7 +27,7 @@ export type DoctorConfig =
   /** It cannot be read, is wrong, or is not trusted. */
   | { kind: "unusable"; error: PlugboardError };
 
-export type DoctorBoard =
+type DoctorBoard =
   | ({ kind: "open" } & OpenedBoard)
   /** `reason` is the rest of a sentence: `because …`. Another group has said what to do about it. */
   | { kind: "closed"; reason: string };
@@ -43,14 +43,14 @@ export interface DoctorContext {
   readonly home: string;
   /** False if the working directory is gone; then everything is as in the home directory. */
   readonly hasDirectory: boolean;
-  config(): Promise<DoctorConfig>;
+  readonly config: () => Promise<DoctorConfig>;
   /**
    * Attaches to the gateway that runs, or has a board on which nothing is started, with the first use. The same board for
    * every group, closed when the last one is done.
    */
-  board(): Promise<DoctorBoard>;
+  readonly board: () => Promise<DoctorBoard>;
   /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
-  editorPath(): Promise<EditorPath>;
+  readonly editorPath: () => Promise<EditorPath>;
 }
 
 /** Gives `use` a context, and stops what it has started. Rejects with UNKNOWN_SERVER for a server that is not there. */

@@ -11,14 +11,13 @@ function view(columns?: number, { env = {}, verbose = false } = {}) {
 }
 
 const ok = (message: string): Mended => ({ level: "ok", check: "c", message });
-const wrong = (level: "note" | "warning" | "broken", more: Partial<Mended> = {}): Mended =>
-  ({
-    level,
-    check: "c",
-    message: "the command npx is not found",
-    remedy: "install Node, then look at it: plugboard status docs",
-    ...more,
-  }) as Mended;
+const wrong = (level: "note" | "warning" | "broken", more: Partial<Mended> = {}): Mended => ({
+  level,
+  check: "c",
+  message: "the command npx is not found",
+  remedy: "install Node, then look at it: plugboard status docs",
+  ...more,
+});
 
 const plain = { env: { NO_COLOR: "1" } };
 

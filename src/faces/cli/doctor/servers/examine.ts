@@ -42,7 +42,7 @@ export interface Examined {
   gateway?: { failure?: PlugboardError };
 }
 
-export interface ExaminedContent {
+interface ExaminedContent {
   resources: number;
   prompts: number;
   /** Why one of the lists could not be had. */
