@@ -4,7 +4,7 @@ import type { CommandGrammar, OptionGrammar, Values } from "./grammar.ts";
 import type { KnownKey, KnownNames, KnownTool } from "./known-names.ts";
 
 /** What the shell completes itself, where we have nothing better. */
-export type ShellValues = "commands" | "directories" | "files";
+type ShellValues = "commands" | "directories" | "files";
 
 export interface Candidate {
   /** The whole word. One that ends with `=` or `/` goes on. */
