@@ -7,6 +7,26 @@ import { commandTree } from "../../dist/faces/cli/command-line.js";
 const SHARED_BY = 2;
 
 /** On the page. --help has all of them. */
+/** Where the docs test runs the examples of a command (test/docs/page.ts); by default in a home with two servers. */
+const SURROUNDINGS = {
+  acp: "home=empty",
+  add: "home=empty",
+  ask: "home=model",
+  call: "home=empty",
+  import: "home=applications",
+  login: 'home=empty, before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
+  openclaw: 'not-run="needs OpenClaw"',
+  record: "home=empty",
+  registry: 'not-run="asks the MCP registry"',
+  replay: "home=empty",
+  serve: "home=empty",
+  trace: "home=empty",
+  trust: "home=project",
+};
+
+/** Needs the MCP registry, or a bundle of yours, so it is in --help alone. */
+const ELSEWHERE = /\bio\.github\.|\.mcpb\b/;
+
 const MOST_EXAMPLES = 1;
 
 /** The options of a server that is typed. */
@@ -53,7 +73,7 @@ function described(command, heading) {
     `${heading} ${nameOf(command)}`,
     ...(usage.length === 1
       ? [`${code(usage[0])}: ${inline(command.description())}`]
-      : [sentence(inline(command.description())), fenced("text", usage)]),
+      : [sentence(inline(command.description())), list(usage.map(code))]),
     list([
       ...help.visibleArguments(command).filter(isTelling).map(argumentText),
       ...ownOptions(command).map(optionText),
@@ -61,11 +81,16 @@ function described(command, heading) {
     ]),
     ...paragraphs.filter((each) => !sharedNotes.has(each)),
     list(inside.filter(isSmall).map(inOneLine)),
-    heading === "###"
-      ? fenced("sh", examples.slice(0, Math.max(MOST_EXAMPLES, usage.length - 1)))
-      : "",
+    heading === "###" ? shownExamples(command, examples, usage) : "",
     ...inside.filter((each) => !isSmall(each)).map((each) => described(each, `${heading}#`)),
   ]);
+}
+
+function shownExamples(command, examples, usage) {
+  const runnable = examples.filter((each) => !ELSEWHERE.test(each));
+  const shown = runnable.slice(0, Math.max(MOST_EXAMPLES, usage.length - 1));
+  const directive = SURROUNDINGS[command.name()] ?? "home=servers";
+  return shown.length === 0 ? "" : blocks([`<!-- test: ${directive} -->`, fenced("sh", shown)]);
 }
 
 /** Its usage and its description say everything. */
