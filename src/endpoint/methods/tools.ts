@@ -317,7 +317,9 @@ function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
   const { client } = exchange;
   exchange.failure = failure;
-  if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
+  if (failure?.code === "UNKNOWN_TOOL") {
+    return refuse(RPC.invalidParams, failure.message, { code: failure.code });
+  }
   const { serverError } = failure ?? {};
   // Only the client can do something about it.
   if (client.era === "modern" && serverError?.code === RPC.missingCapability) {

@@ -113,6 +113,9 @@ export async function callTool(
   }
 }
 
+const WAIT_LONGER =
+  'if it needs more time, give --timeout <ms>, or raise "toolTimeout" for its server';
+
 /** Errors go to stderr: what a script reads from stdout is always a result. */
 async function printOutcome(
   outcome: CallOutcome,
@@ -133,7 +136,8 @@ async function printOutcome(
   if (failure === undefined) {
     return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
   }
-  const { code, hint } = failure;
+  const { code } = failure;
+  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : undefined);
   screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
   const lines = hint === undefined ? [] : hintLines(hint, options);
   for (const line of [...lines, moreLine(code)]) screen.note(line);
