@@ -413,7 +413,7 @@ describe("an unknown agent", () => {
   it("is one of the mistakes where the file has others", async () => {
     expect(await messagesOf("{ x: 1, agents: { list: [{ id: 'a' }] } }", "b")).toEqual([
       expect.stringContaining("unknown key"),
-      'FILE:1:11  agents.list  there is no agent "b"; known agents: "a"',
+      'FILE:1:19  agents.list  there is no agent "b"; known agents: "a"',
     ]);
   });
 

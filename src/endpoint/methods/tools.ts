@@ -95,7 +95,8 @@ export class ServedTools {
     if (typeof name !== "string" || !onlyForApps.has(name) || showsApps(capabilities)) {
       return undefined;
     }
-    return refuse(RPC.invalidParams, `there is no tool named '${name}'`);
+    const message = `there is no tool named '${name}'`;
+    return refuse(RPC.invalidParams, message, { code: "UNKNOWN_TOOL" });
   }
 
   #current(): ToolLists {

@@ -245,7 +245,7 @@ describe("an editor that misbehaves", () => {
     [
       "answers with something else",
       { "server/discover": "hello" },
-      "the server's answer to discover is malformed [backoff]",
+      "the server's answer to server/discover is malformed [backoff]",
     ],
     [
       "never answers",

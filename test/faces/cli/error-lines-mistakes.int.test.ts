@@ -180,25 +180,23 @@ it.each<[what: string, line: string, shown: string[]]>([
   expect({ code, stdout, lines }).toEqual({ code: 2, stdout: "", lines: shown });
 });
 
-it.each<[what: string, config: object, problem: string]>([
-  ["a key", { agnets: {} }, '1:2  agnets  unknown key; did you mean "agents"?'],
+const files = (server: object): object => ({ mcp: { servers: { files: server } } });
+
+it.each<[what: string, defaults: object, problem: string]>([
+  ["a key", { modle: "a/b" }, 'agents.defaults.modle  unknown key; did you mean "model"?'],
   [
     "the key of a server",
-    { mcpServers: { files: { comand: "npx" } } },
-    '1:26  mcpServers.files.comand  unknown key; did you mean "command"?',
+    files({ command: "npx", agrs: [] }),
+    'agents.defaults.mcp.servers.files.agrs  unknown key; did you mean "args"?',
   ],
   [
     "a secret provider",
-    { mcpServers: { files: { command: "npx", env: { KEY: "secret://gpc/key" } } } },
+    files({ command: "npx", env: { KEY: "secret://gpc/key" } }),
     'did you mean "gcp"?',
   ],
-  [
-    "a choice",
-    { mcpServers: { files: { command: "npx", pins: "blok" } } },
-    'did you mean "block"?',
-  ],
-])("somebody who mistypes %s in a file is told where", async (_, config, problem) => {
-  const file = scratch.file("board.json", config);
+  ["a choice", files({ command: "npx", pins: "blok" }), 'did you mean "block"?'],
+])("somebody who mistypes %s in a file is told where", async (_, defaults, problem) => {
+  const file = scratch.file("board.json", { agents: { defaults } });
   const { code, stdout, stderr } = await scratch.run(["--config", "board.json", "status"]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   const [first, second, ...rest] = stderr.trimEnd().split("\n");
