@@ -6,7 +6,6 @@ import { commandTree } from "../../dist/faces/cli/command-line.js";
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;
 
-/** On the page. --help has all of them. */
 /** Where the docs test runs the examples of a command (test/docs/page.ts); by default in a home with two servers. */
 const SURROUNDINGS = {
   acp: "home=empty",
@@ -27,6 +26,7 @@ const SURROUNDINGS = {
 /** Needs the MCP registry, or a bundle of yours, so it is in --help alone. */
 const ELSEWHERE = /\bio\.github\.|\.mcpb\b/;
 
+/** On the page. --help has all of them. */
 const MOST_EXAMPLES = 1;
 
 /** The options of a server that is typed. */

@@ -11,6 +11,14 @@ export function allowManyListeners(signal: AbortSignal): void {
   setMaxListeners(0, signal);
 }
 
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** Settles like the promise, or rejects with `reason()` as soon as the signal aborts. Leaves no listener behind. */
 export async function untilAborted<T>(
   promise: Promise<T>,

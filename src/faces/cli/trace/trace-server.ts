@@ -1,22 +1,23 @@
 // Traces one server for a command: that of the gateway which runs, or one that the command starts; until the command is
 // interrupted, or for the time of one call.
 
-import { resultText } from "../call/result.ts";
-import { makeCall } from "../call/call.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
+import type { RunningGateway } from "../../../state/running-gateway.ts";
+import { aborted } from "../../../util/abort.ts";
+import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 import { withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
+import { makeCall } from "../call/call.ts";
+import { resultText } from "../call/result.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { findSource, withBoard } from "../open.ts";
 import { readArguments } from "../read-arguments.ts";
 import type { TracedCall } from "./command.ts";
-import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
-import type { Board } from "../../../model/board.ts";
-import { PlugboardError } from "../../../model/errors.ts";
-import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
-import type { RunningGateway } from "../../../state/running-gateway.ts";
-import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 
 export interface TraceServerOptions extends Pick<TraceOptions, "maxSize"> {
   /** Gets each entry. */
@@ -54,10 +55,10 @@ export async function traceServer(
     const end = board.trace(listener, { ...(maxSize !== undefined && { maxSize }) });
     try {
       if (tool === undefined) {
-        await Promise.race([board.refresh(), untilAborted(context.signal)]);
+        await Promise.race([board.refresh(), aborted(context.signal)]);
         if (!context.signal.aborted) requireReady(board, name);
         options.onFollow?.();
-        await untilAborted(context.signal);
+        await aborted(context.signal);
         return EXIT.ok;
       }
       await untilInterrupted(board.refresh(), context.signal);
@@ -109,11 +110,4 @@ function requireReady(board: Pick<Board, "status">, server: string): void {
     message,
     { server, ...((state.kind === "disabled" || "remedy" in state) && { hint }) },
   );
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
