@@ -93,8 +93,7 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   if (target.kind === "stdio" && code === "TIMEOUT") return patience(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
-    if (program !== undefined)
-      return `install ${program}, or write its full path into "command" of ${entry}`;
+    return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
   const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
   if (variables !== undefined) {
