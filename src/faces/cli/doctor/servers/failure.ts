@@ -98,7 +98,7 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
   if (variables !== undefined) {
     const names = variables.split(/ and | or /).map((each) => `"${each}": "…"`);
-    return `add to ${entry}; the variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
+    return `add this to ${entry}; variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
   }
   if (hint !== undefined) return hint;
   if (code === "UNSUPPORTED_VERSION") return "update the server: it speaks another version of MCP";

@@ -212,7 +212,7 @@ describe("a server that failed", () => {
       },
       {},
       "exits-at-start",
-      'add to its entry in board.json; the variables of your shell are not passed on by themselves:\n  "env": { "A_KEY": "…", "B_KEY": "…" }',
+      'add this to its entry in board.json; variables of your shell are not passed on by themselves:\n  "env": { "A_KEY": "…", "B_KEY": "…" }',
     ],
     [
       "while it was downloaded",
