@@ -13,7 +13,8 @@ const SURROUNDINGS = {
   ask: "home=model",
   call: "home=empty",
   import: "home=applications",
-  login: 'home=empty, before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
+  login:
+    'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
   openclaw: 'not-run="needs OpenClaw"',
   record: "home=empty",
   registry: 'not-run="asks the MCP registry"',
@@ -143,14 +144,16 @@ function paragraph(section) {
   }
   return blocks(
     parts.map(({ kind, lines }) =>
-      kind === "code"
-        ? fenced(
-            "text",
-            lines.map((line) => line.slice(2)),
-          )
-        : inline(lines.join(" ")),
+      kind === "code" ? shownLines(lines.map((line) => line.slice(2))) : inline(lines.join(" ")),
     ),
   );
+}
+
+/** Commands among the notes are for a shell's own files. */
+function shownLines(lines) {
+  if (!lines.some((line) => line.startsWith("plugboard "))) return fenced("text", lines);
+  const directive = '<!-- test: not-run="changes the files of your shell" -->';
+  return blocks([directive, fenced("sh", lines)]);
 }
 
 function indentedLines(section) {

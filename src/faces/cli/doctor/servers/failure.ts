@@ -93,13 +93,12 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   if (target.kind === "stdio" && code === "TIMEOUT") return timeoutRemedy(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
-    if (program !== undefined)
-      return `install ${program}, or write its full path into "command" of ${entry}`;
+    return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
   const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
   if (variables !== undefined) {
     const names = variables.split(/ and | or /).map((each) => `"${each}": "…"`);
-    return `add to ${entry}; the variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
+    return `add this to ${entry}; variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
   }
   if (hint !== undefined) return hint;
   if (code === "UNSUPPORTED_VERSION") return "update the server: it speaks another version of MCP";

@@ -179,8 +179,8 @@ function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions):
   const written = (prefix: string, tool: Tool): string =>
     toolNames.replaceAll("{server}", () => prefix).replaceAll("{tool}", () => ownName(tool));
   const changed = tools.filter((tool) => written(toolPrefix, tool) !== tool.name);
-  const [first] = changed;
-  if (first === undefined) return [];
+  const [shortest] = changed.toSorted((a, b) => ownName(a).length - ownName(b).length);
+  if (shortest === undefined) return [];
   const isTooLong = (prefix: string, tool: Tool): boolean =>
     written(prefix, tool).length > toolNameLength;
   const cut = changed.filter((tool) => isTooLong(toolPrefix, tool));
@@ -202,7 +202,7 @@ function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions):
       remedy:
         mended.length > 0
           ? `write "toolPrefix": "${short}" into ${entry}: that stands before its tools instead of its name`
-          : `in rules, write ${subject}/${shownName(first)}; there is nothing else to do`,
+          : `there is nothing to do; in rules, a tool has the name that its server gives it: ${subject}/${shownName(shortest)}`,
     },
   ];
 }
