@@ -33,11 +33,18 @@ const MOST_EXAMPLES = 1;
 /** The options of a server that is typed. */
 const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
 
-/** What is typed, in a text of --help: an option, or something with characters that Markdown would take for its own. */
-const CODE = /(?<![\w`])(?:--[\w-]+(?: <[^>]+>)?|[^\s`(]*[<*_${}][^\s`]*?)(?=[.,;:)]*(?:\s|$))/g;
-
 const program = commandTree();
 const help = program.createHelp();
+
+/**
+ * What is typed, in a text of --help: a command with its options, an option, or something with characters that Markdown
+ * would take for its own.
+ */
+const COMMAND = `plugboard (?:${program.commands.map((each) => each.name()).join("|")})`;
+const CODE = new RegExp(
+  `(?<![\\w\`])(?:${COMMAND}(?: --[\\w-]+| -- …)*|--[\\w-]+(?: <[^>]+>)?|[^\\s\`(]*[<*_\${}][^\\s\`]*?)(?=[.,;:)]*(?:\\s|$))`,
+  "g",
+);
 const all = withSubcommands(program);
 const sharedOptions = shared(all.flatMap(visibleOptions), optionText);
 const sharedNotes = shared(

@@ -32,12 +32,12 @@ export async function untilAborted<T>(
     throw reason();
   }
   let onAbort: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
+  const interrupted = new Promise<never>((_, reject) => {
     onAbort = () => reject(reason());
     signal.addEventListener("abort", onAbort, { once: true });
   });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([promise, interrupted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
