@@ -45,10 +45,10 @@ const EXAMPLES: Record<string, RegExp[]> = {
 };
 
 it("every example is tested, and every one is listed in its README", async () => {
-  const files = await readdir(`${root}examples`);
-  expect(files.filter((name) => name.endsWith(".mjs")).toSorted()).toEqual(
-    Object.keys(EXAMPLES).toSorted(),
-  );
+  const files = (await readdir(`${root}examples`)).filter((name) => name.endsWith(".mjs"));
+  expect(files.toSorted()).toEqual(Object.keys(EXAMPLES).toSorted());
+  const page = await readFile(`${root}examples/README.md`, "utf8");
+  expect(files.filter((name) => !page.includes(`(${name})`))).toEqual([]);
 });
 
 it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {

@@ -75,13 +75,13 @@ const STARTERS = ["node", "npx", "uvx", "uv", "docker", "python3"];
 
 /** `env` is that of the terminal. */
 export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[] {
-  const { desktop, withShell, shell, problem } = editor;
+  const { withShell, shell, problem } = editor;
   if (problem !== undefined) {
     return [
       {
         level: "warning",
         check: "editor-path",
-        message: `${problem}; in an editor, plugboard acp has only the PATH of the desktop`,
+        message: `${problem}; in an application that is started from the desktop, your servers have only the PATH of the desktop`,
         remedy: `find out what keeps the start files of ${shell} from coming to an end, or write the full path of each command into the configuration`,
       },
     ];
@@ -89,7 +89,6 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
   const has = (PATH: string, name: string): boolean => isOnPath(name, { PATH }, process.platform);
   const here = STARTERS.filter((name) => isOnPath(name, env, process.platform));
   const missing = here.filter((name) => !has(withShell, name));
-  const short = here.filter((name) => has(withShell, name) && !has(desktop, name));
   if (missing.length > 0 && shell !== undefined) {
     const [them, they] = missing.length === 1 ? ["it", "it is"] : ["them", "they are"];
     return [
@@ -101,22 +100,11 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
       },
     ];
   }
-  if (short.length > 0) {
-    return [
-      {
-        level: "note",
-        check: "editor-path",
-        message: `applications that are started from the desktop do not find ${inWords(short)} by themselves; plugboard acp asks ${shell} for the PATH, plugboard serve does not`,
-        remedy:
-          "if a server does not start in such an application, write the full path of its command into the configuration",
-      },
-    ];
-  }
   return [
     {
       level: "ok",
       check: "editor-path",
-      message: "editors find the same programs as this terminal",
+      message: "servers find the same programs in an editor as in this terminal",
     },
   ];
 }
