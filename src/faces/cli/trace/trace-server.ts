@@ -56,13 +56,13 @@ export async function traceServer(
     try {
       if (tool === undefined) {
         await Promise.race([board.refresh(), aborted(context.signal)]);
-        if (!context.signal.aborted) requireReady(board, name);
+        if (!context.signal.aborted) requireStarted(board, name);
         options.onFollow?.();
         await aborted(context.signal);
         return EXIT.ok;
       }
       await untilInterrupted(board.refresh(), context.signal);
-      requireReady(board, name);
+      requireStarted(board, name);
       const { outcome } = await makeCall(board, `${name}/${tool}`, args, context);
       if (outcome.failure !== undefined) {
         const text = plainText(resultText(outcome)).trimEnd();
@@ -98,16 +98,28 @@ async function followGateway(
 }
 
 /** Throws why the server did not start. The trace has shown how. */
-function requireReady(board: Pick<Board, "status">, server: string): void {
+function requireStarted(board: Pick<Board, "status">, server: string): void {
   const state = board.status().find(({ name }) => name === server)?.state;
-  if (state === undefined || state.kind === "ready" || state.kind === "idle") return;
-  if ("error" in state) throw state.error;
-  const message = `'${oneLine(server)}' is ${state.kind}`;
-  const enable = `to enable it: plugboard enable ${shellWord(server)}`;
-  const hint = "remedy" in state ? state.remedy : enable;
-  throw new PlugboardError(
-    state.kind === "needs-auth" ? "NEEDS_AUTH" : "SERVER_UNAVAILABLE",
-    message,
-    { server, ...((state.kind === "disabled" || "remedy" in state) && { hint }) },
-  );
+  const name = `'${oneLine(server)}'`;
+  switch (state?.kind) {
+    case undefined:
+    case "ready":
+    case "idle":
+      return;
+    case "failed":
+    case "backoff":
+      throw state.error;
+    case "needs-auth":
+      throw new PlugboardError("NEEDS_AUTH", `${name} did not let you in`, {
+        server,
+        hint: state.remedy,
+      });
+    case "disabled":
+      throw new PlugboardError("SERVER_UNAVAILABLE", `${name} is disabled`, {
+        server,
+        hint: `to enable it: plugboard enable ${shellWord(server)}`,
+      });
+    default:
+      throw new PlugboardError("SERVER_UNAVAILABLE", `${name} did not become ready`, { server });
+  }
 }
