@@ -80,7 +80,6 @@ it("without a tool, it follows the gateway that runs, or a server of its own, un
   trace.events.emit("SIGINT");
   const { code, stdout } = await trace.done;
   expect(code).toBe(0);
-  // The gateway's server may still have been starting.
   expect(outline(stdout)).toContainEqual(expect.stringMatching(/^→ tools\/call /));
   expect(stdout).not.toContain(secret);
 
