@@ -6,13 +6,19 @@ import { dirname, join, relative, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 /**
- * What the first module needs; what completes a word; the small program of a session; what runs until a call to a running
- * gateway is sent; what most other commands need. Each becomes one file, with what it imports. What several
- * of them need has a file of its own, so that a call does not load what completes a word.
+ * What the first module needs, and what both a call and completion need; what completes a word; the small program of a
+ * session; what runs until a call to a running gateway is sent; what most other commands need. Each becomes one file, with
+ * what it imports.
  */
 const GROUPS = {
-  first: ["util/system-problem.js", "util/version.js", "util/first-line.js"],
-  shared: ["config/find.js", "faces/cli/io.js", "state/json-file.js"],
+  first: [
+    "util/system-problem.js",
+    "util/version.js",
+    "util/first-line.js",
+    "config/find.js",
+    "faces/cli/io.js",
+    "state/json-file.js",
+  ],
   completion: ["faces/cli/completion/complete.js"],
   attached: ["faces/cli/serve/attached.js"],
   start: ["faces/cli/main.js", "faces/cli/call/call.js"],

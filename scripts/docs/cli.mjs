@@ -6,7 +6,29 @@ import { commandTree } from "../../dist/faces/cli/command-line.js";
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;
 
-const MOST_EXAMPLES = 2;
+/** On the page. --help has all of them. */
+/** Where the docs test runs the examples of a command (test/docs/page.ts); by default in a home with two servers. */
+const SURROUNDINGS = {
+  acp: "home=empty",
+  add: "home=empty",
+  ask: "home=model",
+  call: "home=empty",
+  import: "home=applications",
+  login:
+    'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
+  openclaw: 'not-run="needs OpenClaw"',
+  record: "home=empty",
+  registry: 'not-run="asks the MCP registry"',
+  replay: "home=empty",
+  serve: "home=empty",
+  trace: "home=empty",
+  trust: "home=project",
+};
+
+/** Needs the MCP registry, or a bundle of yours, so it is in --help alone. */
+const ELSEWHERE = /\bio\.github\.|\.mcpb\b/;
+
+const MOST_EXAMPLES = 1;
 
 /** The options of a server that is typed. */
 const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
@@ -52,7 +74,7 @@ function described(command, heading) {
     `${heading} ${nameOf(command)}`,
     ...(usage.length === 1
       ? [`${code(usage[0])}: ${inline(command.description())}`]
-      : [sentence(inline(command.description())), fenced("text", usage)]),
+      : [sentence(inline(command.description())), list(usage.map(code))]),
     list([
       ...help.visibleArguments(command).filter(isTelling).map(argumentText),
       ...ownOptions(command).map(optionText),
@@ -60,9 +82,16 @@ function described(command, heading) {
     ]),
     ...paragraphs.filter((each) => !sharedNotes.has(each)),
     list(inside.filter(isSmall).map(inOneLine)),
-    heading === "###" ? fenced("sh", examples.slice(0, MOST_EXAMPLES)) : "",
+    heading === "###" ? shownExamples(command, examples, usage) : "",
     ...inside.filter((each) => !isSmall(each)).map((each) => described(each, `${heading}#`)),
   ]);
+}
+
+function shownExamples(command, examples, usage) {
+  const runnable = examples.filter((each) => !ELSEWHERE.test(each));
+  const shown = runnable.slice(0, Math.max(MOST_EXAMPLES, usage.length - 1));
+  const directive = SURROUNDINGS[command.name()] ?? "home=servers";
+  return shown.length === 0 ? "" : blocks([`<!-- test: ${directive} -->`, fenced("sh", shown)]);
 }
 
 /** Its usage and its description say everything. */
@@ -115,14 +144,16 @@ function paragraph(section) {
   }
   return blocks(
     parts.map(({ kind, lines }) =>
-      kind === "code"
-        ? fenced(
-            "text",
-            lines.map((line) => line.slice(2)),
-          )
-        : inline(lines.join(" ")),
+      kind === "code" ? shownLines(lines.map((line) => line.slice(2))) : inline(lines.join(" ")),
     ),
   );
+}
+
+/** Commands among the notes are for a shell's own files. */
+function shownLines(lines) {
+  if (!lines.some((line) => line.startsWith("plugboard "))) return fenced("text", lines);
+  const directive = '<!-- test: not-run="changes the files of your shell" -->';
+  return blocks([directive, fenced("sh", lines)]);
 }
 
 function indentedLines(section) {

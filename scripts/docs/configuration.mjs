@@ -12,19 +12,15 @@ const PAGE = "docs/configuration.md";
 
 /** The keys of a server, in the order of the page. `oauth` has a table of its own. */
 const SERVER_PARTS = {
-  connection: [
-    ...["command", "args", "env", "cwd", "workingDir", "url", "headers", "auth", "oauth", "tls"],
-    ...["transport", "type", "allowInsecure", "allowPrivate", "enabled"],
-  ],
-  "start and stop": [
-    ...["timeout", "toolTimeout", "restartOnCrash", "maxRestarts", "lazy", "idleTimeout"],
-    ...["keepAlive", "scope", "protocol"],
-  ],
-  "tools of the server": [
-    ...["toolPrefix", "include", "tools", "approval", "pins", "trusted", "framing"],
-  ],
-  resources: ["resources", "resourceFilter", "resourceRefreshMs", "roots", "sampling"],
-  rates: ["rateLimit", "concurrency", "maxResultBytes", "maxMessageBytes", "provenance"],
+  connection: keysIn(
+    "command args env cwd workingDir url headers auth oauth tls transport type allowInsecure allowPrivate enabled",
+  ),
+  "start and stop": keysIn(
+    "timeout toolTimeout restartOnCrash maxRestarts lazy idleTimeout keepAlive scope protocol",
+  ),
+  "tools of the server": keysIn("toolPrefix include tools approval pins trusted framing"),
+  resources: keysIn("resources resourceFilter resourceRefreshMs roots sampling"),
+  rates: keysIn("rateLimit concurrency maxResultBytes maxMessageBytes provenance"),
 };
 
 const FILE_PARTS = {
@@ -54,8 +50,8 @@ export function generate() {
 }
 
 function partsOf(keys, parts) {
-  const listed = Object.values(parts).flat();
-  const missing = Object.keys(keys).filter((key) => !listed.includes(key));
+  const listed = new Set(Object.values(parts).flat());
+  const missing = Object.keys(keys).filter((key) => !listed.has(key));
   if (missing.length > 0) throw new Error(`${PAGE} has no table for ${missing.join(", ")}`);
   return Object.entries(parts).map(([part, names]) => ({
     part,
@@ -158,6 +154,10 @@ function bytes(count) {
     [size, unit] = [size / KIBIBYTE, larger];
   }
   return `${size} ${unit}`;
+}
+
+function keysIn(text) {
+  return text.split(" ");
 }
 
 function code(text) {

@@ -12,32 +12,38 @@ import {
 const URL_TRANSPORTS = ["http", "sse", "streamable-http"];
 
 /** What the keys of a server need of each other, as src/config/schema/servers.ts checks it. */
-const COMPLETE_SERVER = {
-  anyOf: [{ required: ["command"] }, { required: ["url"] }],
-  allOf: [
-    ...["transport", "type"].flatMap((key) => [
-      when({ [key]: { const: "stdio" } }, { required: ["command"] }),
-      when({ [key]: { enum: URL_TRANSPORTS } }, { required: ["url"] }),
-    ]),
-    {
-      if: { required: ["command", "url"] },
-      then: { anyOf: [{ required: ["transport"] }, { required: ["type"] }] },
-    },
-  ],
-};
+const COMPLETE_SERVER = [
+  refused([lacks("command"), lacks("url")], 'A server needs a "command" or a "url".'),
+  ...["transport", "type"].flatMap((key) => [
+    refused(
+      [has(key, { const: "stdio" }), lacks("command")],
+      'A server with the transport stdio needs a "command".',
+    ),
+    refused(
+      [has(key, { enum: URL_TRANSPORTS }), lacks("url")],
+      'A server with this transport needs a "url".',
+    ),
+  ]),
+  refused(
+    [has("command"), has("url"), lacks("transport"), lacks("type")],
+    'A server has a "command" or a "url", or a "transport" that says which counts.',
+  ),
+];
 
 /** What keys of the whole file need of each other. */
-const WHOLE_FILE = {
-  allOf: [
-    { not: { required: ["mcpServers", "servers"] } },
-    ...["mcpServers", "servers"].map((key) => ({
-      not: {
-        allOf: [has(key, {}), has("agents", has("defaults", has("mcp", has("servers", {}))))],
-      },
-    })),
-    { properties: { gateway: { dependencies: { jwt: ["publicUrl"] } } } },
-  ],
-};
+const WHOLE_FILE = [
+  refused([has("mcpServers"), has("servers")], '"mcpServers" and "servers" mean the same.'),
+  ...["mcpServers", "servers"].map((key) =>
+    refused(
+      [has(key), has("agents", has("defaults", has("mcp", has("servers"))))],
+      `"${key}" and "agents.defaults.mcp.servers" mean the same.`,
+    ),
+  ),
+  refused(
+    [has("gateway", { allOf: [has("jwt"), lacks("publicUrl")] })],
+    '"gateway.jwt" needs "gateway.publicUrl".',
+  ),
+];
 
 export function generate() {
   return [{ file: "plugboard.schema.json", text: JSON.stringify(jsonSchema(), null, 2) }];
@@ -52,9 +58,9 @@ function jsonSchema() {
     allowComments: true,
     allowTrailingCommas: true,
     ...objectOf(rootSchema.shape),
-    ...WHOLE_FILE,
+    allOf: WHOLE_FILE,
     definitions: {
-      server: { allOf: [reference("serverKeys"), COMPLETE_SERVER] },
+      server: { allOf: [reference("serverKeys"), ...COMPLETE_SERVER] },
       // What lies over a server of the defaults needs only the keys that it changes.
       ownServer: reference("serverKeys"),
       serverKeys: objectOf(serverSchema.shape),
@@ -73,14 +79,16 @@ function toJsonSchema({ shape, description }, isOfAgent = false) {
   };
 }
 
-/** Editors show neither the default nor the unit by themselves. */
+/** Editors show neither the default nor the unit by themselves, and no Markdown. */
 function sentences({ text, default: value, otherwise }, { unit }) {
-  const shown = otherwise ?? (value === undefined ? undefined : `\`${JSON.stringify(value)}\``);
+  const shown = otherwise ?? (value === undefined ? undefined : JSON.stringify(value));
   return [
     text,
     ...(unit === undefined ? [] : [`In ${unit}.`]),
     ...(shown === undefined ? [] : [`Default: ${shown}.`]),
-  ].join(" ");
+  ]
+    .join(" ")
+    .replaceAll("`", "");
 }
 
 function bodyOf(shape, isOfAgent) {
@@ -145,10 +153,15 @@ function reference(name) {
   return { allOf: [{ $ref: `#/definitions/${name}` }] };
 }
 
-function when(properties, then) {
-  return { if: { properties, required: Object.keys(properties) }, then };
+/** `message` is for VS Code, and editors with its language server. */
+function refused(schemas, message) {
+  return { not: { allOf: schemas }, errorMessage: message };
 }
 
-function has(key, schema) {
+function has(key, schema = {}) {
   return { required: [key], properties: { [key]: schema } };
+}
+
+function lacks(key) {
+  return { not: { required: [key] } };
 }

@@ -20,12 +20,16 @@ export type ProviderAnswer =
 const PATIENCE_MS = 5000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Rejects as `openModel` does, where the provider cannot even be asked. */
-export async function askProvider(id: string, options: ModelOptions): Promise<ProviderAnswer> {
+/** Rejects as `openModel` does, where the provider cannot even be asked. Aborting `signal` ends the wait. */
+export async function askProvider(
+  id: string,
+  options: ModelOptions,
+  signal?: AbortSignal,
+): Promise<ProviderAnswer> {
   const opened = await openProvider(id, options);
   const { clock = systemClock } = options;
   try {
-    return await ask(opened, clock);
+    return await ask(opened, clock, signal);
   } catch (error) {
     const reason = opened.redact(oneLine(errorMessage(error), 300));
     return { kind: "unreachable", reason };
@@ -41,14 +45,18 @@ interface Question {
   isList: boolean;
 }
 
-async function ask(opened: OpenedProvider, clock: Clock): Promise<ProviderAnswer> {
+async function ask(
+  opened: OpenedProvider,
+  clock: Clock,
+  unless: AbortSignal = new AbortController().signal,
+): Promise<ProviderAnswer> {
   const { url, headers, isList } = questionFor(opened);
   const controller = new AbortController();
   const timer = clock.after(PATIENCE_MS, () =>
     controller.abort(new Error(`it did not answer within ${PATIENCE_MS / 1000} s`)),
   );
   try {
-    const { signal } = controller;
+    const signal = AbortSignal.any([controller.signal, unless]);
     const response = await opened.fetch(url, { method: "GET", headers, signal });
     const { status } = response;
     const text = await readText(response);

@@ -337,7 +337,14 @@ function noSignIn(
   }
   if (status === 403 || status >= 500) {
     const message = `'${server}' answers with HTTP ${status}, and does not say how to sign in`;
-    return new PlugboardError("HTTP_STATUS", message, { server, status });
+    const hint =
+      status === 403
+        ? "it refuses this machine or its credentials; ask its operator for access"
+        : "the server has a fault; try again later";
+    return new PlugboardError("HTTP_STATUS", message, { server, status, hint });
   }
-  return new PlugboardError("UNSUPPORTED", `'${server}' does not require a sign-in`, { server });
+  return new PlugboardError("UNSUPPORTED", `'${server}' does not require a sign-in`, {
+    server,
+    hint: "use it as it is",
+  });
 }

@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { type OAuthSettings, signInHint } from "../model/authorization.ts";
 import { PlugboardError } from "../model/errors.ts";
+import { errorCode } from "../util/error-code.ts";
 import { signInError } from "./sign-in-error.ts";
 import { type AuthStore, type Discovery, keyOf } from "./store.ts";
 
@@ -147,8 +148,11 @@ async function pem(given: string): Promise<string> {
   try {
     return await readFile(given, "utf8");
   } catch (error) {
-    throw new PlugboardError("UNRESOLVED_VALUE", "the file of oauth.privateKey cannot be read", {
+    // Without the path: somebody may have written the key itself.
+    const message = `the file of oauth.privateKey cannot be read (${errorCode(error) ?? "unknown error"})`;
+    throw new PlugboardError("UNRESOLVED_VALUE", message, {
       cause: error,
+      hint: "correct its path; a relative one is relative to the configuration file",
       permanent: true,
     });
   }

@@ -8,6 +8,7 @@ import {
   SERVER_LOG_LEVELS,
   type ServerLogLevel,
 } from "../model/server-log.ts";
+import { closest } from "../util/closest.ts";
 import { asText, oneLine } from "../util/text.ts";
 
 export class BoardLogLevel implements LogLevelSource {
@@ -31,8 +32,11 @@ export class BoardLogLevel implements LogLevelSource {
   /** Throws INVALID_ARGUMENTS. Without a level, only the board's own counts. */
   set(level: ServerLogLevel | undefined): void {
     if (level !== undefined && !SERVER_LOG_LEVELS.includes(level)) {
-      const message = `there is no log level '${oneLine(asText(level), 40)}'; expected ${SERVER_LOG_LEVELS.join(", ")}`;
-      throw new PlugboardError("INVALID_ARGUMENTS", message);
+      const given = oneLine(asText(level), 40);
+      const meant = closest(given, SERVER_LOG_LEVELS);
+      const message = `there is no log level '${given}'; expected ${SERVER_LOG_LEVELS.join(", ")}`;
+      const hint = meant && `did you mean '${meant}'?`;
+      throw new PlugboardError("INVALID_ARGUMENTS", message, { hint });
     }
     this.#want(this, level);
     if (this.#base !== undefined) this.#base.#want(this, level);

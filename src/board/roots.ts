@@ -139,6 +139,7 @@ function toRoot(given: string, cwd: string): Root {
     return { uri: href, name: basename(path) || path };
   } catch (error) {
     throw new PlugboardError("INVALID_ARGUMENTS", `'${given}' is not a directory on this machine`, {
+      hint: "give a path, or a file: URL without a host",
       cause: error,
     });
   }
@@ -150,6 +151,11 @@ function asConfigured(given: string, cwd: string, server: string): Root {
     return toRoot(given, cwd);
   } catch (cause) {
     const message = `roots has an entry that is not a directory on this machine`;
-    throw new PlugboardError("CONFIG_INVALID", message, { cause, server, permanent: true });
+    throw new PlugboardError("CONFIG_INVALID", message, {
+      cause,
+      server,
+      permanent: true,
+      hint: 'write paths into "roots", as in ["./docs"]',
+    });
   }
 }

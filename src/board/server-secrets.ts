@@ -157,7 +157,8 @@ const UNPROTECTED = "is too short or too common to protect";
 
 function notForSessions(server: string, [first]: readonly NeededSecret[]): PlugboardError {
   const message = `${first?.key} refers to a secret, which servers of a session do not get`;
-  return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true });
+  const hint = "put the server into the configuration, or send the value itself";
+  return new PlugboardError("CONFIG_INVALID", message, { server, permanent: true, hint });
 }
 
 /** Keys without a value are left out of a status: people print it as JSON and compare it. */

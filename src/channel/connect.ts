@@ -5,6 +5,7 @@ import { cancelled, PlugboardError } from "../model/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../model/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
+import { errorMessage } from "../util/error-message.ts";
 import { readFirstLine } from "../util/first-line.ts";
 import { isSameSecret } from "../util/same-secret.ts";
 import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
@@ -87,7 +88,7 @@ function readAnswer(
 function unreachable(path: string, error: unknown): PlugboardError {
   const isGone = hasErrorCode(error, "ENOENT", "ECONNREFUSED");
   if (isGone) return unavailable(`no gateway listens at ${path}`);
-  return unavailable(`the gateway at ${path} cannot be reached: ${String(error)}`);
+  return unavailable(`the gateway at ${path} cannot be reached: ${errorMessage(error)}`);
 }
 
 function noGateway(path: string): PlugboardError {

@@ -68,7 +68,7 @@ export function configInvalid(problems: readonly ConfigProblem[], cause?: unknow
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   const lines = problems.slice(0, MOST_LISTED).map((problem) => `  ${formatProblem(problem)}`);
   if (problems.length > MOST_LISTED) lines.push(`  … and ${problems.length - MOST_LISTED} more`);
-  const message = `The configuration has ${count}:\n${lines.join("\n")}`;
+  const message = `the configuration has ${count}:\n${lines.join("\n")}`;
   return new PlugboardError("CONFIG_INVALID", message, { problems, permanent: true, cause });
 }
 

@@ -6,12 +6,14 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { type AgentConfig, DEFAULT_AGENT } from "../model/agent-config.ts";
+import { type ConfigProblem, PlugboardError } from "../model/errors.ts";
 import type { PlacedRules } from "../model/guard-settings.ts";
 import type { SecretSettings } from "../model/secret-provider.ts";
 import type { SessionDefaults } from "../model/server-config.ts";
 import { closest } from "../util/closest.ts";
 import { type ConfigFile, readConfigContent, readConfigFile } from "./config-file.ts";
 import { expandHome } from "../util/home-path.ts";
+import { oneLine } from "../util/text.ts";
 import { atKey, formatPath, type Issue, quote, throwIfAny, toProblems } from "./issue.ts";
 import { rootsSetting, toDefinition } from "./layers/definition.ts";
 import { layOver } from "./layers/files.ts";
@@ -130,7 +132,12 @@ function toAgentConfig(
     ),
     ...(isKnown ? [] : [unknownAgent(agentId, agentIds)]),
   ];
-  throwIfAny([...issues, ...found.map(asWritten)], source);
+  const wrong = [...issues, ...found.map(asWritten)];
+  // Nothing is wrong with the file then, but with the name that was given.
+  if (!isKnown && wrong.length === 1) {
+    throw noSuchAgent(agentId, agentIds, { file, problems: toProblems(wrong, source) });
+  }
+  throwIfAny(wrong, source);
   const servers = mergeServers(layers.defaults.servers, agent?.servers);
   const ownWarnings = warningsOf(layers, agent, servers).map(asWritten);
   const places = rulePlaces(layers, asWritten);
@@ -186,7 +193,20 @@ function unknownAgent(agentId: string, ids: readonly string[]): Issue {
   const known =
     ids.length === 0 ? "the file defines no agents" : `known agents: ${ids.map(quote).join(", ")}`;
   const message = `there is no agent ${quote(agentId)}; ${known}`;
-  return atKey(["agents", "list"], message, closest(agentId, ids));
+  const remedy = "name one of these with --agent, or add it to agents.list";
+  return { ...atKey(["agents", "list"], message, closest(agentId, ids)), remedy };
+}
+
+function noSuchAgent(
+  agentId: string,
+  ids: readonly string[],
+  { file = "the configuration", problems }: { file?: string; problems: ConfigProblem[] },
+): PlugboardError {
+  const meant = closest(agentId, ids);
+  const known = ids.length === 0 ? "it defines no agents" : `its agents are ${ids.join(", ")}`;
+  const message = `there is no agent '${oneLine(agentId, 100)}' in ${file}`;
+  const hint = meant === undefined ? known : `did you mean '${meant}'?`;
+  return new PlugboardError("CONFIG_INVALID", message, { hint, problems, permanent: true });
 }
 
 /** Everything but the servers. */

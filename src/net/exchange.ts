@@ -70,7 +70,11 @@ export class Exchange {
   #within(clock: Clock, ms: number | undefined, what: string): Timer | undefined {
     if (ms === undefined) return undefined;
     return clock.after(ms, () =>
-      this.fail(new PlugboardError("TIMEOUT", `${this.#host} ${what} within ${duration(ms)}`)),
+      this.fail(
+        new PlugboardError("TIMEOUT", `${this.#host} ${what} within ${duration(ms)}`, {
+          hint: "check whether the server is running and can be reached from here",
+        }),
+      ),
     );
   }
 }

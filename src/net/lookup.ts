@@ -31,7 +31,10 @@ export function guardedLookup(
     options: LookupOptions,
   ): Promise<[LookupAddress, ...LookupAddress[]]> {
     const [first, ...others] = await resolve(host, options);
-    if (first === undefined) throw new PlugboardError("NETWORK", `${host} has no address`);
+    if (first === undefined)
+      throw new PlugboardError("NETWORK", `${host} has no address`, {
+        hint: "check the spelling of the host",
+      });
     for (const { address } of [first, ...others]) rules.checkAddress(host, address);
     return [first, ...others];
   }

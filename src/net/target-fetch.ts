@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../model/errors.ts";
 import type { RemoteTarget } from "../model/server-definition.ts";
 import type { Clock } from "../util/clock.ts";
+import { errorCode } from "../util/error-code.ts";
 import type { TlsMaterial } from "./dispatchers.ts";
 import { createFetch, type GuardedFetch } from "./fetch.ts";
 import type { NetworkPolicy } from "./policy.ts";
@@ -42,10 +43,15 @@ async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMate
     try {
       return await readFile(path, "utf8");
     } catch (error) {
-      throw new PlugboardError("UNRESOLVED_VALUE", `the file ${path} (tls) cannot be read`, {
-        cause: error,
-        permanent: true,
-      });
+      throw new PlugboardError(
+        "UNRESOLVED_VALUE",
+        `the file ${path} (tls) cannot be read (${errorCode(error) ?? "unknown error"})`,
+        {
+          hint: "correct its path; a relative one is relative to the configuration file",
+          cause: error,
+          permanent: true,
+        },
+      );
     }
   };
   const [ca, cert, key] = await Promise.all([files.ca, files.cert, files.key].map(read));

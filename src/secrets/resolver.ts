@@ -113,7 +113,8 @@ export class SecretResolver {
     const { remove } = await this.#provider(reference.provider);
     if (remove === undefined) {
       const message = `values cannot be removed from '${reference.provider}'`;
-      throw new PlugboardError("UNSUPPORTED", message, { permanent: true });
+      const hint = "remove it with the provider's own program";
+      throw new PlugboardError("UNSUPPORTED", message, { permanent: true, hint });
     }
     await this.#inTime((signal) => remove(reference, { signal }));
     this.#drop(this.#keyOf(reference, undefined));
@@ -228,6 +229,7 @@ export class SecretResolver {
 function readsOnly(provider: string): PlugboardError {
   return new PlugboardError("UNSUPPORTED", `values cannot be put into '${provider}'`, {
     permanent: true,
+    hint: "put it there with the provider's own program, or choose another provider",
   });
 }
 

@@ -93,7 +93,7 @@ describe("a provider is asked about a model", () => {
     });
     asked = [];
     await expect.poll(() => asked.length).toBe(1);
-    clock.advance(5000);
+    await clock.advance(5000);
     expect(await asking).toEqual({
       kind: "unreachable",
       reason: expect.stringContaining("within 5 s"),

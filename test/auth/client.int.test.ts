@@ -292,7 +292,7 @@ describe("client credentials", () => {
     const board = await connect(oauth, {}, { oauth: settings });
     const { state, lastError } = statusOf(board, "docs");
     expect(state.kind).toBe("failed");
-    expect(lastError).toBe("the file of oauth.privateKey cannot be read");
+    expect(lastError).toBe("the file of oauth.privateKey cannot be read (ENOENT)");
   });
 
   it.each([

@@ -267,7 +267,7 @@ describe("loading a configuration", () => {
   it("refuses a file that is not there", async () => {
     const error = await failure(() => loadConfig("/no/such/plugboard.json"));
     expect(error.message).toBe(
-      "The configuration has 1 problem:\n  /no/such/plugboard.json  there is no such file",
+      "the configuration has 1 problem:\n  /no/such/plugboard.json  there is no such file",
     );
   });
 });
@@ -393,16 +393,27 @@ describe("resourceTools in a file", () => {
 });
 
 describe("an unknown agent", () => {
-  it("is refused with the known ids", async () => {
-    const text = "{ agents: { list: [{ id: 'research' }, { id: 'review' }] } }";
-    expect(await messagesOf(text, "reserch")).toEqual([
-      'FILE:1:13  agents.list  there is no agent "reserch"; known agents: "research", "review"; did you mean "research"?',
-    ]);
+  const two = "{ agents: { list: [{ id: 'research' }, { id: 'review' }] } }";
+
+  it.each([
+    [two, "reserch", "did you mean 'research'?"],
+    [two, "zzz", "its agents are research, review"],
+    ["{}", "x", "it defines no agents"],
+  ])("is a mistake of whoever names it, not of the file: %s, %s", async (text, agent, hint) => {
+    const file = await writeConfig(text);
+    const error = await failure(() => loadConfig(file, agent));
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `there is no agent '${agent}' in ${file}`,
+      hint,
+      problems: [{ file, path: "agents.list", message: expect.stringContaining(`"${agent}"`) }],
+    });
   });
 
-  it("is refused where there are none", async () => {
-    expect(await messagesOf("{}", "x")).toEqual([
-      'FILE:1:1  agents.list  there is no agent "x"; the file defines no agents',
+  it("is one of the mistakes where the file has others", async () => {
+    expect(await messagesOf("{ x: 1, agents: { list: [{ id: 'a' }] } }", "b")).toEqual([
+      expect.stringContaining("unknown key"),
+      'FILE:1:19  agents.list  there is no agent "b"; known agents: "a"',
     ]);
   });
 

@@ -18,7 +18,7 @@ const published: unknown = JSON.parse(
 
 const ajv = new Ajv({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 // They are for editors, and say nothing about the content.
-ajv.addVocabulary(["allowComments", "allowTrailingCommas"]);
+ajv.addVocabulary(["allowComments", "allowTrailingCommas", "errorMessage"]);
 const isValid = ajv.compile(published as object);
 
 /** `undefined` if the file is right, else what Plugboard says. */

@@ -231,7 +231,7 @@ describe("an agent that dies", () => {
     await expect(missing.initialize()).rejects.toThrow("command 'no-such-agent' was not found");
     expect((await missing.exited)[0]).toBe(3);
     const invalid = await desk.start({ config: { agents: 1 }, words: behind(), raw: true });
-    await expect(invalid.initialize()).rejects.toThrow("The configuration has 1 problem");
+    await expect(invalid.initialize()).rejects.toThrow("the configuration has 1 problem");
     expect((await invalid.exited)[0]).toBe(2);
   });
 });

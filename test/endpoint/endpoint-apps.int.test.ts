@@ -86,8 +86,11 @@ describe.each([
     const client = await connect(url);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain("mcp__one__poll");
-    for (const name of ["mcp__one__poll", "one/poll"]) {
-      await expect(client.callTool({ name })).rejects.toMatchObject({ code: -32602 });
+    for (const name of ["mcp__one__poll", "one/poll", "mcp__one__nothing"]) {
+      await expect(client.callTool({ name })).rejects.toMatchObject({
+        code: -32602,
+        data: { code: "UNKNOWN_TOOL" },
+      });
     }
     expect((await client.callTool({ name: "mcp__one__show" })).isError ?? false).toBe(false);
   });

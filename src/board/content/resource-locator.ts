@@ -99,7 +99,11 @@ export class ResourceLocator {
     );
     if (found !== undefined) return found.from;
     const message = `no server lists the template '${oneLine(uriTemplate, 500)}'`;
-    throw new PlugboardError("UNKNOWN_RESOURCE", message);
+    const listed = lists.flatMap(({ list }) => list.templates.map((each) => each.uriTemplate));
+    const meant = closest(uriTemplate, listed);
+    throw new PlugboardError("UNKNOWN_RESOURCE", message, {
+      hint: meant && `did you mean '${oneLine(meant, 500)}'?`,
+    });
   }
 
   /** Callers see URIs without their secrets; this finds the listed URI with the secrets in it. */
@@ -173,12 +177,15 @@ export class ResourceLocator {
     const { name: server } = from.entry.definition;
     if (!isEnabled(from)) {
       const message = `the resources of server '${server}' are disabled`;
-      throw new PlugboardError("UNSUPPORTED", message, { server, hint: '"resources" is false' });
+      throw new PlugboardError("UNSUPPORTED", message, {
+        server,
+        hint: 'set "resources": true for this server to use them',
+      });
     }
     const full = this.withSecrets(uri, from);
     if (from.allows(full)) return { from, uri: full };
     const message = `'${oneLine(uri, 500)}' may not be read from server '${server}'`;
-    const hint = 'its "resourceFilter" does not allow it';
+    const hint = 'its "resourceFilter" does not allow it: add the URI there to allow it';
     throw new PlugboardError("REFUSED_BY_POLICY", message, { server, hint });
   }
 }

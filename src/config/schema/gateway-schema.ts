@@ -98,8 +98,8 @@ export const gatewaySchema = object({
     .describe("The port to listen at. 0 takes any free port.", { default: DEFAULT_PORT })
     .optional(),
   tls: object({
-    cert: text().describe("The certificate."),
-    key: text().describe("Its key."),
+    cert: text().describe("PEM file."),
+    key: text().describe("PEM file."),
   })
     .describe("PEM files for `https:`.")
     .optional(),

@@ -37,7 +37,7 @@ export type Shape =
   /** Nothing: the schema is only there to say what is wrong. */
   | { kind: "never" };
 
-export interface Description {
+interface Description {
   text: string;
   /** The value that holds where the key is absent. */
   default?: boolean | number | string | readonly string[];
@@ -50,7 +50,7 @@ export interface Description {
 
 export type Infer<Of> = Of extends Schema<infer Data> ? Data : never;
 
-export function schema<Data>(
+function schema<Data>(
   issues: Schema<Data>["issues"],
   shape: Shape,
   about: Pick<Schema<Data>, "isOptional" | "description"> = {},

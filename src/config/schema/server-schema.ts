@@ -140,9 +140,9 @@ const oauth = either(
 );
 
 const tls = object({
-  ca: resolvablePath().describe("The authority of the server's certificate.").optional(),
-  cert: resolvablePath().describe("Your own certificate.").optional(),
-  key: resolvablePath().describe("The key of your certificate.").optional(),
+  ca: resolvablePath().describe("PEM file of the server's authority.").optional(),
+  cert: resolvablePath().describe("PEM file of your certificate.").optional(),
+  key: resolvablePath().describe("PEM file of its key.").optional(),
 });
 
 const connection = {

@@ -302,16 +302,16 @@ function contentFailure(error: unknown, uri?: string): Answer {
   if (!(error instanceof PlugboardError)) throw error;
   const { code, message } = error;
   if (code === "UNKNOWN_RESOURCE") {
-    return refuse(RPC.invalidParams, message, uri === undefined ? undefined : { uri });
+    return refuse(RPC.invalidParams, message, { code, ...(uri !== undefined && { uri }) });
   }
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
-    return refuse(RPC.invalidParams, message);
+    return refuse(RPC.invalidParams, message, { code });
   }
   const answered = serverCode(error);
   if (uri !== undefined && (answered === RPC.resourceNotFound || answered === RPC.invalidParams)) {
-    return refuse(RPC.invalidParams, message, { uri });
+    return refuse(RPC.invalidParams, message, { code, uri });
   }
-  return refuse(answered ?? RPC.internalError, message);
+  return refuse(answered ?? RPC.internalError, message, { code });
 }
 
 /**

@@ -95,7 +95,8 @@ export class ServedTools {
     if (typeof name !== "string" || !onlyForApps.has(name) || showsApps(capabilities)) {
       return undefined;
     }
-    return refuse(RPC.invalidParams, `there is no tool named '${name}'`);
+    const message = `there is no tool named '${name}'`;
+    return refuse(RPC.invalidParams, message, { code: "UNKNOWN_TOOL" });
   }
 
   #current(): ToolLists {
@@ -317,7 +318,9 @@ function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   const { content, structuredContent, isError, _meta, failure } = outcome;
   const { client } = exchange;
   exchange.failure = failure;
-  if (failure?.code === "UNKNOWN_TOOL") return refuse(RPC.invalidParams, failure.message);
+  if (failure?.code === "UNKNOWN_TOOL") {
+    return refuse(RPC.invalidParams, failure.message, { code: failure.code });
+  }
   const { serverError } = failure ?? {};
   // Only the client can do something about it.
   if (client.era === "modern" && serverError?.code === RPC.missingCapability) {

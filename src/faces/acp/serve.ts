@@ -10,7 +10,7 @@ import {
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
-import { PlugboardError } from "../../model/errors.ts";
+import { PlugboardError, withHint } from "../../model/errors.ts";
 import { type Logger, silentLogger } from "../../model/logger.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -206,8 +206,9 @@ async function asRequestError<Result>(work: Promise<Result>): Promise<Result> {
     if (!(error instanceof PlugboardError)) throw error;
     if (error.code === "CONFIG_INVALID" || error.code === "INVALID_ARGUMENTS") {
       const [problem] = error.problems;
-      throw invalidParams(problem?.path ?? "", problem?.message ?? error.message);
+      const text = problem?.message ?? withHint(error);
+      throw invalidParams(problem?.path ?? "", text, error.code);
     }
-    throw RequestError.internalError({ code: error.code }, error.message);
+    throw RequestError.internalError({ code: error.code }, withHint(error));
   }
 }

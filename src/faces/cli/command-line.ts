@@ -15,7 +15,6 @@ import { describeContent } from "./content/command.ts";
 import { describeControl } from "./control/command.ts";
 import { describeDemo } from "./demo/command.ts";
 import { describeDoctor } from "./doctor/command.ts";
-import { examples } from "./examples.ts";
 import { EXIT } from "./exit-code.ts";
 import { globalOptions } from "./context.ts";
 import type { CliCommand, Invocation } from "./invocation.ts";
@@ -294,10 +293,38 @@ function refuseCommand(program: Parser, word: string, others: readonly string[] 
   program.error(`error: unknown ${what} '${word}'${hint}`, { exitCode: EXIT.usage });
 }
 
-/** Commander's message in the form of every other error here. */
+/** Commander's message in the form of every other error here: one sentence, without a full stop. */
 function usageError(text: string): string {
   return text
     .trim()
     .replace(/^error: /, "")
-    .replace(/\n\(Did you mean (.*)\?\)$/, "; did you mean $1?");
+    .replace(/\n\(Did you mean (one of )?(.*)\?\)$/, (_, __, names: string) => didYouMean(names))
+    .replace(/ argument '([^]*)' is invalid(?=\. )/, " cannot be '$1'")
+    .replace(
+      /^command-argument value '([^]*)' is invalid for argument '(.*?)'/,
+      "$2 cannot be '$1'",
+    )
+    .replace(EXPECTED, (_, problem: string, choices?: string, expected = "") =>
+      choices === undefined
+        ? `${problem}; expected ${expected}`
+        : `${problem}${expectedOneOf(choices.split(", "), problem)}`,
+    );
+}
+
+/** At the very end: what a person typed may hold the same words. */
+const EXPECTED = /^([^]*)\. (?:Allowed choices are (.*?)|Expected (.*?))\.?$/;
+
+function didYouMean(names: string): string {
+  const quoted = names.split(", ").map((name) => `'${name}'`);
+  return `; did you mean ${quoted.join(" or ")}?`;
+}
+
+/** `problem` ends with what was given, in quotes. */
+function expectedOneOf(choices: readonly string[], problem: string): string {
+  const [, given = ""] = / cannot be '([^]*)'$/.exec(problem) ?? [];
+  const meant = closest(given, choices);
+  const last = choices.at(-1) ?? "";
+  const others = choices.slice(0, -1).join(", ");
+  const expected = others === "" ? last : `${others} or ${last}`;
+  return `; expected ${expected}${meant === undefined ? "" : `; did you mean '${meant}'?`}`;
 }

@@ -263,7 +263,9 @@ function channelHost(
     boardOf: async (id) => (await agents.find(id))?.board,
     reload: async () => {
       if (onReload !== undefined) return onReload();
-      throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded");
+      throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded", {
+        hint: "stop it, and start it again",
+      });
     },
     stop: () => onStop?.(),
     status: () => seeing.status(),

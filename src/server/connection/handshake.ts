@@ -177,7 +177,7 @@ async function initialize(
   };
   const result = await options.request("initialize", params, question);
   if (!isJsonObject(result) || typeof result.protocolVersion !== "string") {
-    throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to initialize is malformed");
+    throw malformedAnswer("initialize");
   }
   const { protocolVersion } = result;
   if (!LEGACY_VERSIONS.includes(protocolVersion)) {
@@ -194,6 +194,13 @@ async function initialize(
   };
 }
 
+function malformedAnswer(method: string): PlugboardError {
+  const message = `the server's answer to ${method} is malformed`;
+  return new PlugboardError("HANDSHAKE_FAILED", message, {
+    hint: "check that it is an MCP server, and update it",
+  });
+}
+
 async function discover(
   options: HandshakeRequest,
   question: HandshakeQuestion,
@@ -206,7 +213,7 @@ async function discover(
     throw error;
   });
   if (!isJsonObject(result) || !Array.isArray(result.supportedVersions)) {
-    throw new PlugboardError("HANDSHAKE_FAILED", "the server's answer to discover is malformed");
+    throw malformedAnswer("server/discover");
   }
   if (!result.supportedVersions.includes(MODERN_VERSION)) {
     throw unsupported(result.supportedVersions, "server/discover", options.protocol);

@@ -254,7 +254,11 @@ export class Supervisor {
       const tools = await within(this.#clock, patience, connection.listTools());
       if (signal.aborted) throw cancelled();
       if (tools === undefined)
-        throw new PlugboardError("TIMEOUT", "listing the tools took too long");
+        throw new PlugboardError(
+          "TIMEOUT",
+          `the server did not list its tools within ${duration(patience)}`,
+          { hint: 'raise "timeout" for this server' },
+        );
       this.#becomeReady(connection, tools, this.#clock.monotonic() - started);
     } catch (error) {
       if (connection !== undefined) {
@@ -308,6 +312,7 @@ export class Supervisor {
     const { state, next } = afterFailure(error, decision, this.#options);
     const fields: LogFields = {
       state: state.kind,
+      code: error.code,
       attempt: state.kind === "backoff" ? state.attempt : undefined,
     };
     const { hint } = error;

@@ -15,6 +15,7 @@ import {
   type TokenStore,
 } from "../../model/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
+import { closest } from "../../util/closest.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { parseJson } from "../../util/parse-json.ts";
 import { readRegularFile } from "../../util/regular-file.ts";
@@ -147,7 +148,7 @@ export class TokenFiles implements TokenStore {
   async revoke(nameOrId: string): Promise<GatewayToken> {
     if (nameOrId === DEFAULT_TOKEN) {
       const found = readDefault(this.#files.token);
-      if (found === undefined) throw unknownToken(nameOrId);
+      if (found === undefined) throw unknownToken(nameOrId, []);
       await rm(this.#files.token, { force: true });
       return withoutHash(found);
     }
@@ -155,10 +156,15 @@ export class TokenFiles implements TokenStore {
     await this.#change((tokens) => {
       revoked =
         tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => id === nameOrId);
-      if (revoked === undefined) throw unknownToken(nameOrId);
+      if (revoked === undefined) {
+        throw unknownToken(
+          nameOrId,
+          tokens.map(({ name }) => name),
+        );
+      }
       return tokens.filter((each) => each !== revoked);
     });
-    if (revoked === undefined) throw unknownToken(nameOrId);
+    if (revoked === undefined) throw unknownToken(nameOrId, []);
     return withoutHash(revoked);
   }
 
@@ -249,10 +255,11 @@ function checkName(name: string): void {
   );
 }
 
-function unknownToken(nameOrId: string): PlugboardError {
+function unknownToken(nameOrId: string, names: readonly string[]): PlugboardError {
+  const meant = closest(nameOrId, names);
   const message = `there is no token '${oneLine(nameOrId, 100)}'`;
   return new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: "to see them: plugboard tokens list",
+    hint: meant === undefined ? "to see them: plugboard tokens list" : `did you mean '${meant}'?`,
   });
 }
 

@@ -36,7 +36,7 @@ describe("the configuration allows", () => {
     expect(await board.resources.context()).not.toContain("Welcome");
     await expect(board.resources.read("lib:///welcome", { server: "lib" })).rejects.toMatchObject({
       code: "REFUSED_BY_POLICY",
-      hint: 'its "resourceFilter" does not allow it',
+      hint: 'its "resourceFilter" does not allow it: add the URI there to allow it',
     });
     await expect(board.resources.read("lib:///welcome")).rejects.toMatchObject({
       code: "UNKNOWN_RESOURCE",

@@ -185,7 +185,7 @@ describe("everything that is wrong", () => {
     const file = await writeConfig("{\n  agent: {},\n}");
     const error = await failure(() => loadConfig(file));
     expect(error.message).toBe(
-      `The configuration has 1 problem:\n  ${file}:2:3  agent  unknown key; did you mean "agents"?`,
+      `the configuration has 1 problem:\n  ${file}:2:3  agent  unknown key; did you mean "agents"?`,
     );
     expect(error.permanent).toBe(true);
     expect(error.problems).toEqual([
@@ -199,7 +199,7 @@ describe("everything that is wrong", () => {
     expect(error.problems).toHaveLength(120);
     const lines = error.message.split("\n");
     expect(lines).toHaveLength(52);
-    expect(lines[0]).toBe("The configuration has 120 problems:");
+    expect(lines[0]).toBe("the configuration has 120 problems:");
     expect(lines.at(-1)).toBe("  … and 70 more");
   });
 

@@ -109,7 +109,11 @@ describe.each(ERAS)("a %s client", (_, connect) => {
     const client = await connect(url);
     await expect(client.readResource({ uri: "lib:///nothing" })).rejects.toMatchObject({
       code: -32602,
-      data: { uri: "lib:///nothing" },
+      data: { uri: "lib:///nothing", code: expect.any(String) },
+    });
+    await expect(client.getPrompt({ name: "nothing" })).rejects.toMatchObject({
+      code: -32602,
+      data: { code: "UNKNOWN_PROMPT" },
     });
   });
 });

@@ -245,7 +245,7 @@ describe("an editor that misbehaves", () => {
     [
       "answers with something else",
       { "server/discover": "hello" },
-      "the server's answer to discover is malformed [backoff]",
+      "the server's answer to server/discover is malformed. Check that it is an MCP server, and update it [backoff]",
     ],
     [
       "never answers",

@@ -379,30 +379,30 @@ describe("a server on the command line", () => {
 
 describe("a command line is refused", () => {
   it.each([
-    [["tols"], "plugboard: unknown command 'tols'; did you mean tools?"],
-    [["lst"], "plugboard: unknown command 'lst'; did you mean list?"],
-    [["install", "x"], "plugboard: unknown command 'install'; did you mean add?"],
-    [["mcp", "add", "x"], "plugboard: unknown command 'mcp'; did you mean add?"],
-    [["search", "x"], "plugboard: unknown command 'search'; did you mean registry?"],
-    [["emit-ts", "x"], "plugboard: unknown command 'emit-ts'; did you mean types?"],
+    [["tols"], "plugboard: unknown command 'tols'; did you mean 'tools'?"],
+    [["lst"], "plugboard: unknown command 'lst'; did you mean 'list'?"],
+    [["install", "x"], "plugboard: unknown command 'install'; did you mean 'add'?"],
+    [["mcp", "add", "x"], "plugboard: unknown command 'mcp'; did you mean 'add'?"],
+    [["search", "x"], "plugboard: unknown command 'search'; did you mean 'registry'?"],
+    [["emit-ts", "x"], "plugboard: unknown command 'emit-ts'; did you mean 'types'?"],
     [["remove"], "plugboard: missing required argument 'server'"],
     [["connect", "--undo"], "plugboard: missing required argument 'application'"],
-    [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean login?"],
+    [["auth", "docs"], "plugboard: unknown command 'auth'; did you mean 'login'?"],
     [["pins", "ls"], "plugboard: unknown command 'ls'"],
     [["zzzzzzz"], "plugboard: unknown command 'zzzzzzz'"],
-    [["help", "tols"], "plugboard: unknown command or error code 'tols'; did you mean tools?"],
-    [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean show?"],
-    [["--jsn"], "plugboard: unknown option '--jsn'; did you mean --json?"],
-    [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean --server?"],
+    [["help", "tols"], "plugboard: unknown command or error code 'tols'; did you mean 'tools'?"],
+    [["help", "pins", "shw"], "plugboard: unknown command 'shw'; did you mean 'show'?"],
+    [["--jsn"], "plugboard: unknown option '--jsn'; did you mean '--json'?"],
+    [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean '--server'?"],
     [["call"], "plugboard: missing required argument 'tool'"],
     [
       ["status", "a", "b"],
-      "plugboard: too many arguments for 'status'. Expected 1 argument but got 2.",
+      "plugboard: too many arguments for 'status'; expected 1 argument but got 2",
     ],
-    [["pins", "aprove"], "plugboard: unknown command 'aprove'; did you mean approve?"],
+    [["pins", "aprove"], "plugboard: unknown command 'aprove'; did you mean 'approve'?"],
     [["pins", "approve"], "plugboard: missing required argument 'target'"],
     [["approvals", "forget"], "plugboard: say what to forget: server/tool, a server, or --all"],
-    [["approvals", "lst"], "plugboard: unknown command 'lst'; did you mean list?"],
+    [["approvals", "lst"], "plugboard: unknown command 'lst'; did you mean 'list'?"],
     [["pins", "forget"], "plugboard: say what to forget: server/tool, a server, or --all"],
     [
       ["pins", "forget", "a", "--all"],
@@ -410,20 +410,32 @@ describe("a command line is refused", () => {
     ],
     [
       ["audit", "--since", "yesterday"],
-      "plugboard: option '--since <when>' argument 'yesterday' is invalid. Expected a time such as 15m, 1h, 2d or 2026-11-15.",
+      "plugboard: option '--since <when>' cannot be 'yesterday'; expected a time such as 15m, 1h, 2d or 2026-11-15",
     ],
     [
       ["audit", "--limit", "-1"],
-      "plugboard: option '--limit <n>' argument '-1' is invalid. Expected a whole number.",
+      "plugboard: option '--limit <n>' cannot be '-1'; expected a whole number",
     ],
     [["--config"], "plugboard: option '--config <file>' argument missing"],
     [
       ["--log-level", "loud"],
-      "plugboard: option '--log-level <level>' argument 'loud' is invalid. Allowed choices are debug, info, warn, error, silent.",
+      "plugboard: option '--log-level <level>' cannot be 'loud'; expected debug, info, warn, error or silent",
+    ],
+    [
+      ["--log-level", "wran"],
+      "plugboard: option '--log-level <level>' cannot be 'wran'; expected debug, info, warn, error or silent; did you mean 'warn'?",
+    ],
+    [
+      ["--log-level", "a'. Expected b"],
+      "plugboard: option '--log-level <level>' cannot be 'a'. Expected b'; expected debug, info, warn, error or silent",
+    ],
+    [
+      ["connect", "zed", "--as", "servr"],
+      "plugboard: option '--as <what>' cannot be 'servr'; expected server or agent; did you mean 'server'?",
     ],
     ...["abc", "0", "-5", "1.5", "99999999999"].map((value): [string[], string] => [
       ["call", "t", `--timeout=${value}`],
-      `plugboard: option '--timeout <ms>' argument '${value}' is invalid. Expected a whole number of milliseconds.`,
+      `plugboard: option '--timeout <ms>' cannot be '${value}'; expected a whole number of milliseconds`,
     ]),
   ])("%j", (argv, message) => {
     const { invocation, out, err } = read(...argv);
@@ -436,7 +448,7 @@ describe("a command line is refused", () => {
   it.each([
     [
       ["--json", "tols"],
-      "unknown command 'tols'; did you mean tools?",
+      "unknown command 'tols'; did you mean 'tools'?",
       "for commands and options: plugboard --help",
     ],
     [

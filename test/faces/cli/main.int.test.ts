@@ -207,7 +207,7 @@ describe("the command line", () => {
       { file, line: 3, path: "x" },
     ]);
     expect(stderr).toMatch(
-      /^plugboard: The configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\nmore: plugboard help CONFIG_INVALID\n$/,
+      /^plugboard: the configuration has 2 problems:\n.*bad\.json:2:\d+ .*\n.*bad\.json:3:\d+ .*\nmore: plugboard help CONFIG_INVALID\n$/,
     );
   });
 

@@ -419,12 +419,12 @@ describe("the log", () => {
         hint: "install it",
       }),
       "start failed: no such command (install it); no further attempt: trying again would not help",
-      { server: "docs", state: "failed" },
+      { server: "docs", state: "failed", code: "SPAWN_FAILED" },
     ],
     [
       new PlugboardError("NEEDS_AUTH", "who are you?", { permanent: true, hint: "log in" }),
       "start failed: who are you?; log in",
-      { server: "docs", state: "needs-auth" },
+      { server: "docs", state: "needs-auth", code: "NEEDS_AUTH" },
     ],
   ])("says what happens next: %s", async (error, message, fields) => {
     script = [error];

@@ -7,6 +7,7 @@ import type { ServerTarget } from "../../../model/server-definition.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
 import type { SessionBoard } from "../../../model/board.ts";
 import { untilAborted } from "../../../util/abort.ts";
+import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { toTarget } from "../servers/mcp-servers.ts";
 import { problemOf } from "../servers/server-watcher.ts";
@@ -14,6 +15,8 @@ import { problemOf } from "../servers/server-watcher.ts";
 const USAGE =
   "use /mcp, /mcp reconnect <server>, /mcp enable <server>, /mcp disable <server>, " +
   "/mcp add <name> <command or URL> … or /mcp remove <name>";
+
+const ACTIONS: readonly string[] = ["reconnect", "enable", "disable", "add", "remove"];
 
 export interface McpContext {
   readonly board: Pick<SessionBoard, "status" | "restart" | "setEnabled" | "add" | "remove">;
@@ -62,10 +65,11 @@ export async function runMcp(
       return say(statusLine(await unlessCancelled(added)));
     }
   }
+  const meant = ACTIONS.includes(action) ? undefined : closest(action, ACTIONS);
   throw new PlugboardError(
     "INVALID_ARGUMENTS",
     `/mcp ${oneLine(words.join(" "), 80)} is unknown or incomplete`,
-    { hint: USAGE },
+    { hint: meant === undefined ? USAGE : `did you mean '/mcp ${meant}'?` },
   );
 }
 

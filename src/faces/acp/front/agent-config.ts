@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { PlugboardError } from "../../../model/errors.ts";
 import { makeOwnedDirectory, removeLeftBehind, tryRemove } from "../../../state/owned-directory.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import { readRegularFile } from "../../../util/regular-file.ts";
 import { findTsagent, withBoard } from "./tsagent.ts";
@@ -131,8 +132,8 @@ async function planTemplate(
   const template = await readRegularFile(path).catch((error: unknown) => {
     throw new PlugboardError(
       "CONFIG_INVALID",
-      `the template ${path} cannot be read: ${errorMessage(error)}`,
-      { hint: "--agent-config takes the path of a template, or `tsagent`", cause: error },
+      `the template ${path} cannot be read: ${hasErrorCode(error, "ENOENT") ? "there is no such file" : errorMessage(error)}`,
+      { hint: "--agent-config takes the path of a template, or 'tsagent'", cause: error },
     );
   });
   const name = basename(path);

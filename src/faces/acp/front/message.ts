@@ -87,7 +87,7 @@ export function toRpcError(error: unknown): JsonObject {
     const [problem] = problems;
     const path = problem?.path ?? "";
     const text = problem?.message ?? withHint(error);
-    const data = { path, message: text };
+    const data = { path, message: text, code };
     return { code: -32602, message: path === "" ? text : `${path}: ${text}`, data };
   }
   return {

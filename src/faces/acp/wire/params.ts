@@ -3,6 +3,7 @@
 import { isAbsolute } from "node:path";
 import { type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
 import { z } from "zod";
+import type { ErrorCode } from "../../../model/errors.ts";
 
 const pair = z.object({ name: z.string().min(1), value: z.string() });
 
@@ -86,9 +87,13 @@ export const parsePrompt: (params: unknown) => { sessionId: string; prompt: Cont
   parser(z.object({ sessionId, prompt: z.array(block) }));
 
 /** `path` is written as in code: `mcpServers[0].args`. */
-export function invalidParams(path: string, message: string): RequestError {
+export function invalidParams(
+  path: string,
+  message: string,
+  code: ErrorCode = "INVALID_ARGUMENTS",
+): RequestError {
   return RequestError.invalidParams(
-    { path, message },
+    { path, message, code },
     path === "" ? message : `${path}: ${message}`,
   );
 }

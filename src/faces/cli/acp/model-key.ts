@@ -5,6 +5,8 @@ import { plugboardHome } from "../../../config/home.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { GivenKey } from "../../../model/model-keys.ts";
 import { checkHome } from "../../../state/state-directory.ts";
+import { closest } from "../../../util/closest.ts";
+import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { forgetKeys, keepKey, modelKeys } from "../given-keys.ts";
@@ -32,8 +34,9 @@ export async function signInToModel(context: CliContext): Promise<number> {
   const provider = providers.find((each, index) => [each, String(index + 1)].includes(answer));
   if (provider === undefined) {
     if (answer === "") return left("Nothing has changed.");
-    throw new PlugboardError("INVALID_ARGUMENTS", "there is no such provider", {
-      hint: `there are ${providers.join(", ")}`,
+    const meant = closest(answer, providers);
+    throw new PlugboardError("INVALID_ARGUMENTS", `there is no provider '${oneLine(answer, 60)}'`, {
+      hint: meant === undefined ? `there are ${providers.join(", ")}` : `did you mean '${meant}'?`,
     });
   }
   const question = stored.has(provider)

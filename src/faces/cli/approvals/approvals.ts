@@ -6,6 +6,7 @@ import type { StoredApproval } from "../../../model/approval.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { PendingApproval } from "../../../model/shared-state.ts";
 import { openFileState } from "../../../state/files/open.ts";
+import { closest } from "../../../util/closest.ts";
 import { compileGlob } from "../../../util/glob.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -75,8 +76,13 @@ function matching(pattern: string, all: readonly StoredApproval[]): StoredApprov
   const found = all.filter(({ tool }) => matchers.some((matches) => matches(tool)));
   if (found.length > 0) return found;
   const message = `no approval matches '${oneLine(pattern, 200)}'`;
+  const names = all.map(({ tool }) => (pattern.includes("/") ? tool : (tool.split("/")[0] ?? "")));
+  const meant = closest(pattern, names);
   throw new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: "to list them: plugboard approvals",
+    hint:
+      meant === undefined
+        ? "to list them: plugboard approvals"
+        : `did you mean '${oneLine(meant, 200)}'?`,
   });
 }
 

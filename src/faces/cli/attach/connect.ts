@@ -16,7 +16,7 @@ export function connectTo(
 ): Promise<Link> {
   if (channel === undefined) {
     const message = "the gateway is of an earlier version of Plugboard";
-    const hint = "stop it, and start it again";
+    const hint = "to stop it, and then start it again: plugboard down";
     return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
   }
   return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });

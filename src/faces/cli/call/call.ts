@@ -131,6 +131,9 @@ export async function makeCall(
   return { tool, outcome };
 }
 
+const WAIT_LONGER =
+  'if it needs more time, give --timeout <ms>, or raise "toolTimeout" for its server';
+
 /** Errors go to stderr: what a script reads from stdout is always a result. */
 async function printOutcome(
   outcome: CallOutcome,
@@ -151,7 +154,8 @@ async function printOutcome(
   if (failure === undefined) {
     return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
   }
-  const { code, hint } = failure;
+  const { code } = failure;
+  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : undefined);
   screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
   const lines = hint === undefined ? [] : hintLines(hint, options);
   for (const line of [...lines, moreLine(code)]) screen.note(line);

@@ -78,9 +78,7 @@ function cannotSave(path: string, cause: unknown): PlugboardError {
   return new PlugboardError(
     "INVALID_ARGUMENTS",
     `cannot save to ${path} (${errorCode(cause) ?? "unknown error"})`,
-    {
-      cause,
-    },
+    { cause, hint: "check that you may write there, or name another directory with --output" },
   );
 }
 

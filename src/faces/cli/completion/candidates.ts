@@ -4,7 +4,7 @@ import type { CommandGrammar, OptionGrammar, Values } from "./grammar.ts";
 import type { KnownKey, KnownNames, KnownTool } from "./known-names.ts";
 
 /** What the shell completes itself, where we have nothing better. */
-export type ShellValues = "commands" | "directories" | "files";
+type ShellValues = "commands" | "directories" | "files";
 
 export interface Candidate {
   /** The whole word. One that ends with `=` or `/` goes on. */
@@ -73,7 +73,7 @@ function placeOf(words: readonly string[], grammar: CommandGrammar): Place {
       return { command, path, positional, behind: words.slice(at + 1), given };
     }
     if (word.startsWith("-") && word !== "-") {
-      const [name = "", value] = parts(word, "=");
+      const [name, value] = parts(word, "=");
       const found = optionNamed(name, path);
       if (found?.values !== undefined && value === undefined) option = found;
       if (name === "--agent" && value !== undefined) given.agent = value;
@@ -106,7 +106,7 @@ async function atPlace(place: Place, current: string, sources: Sources): Promise
       : found;
   }
   if (behind === undefined && current.startsWith("--") && current.includes("=")) {
-    const [name = "", value = ""] = parts(current, "=");
+    const [name, value = ""] = parts(current, "=");
     const values = optionNamed(name, path)?.values;
     if (values === undefined) return { candidates: [] };
     const { candidates } = await offered(values, place, value, sources);
@@ -225,7 +225,7 @@ function argumentsOf(
   { tools }: KnownNames,
   { files }: Sources,
 ): Candidates {
-  const [key = "", value] = parts(current, "=");
+  const [key, value] = parts(current, "=");
   const path = value ?? current;
   if (path.startsWith("@")) {
     const directory = path.slice(1, path.lastIndexOf("/") + 1);

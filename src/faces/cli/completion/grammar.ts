@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 /** What stands in a place: one of these words, or something that is looked up when it is completed. */
 export type Values = readonly string[] | Looked;
 
-export type Looked =
+type Looked =
   | "agent"
   | "argument"
   | "command"

@@ -1,6 +1,7 @@
 // What is known of an application on this machine: its file, whether it is installed, and whether the board is in it.
 
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { formatProblem } from "../../../config/issue.ts";
 import { readTextFile, type TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { valueIn } from "../../../model/json.ts";
@@ -95,8 +96,9 @@ async function stateIn(application: ConnectedApplication, path: string): Promise
       ...(missing !== undefined && { missing }),
     };
   } catch (error) {
-    if (error instanceof PlugboardError) return { kind: "unknown", problem: error.message };
-    throw error;
+    if (!(error instanceof PlugboardError)) throw error;
+    const problem = error.problems.map(formatProblem).join("; ") || error.message;
+    return { kind: "unknown", problem };
   }
 }
 

@@ -58,7 +58,7 @@ export function describeContent(
     .option("--yes", "do not ask")
     .addHelpText(
       "after",
-      examples("plugboard read file:///notes.txt", "plugboard read --server docs docs://guide"),
+      examples("plugboard read docs:///install", "plugboard read --server docs docs:///install"),
     )
     .action(
       (first: string, second: string | undefined, options: Partial<ReadCommand> & TypedOptions) => {
@@ -77,7 +77,7 @@ export function describeContent(
     .description("list or search prompts")
     .argument("[words...]", "what to look for")
     .option("--server <server>", "only this server; no other is started")
-    .addHelpText("after", examples("plugboard prompts", "plugboard prompts review"))
+    .addHelpText("after", examples("plugboard prompts", "plugboard prompts explain"))
     .action((given: string[], options: { server?: string } & TypedOptions) => {
       const { words: query, typed } = takeServer(given, behind, options);
       choose({ kind: "prompts", query, server: options.server }, typed);
@@ -89,7 +89,7 @@ export function describeContent(
     // Short: where the longest usage leaves too little room, no line of the whole help is wrapped.
     .argument("[args...]", "key=value, a JSON object, @file, or - for stdin")
     .option("--yes", "do not ask")
-    .addHelpText("after", examples("plugboard prompt docs/review language=French"))
+    .addHelpText("after", examples("plugboard prompt docs/explain page=install"))
     .action(
       (first: string, others: string[], options: Partial<GetPromptCommand> & TypedOptions) => {
         const { words, typed } = takeServer([first, ...others], behind, options);

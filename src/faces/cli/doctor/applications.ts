@@ -24,17 +24,20 @@ export const applicationsGroup: CheckGroup = {
   },
 };
 
-function connectedFindings({ application, path, state }: FoundApplication): Finding[] {
+function connectedFindings(found: FoundApplication): Finding[] {
+  const { application, path, state, isInstalled } = found;
   const { id, name } = application;
   switch (state.kind) {
     case "absent":
       return [];
     case "unknown":
+      // In a home directory that cannot be read, nobody knows what is there.
+      if (!isInstalled) return [];
       return [
         {
           level: "warning",
           check: "application-unreadable",
-          subject: id,
+          subject: name,
           message: `the file of ${name} cannot be read: ${oneLine(state.problem, 300)}`,
           remedy: `mend ${visible(path)}; ${name} itself may not be able to read it either`,
         },
@@ -48,7 +51,7 @@ function connectedFindings({ application, path, state }: FoundApplication): Find
         {
           level: "broken",
           check: "application-broken",
-          subject: id,
+          subject: name,
           message: `${name} cannot start the board: ${visible(state.missing)} is gone, and ${visible(path)} names it`,
           remedy: `to connect it again: plugboard connect ${id}`,
         },

@@ -27,7 +27,7 @@ export type DoctorConfig =
   /** It cannot be read, is wrong, or is not trusted. */
   | { kind: "unusable"; error: PlugboardError };
 
-export type DoctorBoard =
+type DoctorBoard =
   | ({ kind: "open" } & OpenedBoard)
   /** `reason` is the rest of a sentence: `because …`. Another group has said what to do about it. */
   | { kind: "closed"; reason: string };
@@ -43,16 +43,14 @@ export interface DoctorContext {
   readonly home: string;
   /** False if the working directory is gone; then everything is as in the home directory. */
   readonly hasDirectory: boolean;
-  config(): Promise<DoctorConfig>;
+  readonly config: () => Promise<DoctorConfig>;
   /**
-   * The same board for every group, closed when the last one is done. It starts no server, or is attached to the gateway
-   * that runs. What the group of the servers has found is known on it: ask for it after that group only.
+   * Attaches to the gateway that runs, or has a board on which nothing is started, with the first use. The same board for
+   * every group, closed when the last one is done.
    */
-  board(): Promise<DoctorBoard>;
-  /** The command does not end before this has: it stops by itself what it has started, also after Ctrl-C. */
-  waitFor: (work: Promise<unknown>) => void;
+  readonly board: () => Promise<DoctorBoard>;
   /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
-  editorPath(): Promise<EditorPath>;
+  readonly editorPath: () => Promise<EditorPath>;
 }
 
 /** Gives `use` a context, and stops what it has started. Rejects with UNKNOWN_SERVER for a server that is not there. */
@@ -67,7 +65,6 @@ export async function withDoctorContext<Result>(
   const quiet: CliContext = { ...cli, logger: silentLogger, screen: unseenScreen(cli) };
   const config = once(() => readConfig(quiet));
   const done = deferred();
-  const working: Promise<unknown>[] = [];
   let closed: Promise<unknown> = Promise.resolve();
   const board = once(async (): Promise<DoctorBoard> => {
     const found = await config();
@@ -107,12 +104,11 @@ export async function withDoctorContext<Result>(
       hasDirectory: cwd !== undefined,
       config,
       board,
-      waitFor: (work) => void working.push(work),
       editorPath: once(() => findEditorPath(quiet)),
     });
   } finally {
     done.resolve();
-    await Promise.allSettled([closed, ...working]);
+    await closed;
   }
 }
 

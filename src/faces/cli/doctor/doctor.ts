@@ -1,12 +1,11 @@
 // `plugboard doctor`: runs the groups of checks one after the other, makes the repairs that were asked for, and says
 // how it stands.
 
-import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
+import { cancelled, PlugboardError, toPlugboardError } from "../../../model/errors.ts";
 import { errorMessage } from "../../../util/error-message.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { applicationsGroup } from "./applications.ts";
-import { untilInterrupted } from "../lifetime.ts";
 import type { DoctorCommand } from "./command.ts";
 import { configGroup } from "./config.ts";
 import { type DoctorContext, withDoctorContext } from "./context.ts";
@@ -18,18 +17,18 @@ import { secretsGroup } from "./secrets.ts";
 import { serversGroup } from "./servers.ts";
 import { signInGroup } from "./sign-in.ts";
 import { stateGroup } from "./state.ts";
-import { type CheckedGroup, groupLines, type Mended, summaryLines } from "./view.ts";
+import { type CheckedGroup, groupLines, type Mended, sentence, summaryLines } from "./view.ts";
 
 /** What others build on comes first: a repair of the state directory lets the servers start. */
 const GROUPS: readonly CheckGroup[] = [
   hostGroup,
   stateGroup,
   configGroup,
+  serversGroup,
   secretsGroup,
   signInGroup,
-  modelGroup,
-  serversGroup,
   rulesGroup,
+  modelGroup,
   applicationsGroup,
 ];
 
@@ -39,10 +38,17 @@ export async function runDoctor(command: DoctorCommand, cli: CliContext): Promis
   return withDoctorContext(cli, server, async (context) => {
     const groups = GROUPS.filter((each) => server === undefined || each.concernsServer);
     const checked: CheckedGroup[] = [];
+    const told = new Set<string>();
     for (const { title, run } of groups) {
       const findings: Mended[] = [];
-      const found = await untilInterrupted(findingsOf(run, context), cli.signal);
+      const found = await findingsOf(run, context);
+      // Only now: it has stopped what it had started.
+      if (cli.signal.aborted) throw cancelled();
       for (const finding of found) {
+        // A secret that is missing is why a server does not start: it is one problem.
+        const words = `${finding.level} ${sentence(finding)}`;
+        if (finding.level !== "ok" && told.has(words)) continue;
+        told.add(words);
         findings.push(fix ? await mended(finding) : finding);
       }
       checked.push({ title, findings });

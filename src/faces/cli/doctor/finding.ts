@@ -26,7 +26,7 @@ export type Finding = Found &
       }
   );
 
-export interface Fix {
+interface Fix {
   /** What it would do: `make /home/me/.plugboard writable for you alone`. */
   describe: string;
   /** Says what was done. Rejects if it could not be done. */

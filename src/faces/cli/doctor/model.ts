@@ -21,7 +21,7 @@ export const modelGroup: CheckGroup = {
     const ids = configured.length > 0 ? chosen.ids : chosen.ids.slice(0, 1);
     const level = configured.length > 0 ? "broken" : "warning";
     const options = modelOptions(agent, quiet);
-    return Promise.all(ids.map((id) => checkModel(id, level, options)));
+    return Promise.all(ids.map((id) => checkModel(id, level, options, quiet.signal)));
   },
 };
 
@@ -40,12 +40,13 @@ async function checkModel(
   id: string,
   level: "broken" | "warning",
   options: ReturnType<typeof modelOptions>,
+  signal: AbortSignal,
 ): Promise<Finding> {
   const about = { check: "model", subject: visible(id) };
   try {
     const model = await openModel(id, options);
     await model.close();
-    return answerFinding(id, level, await askProvider(id, options));
+    return answerFinding(id, level, await askProvider(id, options, signal));
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
     const { message, hint } = error;

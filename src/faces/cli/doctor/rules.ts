@@ -7,6 +7,7 @@ import type { ServerStatus } from "../../../model/server-status.ts";
 import { openFileState } from "../../../state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
+import { type OpenedBoard, withBoard } from "../open.ts";
 import { entriesOf, pendingOf } from "../pins/target.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -18,20 +19,36 @@ export const rulesGroup: CheckGroup = {
     const opened = await context.board();
     // Another group has said why.
     if (opened.kind === "closed") return [];
-    const { board, agent } = opened;
-    const isAsked = (names: readonly string[] | undefined): boolean =>
-      context.server === undefined || names?.includes(context.server) === true;
-    const unmatched = board.unmatchedRules().filter(({ servers }) => isAsked(servers));
-    const findings = [
-      ...unmatched.map(unmatchedFinding),
-      ...board.status().flatMap(hiddenFindings),
-      ...(await pinFindings(context, isAsked)),
-    ];
-    const hasRules = (agent.guard?.rules ?? []).length > 0;
-    if (findings.length > 0 || !hasRules) return findings;
-    return [{ level: "ok", check: "rules", message: "every rule matches something" }];
+    if (opened.attachment !== undefined) return findOn(opened, context);
+    // The servers have been looked at by now, each by itself. What they have is in the cache, and none is started again.
+    return withBoard(
+      context.quiet,
+      { start: "none", showsRules: true, standalone: true },
+      (cached) => findOn(cached, context),
+    );
   },
 };
+
+async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Promise<Finding[]> {
+  const { server } = context;
+  const isAsked = (names: readonly string[] | undefined): boolean =>
+    server === undefined || names?.includes(server) === true;
+  const unmatched = board.unmatchedRules().filter(({ servers }) => isAsked(servers));
+  const findings = [
+    ...unmatched.map(unmatchedFinding),
+    ...board
+      .status()
+      .filter(({ name }) => isAsked([name]))
+      .flatMap(hiddenFindings),
+    ...(await pinFindings(context, isAsked)),
+  ];
+  const hasRules = (agent.guard?.rules ?? []).length > 0;
+  const isUnsure = board
+    .status()
+    .some(({ state, cached, tools }) => !cached && state.kind !== "ready" && tools === 0);
+  if (findings.length > 0 || !hasRules || isUnsure) return findings;
+  return [{ level: "ok", check: "rules", message: "every rule matches something" }];
+}
 
 function unmatchedFinding(unmatched: UnmatchedRule): Finding {
   const { rule, setting, problem, restricts, nearest } = unmatched;

@@ -1,7 +1,8 @@
 // The secrets and variables that the configuration refers to: whether each can be had. No value is shown.
 
+import { oneLine } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
-import { causeOf, type CheckedReference, checkReferences } from "../secrets/check.ts";
+import { type CheckedReference, checkReferences } from "../secrets/check.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
 export const secretsGroup: CheckGroup = {
@@ -22,12 +23,11 @@ function toFinding({ server, key, reference, failure, warning }: CheckedReferenc
   const name =
     server === undefined ? visible(reference) : `${visible(reference)} in ${visible(key)}`;
   if (failure !== undefined) {
-    const cause = causeOf(failure);
     return {
       ...about,
       level: "broken",
-      // A missing variable is named with its place already.
-      message: cause.includes(key) ? cause : `${name} cannot be had: ${cause}`,
+      // The same words as of the server that does not start for it, so that it is told once.
+      message: oneLine(failure.message, 500),
       remedy: failure.hint ?? "set it, or change the reference in the configuration",
     };
   }

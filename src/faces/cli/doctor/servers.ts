@@ -8,6 +8,7 @@ import type { Board } from "../../../model/board.ts";
 import type { ServerDefinition } from "../../../model/server-definition.ts";
 import { plural } from "../../../util/text.ts";
 import { findChannel } from "../attach/find-channel.ts";
+import { shortPath } from "../status/server-file-name.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding, FindingLevel } from "./finding.ts";
 import { examine, type Examined, examineShared } from "./servers/examine.ts";
@@ -62,17 +63,15 @@ async function examineAll(
   const progress = new Progress(servers.length, context);
   try {
     const shared = await gatewayBoard(source, context);
-    const work = boundedMap(servers, AT_A_TIME, (definition) =>
+    return await boundedMap(servers, AT_A_TIME, (definition) =>
       progress.during(definition.name, () => examineOne(definition, agent, shared, context)),
     );
-    context.waitFor(work);
-    return await work;
   } finally {
     progress.stop();
   }
 }
 
-/** Without a gateway, the board that all groups share is opened after this one: then it knows what each server has listed. */
+/** Undefined without a gateway: each server has a board of its own then. */
 async function gatewayBoard(
   source: ConfigSource,
   context: DoctorContext,
@@ -91,14 +90,18 @@ async function examineOne(
   context: DoctorContext,
 ): Promise<Examined> {
   const { name, enabled } = definition;
+  const file = definition.from?.file ?? agent.file;
+  const entry =
+    file === undefined ? "its entry" : `its entry in ${shortPath(file, context.cli.io)}`;
   if (!enabled) {
-    return { definition, status: statusOffBoard(definition, { kind: "disabled" }), tools: [] };
+    const status = statusOffBoard(definition, { kind: "disabled" });
+    return { definition, entry, status, tools: [] };
   }
   const there = shared?.status().find((each) => each.name === name)?.state;
   if (shared !== undefined && there?.kind === "ready") {
-    return examineShared(definition, shared, context);
+    return { entry, ...(await examineShared(definition, shared, context)) };
   }
-  const examined = await examine(definition, agent, context);
+  const examined = { entry, ...(await examine(definition, agent, context)) };
   const isDown = there?.kind === "failed" || there?.kind === "backoff";
   return isDown ? { ...examined, gateway: { failure: there.error } } : examined;
 }

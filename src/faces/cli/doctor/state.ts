@@ -173,7 +173,7 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
       level: "note",
       check: "stale-locks",
       message: `a Plugboard that was killed left ${plural(locks.length, "lock")}: ${locks.map(visible).join(", ")}`,
-      remedy: "nobody waits for them; to remove them: plugboard doctor --fix",
+      remedy: `nobody waits for ${pronoun(locks)}; to remove ${pronoun(locks)}: plugboard doctor --fix`,
       fix: {
         describe: `remove ${locks.map(visible).join(", ")}`,
         async apply() {
@@ -188,7 +188,7 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
       level: "note",
       check: "stale-gateways",
       message: `${plural(notes.length, "gateway")} ended without saying so`,
-      remedy: "nobody waits for them; to remove the notes about them: plugboard doctor --fix",
+      remedy: `nobody waits for ${pronoun(notes)}; to remove the note about ${pronoun(notes)}: plugboard doctor --fix`,
       fix: {
         describe: `remove ${notes.map(visible).join(", ")}`,
         async apply() {
@@ -202,4 +202,8 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
     });
   }
   return findings;
+}
+
+function pronoun(items: readonly unknown[]): string {
+  return items.length === 1 ? "it" : "them";
 }

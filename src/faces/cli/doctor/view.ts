@@ -78,8 +78,16 @@ function findingLines(finding: Mended, view: View): string[] {
   return [
     `  ${mark(finding.level, view)} ${first.trimStart()}`,
     ...rest,
-    ...adviceOf(finding, view).flatMap((line) => wrapped(line, 4, out.width)),
+    ...adviceLines(finding, view),
   ];
+}
+
+/** Behind an arrow, so that what to do is seen apart from what is so. */
+function adviceLines(finding: Mended, view: View): string[] {
+  const { out, unicode } = view.screen.terminal;
+  const lines = adviceOf(finding, view).flatMap((line) => wrapped(line, 6, out.width));
+  const arrow = unicode ? "→" : ">";
+  return lines.map((line, at) => (at === 0 ? `    ${arrow}${line.slice(5)}` : line));
 }
 
 function adviceOf(finding: Mended, { options }: View): string[] {
@@ -93,8 +101,17 @@ function adviceOf(finding: Mended, { options }: View): string[] {
 }
 
 /** Names what it is about, unless the message does. */
-function sentence({ subject, message }: Finding): string {
-  return subject === undefined || message.includes(subject) ? message : `${subject}: ${message}`;
+export function sentence({ subject, message }: Finding): string {
+  return subject === undefined || hasWord(message, subject) ? message : `${subject}: ${message}`;
+}
+
+/** Not as a part of a word: `var` is not named by "the variable". */
+function hasWord(text: string, word: string): boolean {
+  const isPart = (character = " "): boolean => /[\w-]/.test(character);
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    if (!isPart(text[at - 1]) && !isPart(text[at + word.length])) return true;
+  }
+  return false;
 }
 
 /** A line that is indented already is a command, which must stay whole. */

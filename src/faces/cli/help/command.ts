@@ -2,6 +2,7 @@
 
 import type { Command as Parser } from "commander";
 import type { ErrorCode } from "../../../model/errors.ts";
+import { examples } from "../examples.ts";
 import { ERROR_CODES } from "../exit-code.ts";
 
 export interface HelpCommand {
@@ -21,6 +22,7 @@ export function describeHelp(program: Parser, choose: Choose, refuse: Refuse): v
     .description("show help for a command, or what an error code means")
     .usage("[command | error code | errors]")
     .argument("[command...]")
+    .addHelpText("after", examples("plugboard help add", "plugboard help SPAWN_FAILED"))
     .action((words: string[]) => {
       const [first = ""] = words;
       const isCommand = program.commands.some((each) => each.name() === first);

@@ -98,7 +98,11 @@ async function nextLine(input: NodeJS.ReadableStream, signal: AbortSignal): Prom
         const text = line.trim();
         if (URL.canParse(text)) resolve(text);
         else if (text !== "")
-          reject(new PlugboardError("INVALID_ARGUMENTS", "that is not an address"));
+          reject(
+            new PlugboardError("INVALID_ARGUMENTS", "what you pasted is not an address", {
+              hint: "copy the whole address of the page, which begins with http",
+            }),
+          );
       });
     });
   } finally {

@@ -35,10 +35,9 @@ Answers a request with what the server answered to the same request in the
 recording. Equal requests are answered in their order; the last answer is given
 again after that. A request that is not in the recording gets an error.
 
-Use it in place of the server:
+Examples:
   plugboard add demo -- plugboard replay demo.jsonl
-  plugboard call convert_time time=14:30 from=Berlin to=Tokyo \\
-    -- plugboard replay demo.jsonl`;
+  plugboard tools -- plugboard replay demo.jsonl`;
 
 export function describeRecording(
   program: Parser,

@@ -149,7 +149,7 @@ function writtenReferences(text: string): string[] {
 }
 
 /** Without the place and the reference, which stand beside it. */
-export function causeOf(failure: PlugboardError): string {
+function causeOf(failure: PlugboardError): string {
   const { cause, message } = failure;
   return oneLine(cause instanceof PlugboardError ? cause.message : message, 300);
 }

@@ -216,7 +216,9 @@ async function addOffered(
 function requireName(name: string): void {
   const problem = serverNameProblem(name);
   if (problem === undefined) return;
-  throw new PlugboardError("INVALID_ARGUMENTS", `the server '${oneLine(name, 100)}' ${problem}`);
+  throw new PlugboardError("INVALID_ARGUMENTS", `the server '${oneLine(name, 100)}' ${problem}`, {
+    hint: "give another name before what it is",
+  });
 }
 
 /** One that is there already is updated, and need not be filled in first. */

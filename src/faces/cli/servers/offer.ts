@@ -11,8 +11,9 @@ import {
   type RegistryName,
 } from "../../../registry/server-json.ts";
 import { chooseWay, suggestedName, type Way, waysOf } from "../../../registry/ways.ts";
+import { closest } from "../../../util/closest.ts";
 import { isOnPath } from "../../../util/on-path.ts";
-import { oneLine } from "../../../util/text.ts";
+import { oneLine, shellWord } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { openBundleFile } from "./bundles.ts";
@@ -65,6 +66,7 @@ export async function readOffer(
       throw new PlugboardError(
         "INVALID_ARGUMENTS",
         "--package, --remote and --registry are for servers of the registry, and this is a bundle",
+        { hint: "leave them out" },
       );
     }
     const offer = await openBundleFile(source.written, undefined, file, context);
@@ -100,6 +102,9 @@ function refuseDeleted(entry: RegistryEntry): void {
   throw new PlugboardError(
     "REFUSED_BY_POLICY",
     `${server.name} ${server.version} was deleted from the registry${statusReason(entry)}`,
+    {
+      hint: `to look for another one: plugboard registry ${shellWord(suggestedName(server.name))}`,
+    },
   );
 }
 
@@ -120,6 +125,14 @@ function fromRegistry(
   return { ...offer, name: suggestedName(name), version, provenance };
 }
 
+function nearestWay(wanted: string, ways: readonly Way[]): string | undefined {
+  const meant = closest(
+    wanted,
+    ways.map(({ id }) => id),
+  );
+  return meant && `did you mean '${oneLine(meant, 40)}'?`;
+}
+
 function pick(
   ways: readonly Way[],
   wanted: string | undefined,
@@ -133,19 +146,25 @@ function pick(
   const title = `${server.name} ${server.version}`;
   if (ways.length === 0) {
     const message = `${title} says neither which package it is in nor at which URL it is`;
-    throw new PlugboardError("UNSUPPORTED", message);
+    throw new PlugboardError("UNSUPPORTED", message, {
+      hint: "look on its page how it is started, and add that command: plugboard add <name> -- <command>",
+    });
   }
   const lines = ways.map((each) => `  ${wayLine(each, isPresent)}`);
   if (way !== undefined) {
     throw new PlugboardError(
       "UNSUPPORTED",
-      [`${title} cannot be run as ${way.id}: ${way.why}`, "Its ways:", ...lines].join("\n"),
+      [`${title} cannot be run as ${way.id}: ${way.why}; its ways are:`, ...lines].join("\n"),
+      { hint: "choose another way with --package or --remote" },
     );
   }
   const [what, hint] =
     wanted === undefined
       ? [`${title} cannot be run here:`, missingHint(ways)]
-      : [`${title} cannot be run as '${oneLine(wanted, 40)}'; its ways are:`, undefined];
+      : [
+          `${title} cannot be run as '${oneLine(wanted, 40)}'; its ways are:`,
+          nearestWay(wanted, ways),
+        ];
   throw new PlugboardError(
     wanted === undefined ? "UNSUPPORTED" : "INVALID_ARGUMENTS",
     [what, ...lines].join("\n"),

@@ -93,7 +93,9 @@ async function check(
   try {
     // It names an address to be asked.
     if (file.trust.kind === "untrusted") {
-      throw new PlugboardError("UNTRUSTED", `${visible(file.path)} is not trusted`);
+      throw new PlugboardError("UNTRUSTED", `${visible(file.path)} is not trusted`, {
+        hint: "to look at it: plugboard trust",
+      });
     }
     return await withRegistry(flag ?? provenance.registry, file, context, async (registry) => {
       const latest = await registry.get(provenance.name);

@@ -17,7 +17,7 @@ export function hidingNotes({ from }: Pick<ServerStatus, "from">, where: Directo
 }
 
 /** `plugboard.json`, `~/.plugboard/plugboard.json` */
-function shortPath(path: string, { cwd, homedir }: Directories): string {
+export function shortPath(path: string, { cwd, homedir }: Directories): string {
   const inside = (directory: string): string | undefined => {
     const way = relative(directory, path);
     return way.startsWith("..") || way === path ? undefined : way;

@@ -72,10 +72,12 @@ async function checkAgents({ io, options, screen }: CliContext): Promise<void> {
   for (const id of options.agents) {
     if (agentIds.includes(id)) continue;
     const meant = closest(id, agentIds);
-    const question = meant === undefined ? "" : `; did you mean ${meant}?`;
-    const message = `there is no agent '${oneLine(id, 100)}' in ${source.path}${question}`;
+    const message = `there is no agent '${oneLine(id, 100)}' in ${source.path}`;
     throw new PlugboardError("INVALID_ARGUMENTS", message, {
-      hint: "with --config <file> you say which configuration the gateway uses",
+      hint:
+        meant === undefined
+          ? "with --config <file> you say which configuration the gateway uses"
+          : `did you mean '${meant}'?`,
     });
   }
 }

@@ -60,7 +60,7 @@ export async function loadTrusted(
       `${visible(source.path)} ${why}, so its rules do not apply; to look at it: plugboard trust`,
     );
   } else if (obstacle instanceof PlugboardError) {
-    screen.note(`plugboard: only your own servers are used. ${obstacle.message}`);
+    screen.note(`plugboard: only your own servers are used: ${obstacle.message}`);
   } else {
     for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
   }

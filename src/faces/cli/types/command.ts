@@ -37,7 +37,7 @@ export function describeTypes(
   behind?: readonly string[],
 ): void {
   const types = takesServer(program.command("types"), "[server...]", "")
-    .description("print TypeScript declarations of the tools, so that calls are checked")
+    .description("print TypeScript declarations of the tools")
     .argument("[server...]", "only tools of these servers")
     .option("-o, --output <file>", "write them to this file")
     .option("--refresh", "ask the servers instead of using the cache")

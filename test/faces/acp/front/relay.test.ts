@@ -159,7 +159,7 @@ describe("opening a session", () => {
   ])("%s with %j is refused before the agent hears of it", async (method, params, path) => {
     const front = await startFront();
     const { error } = await front.request(method, params);
-    expect(error).toMatchObject({ code: -32602, data: { path } });
+    expect(error).toMatchObject({ code: -32602, data: { path, code: "INVALID_ARGUMENTS" } });
     expect(front.agent().asked(method)).toEqual([]);
   });
 

@@ -96,7 +96,7 @@ describe("what a client may not send", () => {
     const editor = await desk.open();
     await expect(editor.agent.request("session/new", params)).rejects.toMatchObject({
       code: -32602,
-      data: { path },
+      data: { path, code: "INVALID_ARGUMENTS" },
     });
   });
 

@@ -291,7 +291,7 @@ describe("plugboard acp", () => {
   describe("that cannot start", () => {
     it.each([
       ["for want of an agent", ["--agent", "nobody"], "there is no agent 'nobody'"],
-      ["for a wrong configuration", ["--config", "bad.json"], "The configuration has 1 problem"],
+      ["for a wrong configuration", ["--config", "bad.json"], "the configuration has 1 problem"],
     ])("%s answers its client with why, and ends", async (_, argv, reason) => {
       scratch.file("bad.json", "{");
       const agent = start(argv);

@@ -173,7 +173,7 @@ describe("plugboard call", () => {
       "the time is up",
       ["sleep", "ms=60000", "--timeout", "200"],
       3,
-      "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\nmore: plugboard help TIMEOUT\n",
+      "plugboard: server 'echo': no answer to tools/call within 200 ms; 'sleep' was cancelled but may have taken effect\nhint: if it needs more time, give --timeout <ms>, or raise \"toolTimeout\" for its server\nmore: plugboard help TIMEOUT\n",
     ],
   ])("fails when %s", async (_, argv, code, stderr) => {
     useServers();

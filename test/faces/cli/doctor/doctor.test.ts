@@ -127,19 +127,24 @@ describe("plugboard doctor", () => {
         docs: { url: "https://127.0.0.1:9/mcp", headers: { Authorization: "Bearer ${UNSET}" } },
         plain: { command: "node", args: ["--version"], env: { API_TOKEN: key }, enabled: false },
       },
+      models: { providers: { own: { type: "openai", apiKey: "${NO_KEY}" } } },
     });
     const { code, findings, stdout } = await doctor("--config", file);
     expect(code).toBe(1);
-    expect(findings.filter(({ check }) => ["secret", "config-warning"].includes(check))).toEqual([
-      expect.objectContaining({
-        level: "warning",
-        message: expect.stringContaining("plaintext credentials"),
-        remedy: "to put it where only you can read it: plugboard secrets move plain env.API_TOKEN",
-      }),
+    expect(findings.find(({ check }) => check === "config-warning")).toMatchObject({
+      level: "warning",
+      message: expect.stringContaining("plaintext credentials"),
+      remedy: "to put it where only you can read it: plugboard secrets move plain env.API_TOKEN",
+    });
+    // It is also why the server does not start, and is told once.
+    expect(findings.filter(({ message }) => message.includes("UNSET"))).toEqual([
+      expect.objectContaining({ level: "broken", subject: "docs", group: "Servers" }),
+    ]);
+    expect(findings.filter(({ check }) => check === "secret")).toEqual([
       expect.objectContaining({
         level: "broken",
-        subject: "docs",
-        message: "headers.Authorization needs the variable UNSET, which is not set",
+        subject: "models.providers.own.apiKey",
+        message: expect.stringContaining("NO_KEY, which is not set"),
       }),
     ]);
     expect(stdout).not.toContain(key);
@@ -185,7 +190,7 @@ describe("plugboard doctor", () => {
       "note no-model",
     ]);
     const mended = await doctor("--fix");
-    expect(mended.wrong).toContain("broken secret");
+    expect(mended.wrong).toContain("broken variable-not-set");
     expect(mended.findings.find(({ check }) => check === "state-writable")).toMatchObject({
       level: "ok",
       fixed: expect.stringContaining(`only you can write ${home} now`),
@@ -264,7 +269,7 @@ describe("plugboard doctor", () => {
     const file = put("plugboard.json", {
       mcpServers: {
         docs: { command: "docs", enabled: false },
-        db: { command: "db", enabled: false, env: { A: "${UNSET}" } },
+        db: { command: "db", enabled: false },
       },
     });
     const { code, findings } = await doctor("docs", "--config", file);

@@ -135,7 +135,11 @@ describe("a server that does not work", () => {
     const bin = program("npx", `cat '${npx}' >&2; exit 1`);
     const broken: Record<string, [ServerConfig, check: string, remedy: RegExp]> = {
       absent: [{ command: "no-such-command" }, "command-not-startable", /^install it or give/],
-      unset: [fixture("stderr-then-exit"), "variable-missing", /^set API_KEY in its "env"/],
+      unset: [
+        fixture("stderr-then-exit"),
+        "variable-missing",
+        /:\n {2}"env": \{ "API_KEY": "…" \}$/,
+      ],
       module: [failing("node-missing-package"), "module-missing", /run npm install/],
       script: [failing("node-not-built"), "module-missing", /^build the server \(npm run build\)/],
       python: [failing("python-missing-module"), "python-module-missing", /^install the Python/],
@@ -150,7 +154,11 @@ describe("a server that does not work", () => {
         "npm-package-missing",
         /^there is no such package: correct its name/,
       ],
-      hangs: [{ ...fixture("never-initialize"), timeout: 700 }, "no-answer", /raise its timeout/],
+      hangs: [
+        { ...fixture("never-initialize"), timeout: 700 },
+        "no-answer",
+        /^run it by hand.*\n.*\n.*"timeout": 1400/,
+      ],
       talks: [
         { ...fixture("never-initialize", "--stdout=Server started\n"), timeout: 700 },
         "no-answer",
@@ -274,7 +282,7 @@ describe("a server that works, but", () => {
         level: "note",
         check: "command-not-on-desktop-path",
         message: expect.stringContaining(`only-here is in ${bin}`),
-        remedy: expect.stringContaining(`"env": { "PATH": "${bin}${delimiter}/`),
+        remedy: expect.stringContaining(`:\n  "env": { "PATH": "${bin}${delimiter}/`),
       },
     ]);
     scratch.file("tools.json", { tools: [{ name: "a", description: "Two." }] });

@@ -19,7 +19,7 @@ describe("a sign-in", () => {
     ["that is too narrow", { kind: "too-narrow", wanted: "write" }, "warning", "(write)"],
     ["that works", { kind: "valid" }, "ok", "signed in to 'docs'"],
   ])("%s", (_, state, level, message) => {
-    const finding = toFinding({ server: "docs", ...state } as SignInState, NOW);
+    const finding = toFinding({ server: "docs", ...state }, NOW);
     expect(finding).toMatchObject({ level, message: expect.stringContaining(message) });
     const remedy = "remedy" in finding ? finding.remedy : "plugboard login docs";
     expect(remedy).toMatch(/plugboard login docs$/);

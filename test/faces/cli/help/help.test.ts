@@ -81,9 +81,9 @@ describe("plugboard help", () => {
   });
 
   it.each([
-    ["SPAWN_FAIL", "did you mean SPAWN_FAILED?"],
-    ["erors", "did you mean errors?"],
-    ["tols", "did you mean tools?"],
+    ["SPAWN_FAIL", "did you mean 'SPAWN_FAILED'?"],
+    ["erors", "did you mean 'errors'?"],
+    ["tols", "did you mean 'tools'?"],
   ])("%s: suggests the nearest of commands and codes", async (word, meant) => {
     const { code, stderr } = await scratch.run(["help", word]);
     expect([code, stderr.split("\n")[0]]).toEqual([

@@ -158,7 +158,7 @@ describe("plugboard login", () => {
     await stderr.until("paste its address here:");
     stdin.write("what?\n");
     expect((await done).code).toBe(2);
-    expect(stderr.text).toContain("plugboard: that is not an address");
+    expect(stderr.text).toContain("plugboard: what you pasted is not an address");
     expect(oauth.count("token")).toBe(0);
   });
 
@@ -224,7 +224,7 @@ describe("plugboard login", () => {
     [
       "/down",
       503,
-      "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\nmore: plugboard help HTTP_STATUS\n",
+      "plugboard: 'docs' answers with HTTP 503, and does not say how to sign in\nhint: the server has a fault; try again later\nmore: plugboard help HTTP_STATUS\n",
     ],
   ])("says why there is no sign-in at %s, which answers %i", async (path, status, message) => {
     const url = await answering(path, status, "<html></html>");
@@ -257,7 +257,8 @@ describe("plugboard login", () => {
     const asked = await scratch.run(["login", "open"]);
     expect(asked).toMatchObject({
       code: 3,
-      stderr: "plugboard: 'open' does not require a sign-in\nmore: plugboard help UNSUPPORTED\n",
+      stderr:
+        "plugboard: 'open' does not require a sign-in\nhint: use it as it is\nmore: plugboard help UNSUPPORTED\n",
     });
     const off = await scratch.run(["login", "off"]);
     expect(off.stderr).toBe(

@@ -639,7 +639,7 @@ describe("plugboard openclaw setup refuses", () => {
       "a token in place of its variable",
       "{}",
       ["--shared", "--url", "--token-env", "plug_abc"],
-      /Expected the name of a variable/,
+      /expected the name of a variable/,
     ],
     [
       "options for what goes away",
@@ -647,7 +647,7 @@ describe("plugboard openclaw setup refuses", () => {
       ["--undo", "--slots", "2"],
       /--slots cannot be given with --undo/,
     ],
-    ["no slots", "{}", ["--slots", "0"], /Expected a number from 1 to 64/],
+    ["no slots", "{}", ["--slots", "0"], /expected a number from 1 to 64/],
   ])("%s", async (_, text, options, message) => {
     put(FILE, text);
     const isPlain = options.length === 0;
@@ -662,7 +662,7 @@ describe("plugboard openclaw setup refuses", () => {
     const { code, stderr } = await scratch.run(["openclaw", "setpu"], env());
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("did you mean setup?"),
+      stderr: expect.stringContaining("did you mean 'setup'?"),
     });
   });
 });

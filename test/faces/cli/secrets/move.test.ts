@@ -111,7 +111,7 @@ describe("plugboard secrets move", () => {
     ["a text with a variable", ["referred", "B_TOKEN"], "env.B_TOKEN of 'referred' is not"],
     ["an argument", ["referred", "args[1]"], "put it into env or headers first"],
     ["a name that no reference can have", ["db", "MODE", "--name", "a#b"], "is not a name for a"],
-    ["a store that there is not", ["db", "MODE", "--to", "exec"], "Allowed choices are gcp, aws"],
+    ["a store that there is not", ["db", "MODE", "--to", "exec"], "expected gcp, aws"],
   ])("refuses %s", async (_, argv, expected) => {
     const { code, stderr } = await move(...argv, "--yes");
     expect(code).toBe(2);

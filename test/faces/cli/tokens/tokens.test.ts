@@ -60,7 +60,7 @@ describe("plugboard tokens add", () => {
     const { code, stderr } = await run("add", "ci", "--config", file, "--agent", "codr");
     expect(code).toBe(2);
     expect(stderr).toContain("there is no agent 'codr' in ");
-    expect(stderr).toContain("did you mean coder?");
+    expect(stderr).toContain("hint: did you mean 'coder'?");
     expect(await store().list()).toEqual([]);
   });
 
@@ -74,12 +74,12 @@ describe("plugboard tokens add", () => {
     [["add"], "missing required argument 'name'"],
     [["add", "a b"], "'a b' cannot be the name of a token"],
     [["add", "default"], "the gateway makes the token default by itself"],
-    [["add", "ci", "--expires", "soon"], "Expected a time such as 12h, 30d or 8w."],
-    [["add", "ci", "--expires", "0d"], "Expected a time such as 12h, 30d or 8w."],
-    [["add", "ci", "--rate-limit", "0"], "Expected a number of requests per minute."],
-    [["add", "ci", "--approval", "maybe"], "Allowed choices are never, ask, destructive."],
-    [["add", "ci", "--allow", ""], "Expected a pattern such as 'files/*'."],
-    [["ad", "ci"], "unknown command 'ad'; did you mean add?"],
+    [["add", "ci", "--expires", "soon"], "expected a time such as 12h, 30d or 8w"],
+    [["add", "ci", "--expires", "0d"], "expected a time such as 12h, 30d or 8w"],
+    [["add", "ci", "--rate-limit", "0"], "expected a number of requests per minute"],
+    [["add", "ci", "--approval", "maybe"], "expected never, ask or destructive"],
+    [["add", "ci", "--allow", ""], "expected a pattern such as 'files/*'"],
+    [["ad", "ci"], "unknown command 'ad'; did you mean 'add'?"],
   ])("refuses wrong usage: %j", async (argv, message) => {
     const { code, stderr } = await run(...argv);
     expect(code).toBe(2);

@@ -83,7 +83,7 @@ describe("a project's file that is not trusted", () => {
     const { code, stdout, stderr } = await scratch.run(["tools"]);
     expect(code).toBe(0);
     expect(stdout).toContain("mine/echo");
-    expect(stderr).toContain("plugboard: only your own servers are used. The configuration has 1");
+    expect(stderr).toContain("plugboard: only your own servers are used: the configuration has 1");
     expect(stderr).toContain(project());
     writeFileSync(project(), Buffer.from([0xff]));
     const unreadable = await scratch.run(["tools"]);

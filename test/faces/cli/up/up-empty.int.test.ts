@@ -93,7 +93,12 @@ it("writes nothing but JSON where lines are JSON", async () => {
 });
 
 it.each<[string, file: boolean, argv: string[], RegExp]>([
-  ["an agent that the file does not have", true, ["--agent", "nope"], /there is no agent "nope"/],
+  [
+    "an agent that the file does not have",
+    true,
+    ["--agent", "nope"],
+    /there is no agent 'nope' in .*\nhint: it defines no agents\n/,
+  ],
   ["an agent without a file", false, ["--agent", "nope"], /there is no agent 'nope'/],
 ])("does not run with %s", async (_, hasFile, argv, expected) => {
   const mcp = { servers: { evil: { command: "evil" } } };

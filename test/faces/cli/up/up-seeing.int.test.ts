@@ -290,7 +290,7 @@ describe("plugboard up", () => {
     const nobody = await scratch.run(["status", "--agent", "nobody"]);
     expect([nobody.code, nobody.stderr]).toEqual([
       2,
-      expect.stringContaining('there is no agent "nobody"'),
+      expect.stringContaining("there is no agent 'nobody'"),
     ]);
     expect(existsSync(gatewayFile(home, config, "json"))).toBe(true);
     await stop();

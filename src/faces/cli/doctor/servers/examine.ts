@@ -13,6 +13,7 @@ import type { ServerStatus } from "../../../../model/server-status.ts";
 import type { Tool } from "../../../../model/tool.ts";
 import { memoryOfTree } from "../../../../process/tree-memory.ts";
 import { expandHome } from "../../../../util/home-path.ts";
+import { isOnPath } from "../../../../util/on-path.ts";
 import { untilInterrupted } from "../../lifetime.ts";
 import { isAttended } from "../../questions/attended.ts";
 import type { DoctorContext } from "../context.ts";
@@ -22,6 +23,8 @@ type Surroundings = Pick<DoctorContext, "cli" | "home">;
 
 export interface Examined {
   definition: ServerDefinition;
+  /** Where it is configured, for a sentence: `its entry in plugboard.json`. */
+  entry: string;
   status: ServerStatus;
   /** Those that the rules let a caller see, under their names on the agent's board. */
   tools: readonly Tool[];
@@ -31,13 +34,15 @@ export interface Examined {
   memory?: number;
   /** What it wrote to stdout that is no message. Not known of a gateway's server. */
   noise?: { lines: number; first: string };
+  /** Its command is a name that is not on PATH. */
+  isCommandMissing?: true;
   /** If npx or uvx starts it: the package, and whether it was on this machine before. */
   package?: PackageRun & { wasCached: boolean };
   /** The gateway that runs has it too. `failure` is why it is not ready there. */
   gateway?: { failure?: PlugboardError };
 }
 
-export interface ExaminedContent {
+interface ExaminedContent {
   resources: number;
   prompts: number;
   /** Why one of the lists could not be had. */
@@ -49,7 +54,7 @@ export async function examine(
   definition: ServerDefinition,
   agent: AgentConfig,
   doctor: Surroundings,
-): Promise<Examined> {
+): Promise<SeenServer> {
   const { name, target } = definition;
   const noise = new Noise();
   const run = target.kind === "stdio" ? packageRunOf(target) : undefined;
@@ -59,9 +64,11 @@ export async function examine(
   try {
     const seen = await untilInterrupted(startAndLook(board, name), doctor.cli.signal);
     const { lines, first } = noise;
+    const isMissing = isCommandMissing(definition, doctor);
     return {
       definition,
       ...seen,
+      ...(isMissing && { isCommandMissing: true as const }),
       ...(lines > 0 && { noise: { lines, first } }),
       ...(run !== undefined && wasCached !== undefined && { package: { ...run, wasCached } }),
     };
@@ -75,10 +82,12 @@ export async function examineShared(
   definition: ServerDefinition,
   board: Board,
   { cli }: Surroundings,
-): Promise<Examined> {
+): Promise<SeenServer> {
   const seen = await untilInterrupted(look(board, definition.name), cli.signal);
   return { definition, ...seen, gateway: {} };
 }
+
+type SeenServer = Omit<Examined, "entry">;
 
 type Seen = Pick<Examined, "status" | "tools" | "content" | "memory">;
 
@@ -162,6 +171,12 @@ function boardOptions(
     onApproval: () => "refuse",
     ...(isAttended(cli) && { onElicitation: () => Promise.resolve({ action: "cancel" as const }) }),
   };
+}
+
+function isCommandMissing({ target }: ServerDefinition, { cli }: Surroundings): boolean {
+  if (target.kind !== "stdio" || /[/\\$~]/.test(target.command)) return false;
+  const { command, env } = target;
+  return !isOnPath(command, { ...cli.io.env, ...env }, process.platform);
 }
 
 function placesOf(

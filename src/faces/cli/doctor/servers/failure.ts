@@ -85,27 +85,58 @@ function refusedAccess({ definition, status }: Examined, remedy: string): Findin
   };
 }
 
-/** The hint of the failure, if it has one; otherwise how to find out more. */
-function remedyFor(error: PlugboardError, { definition, status, package: run }: Examined): string {
-  const { target, timeout, name } = definition;
-  if (error.code === "TIMEOUT" && run !== undefined && !run.wasCached) {
-    return [
-      `${run.runner} may still have been downloading ${run.spec}; run this once by hand, until it waits for input:`,
-      `  ${byHand(definition, status.target)}`,
-      `or give it more time, with "timeout": ${timeout * 4} in its entry`,
-    ].join("\n");
+/** What to do, as exactly as it can be said: the hint of the failure, unless more is known here. */
+function remedyFor(error: PlugboardError, examined: Examined): string {
+  const { definition, entry, status, isCommandMissing } = examined;
+  const { target, name } = definition;
+  const { code, hint } = error;
+  if (target.kind === "stdio" && code === "TIMEOUT") return patience(examined);
+  if (target.kind === "stdio" && isCommandMissing) {
+    const program = INSTALL.get(target.command);
+    return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
-  if (error.hint !== undefined) return error.hint;
-  if (error.code === "UNSUPPORTED_VERSION") {
-    return "update the server: it speaks another version of MCP";
+  const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
+  if (variables !== undefined) {
+    const names = variables.split(/ and | or /).map((each) => `"${each}": "…"`);
+    return `add this to ${entry}; variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
   }
+  if (hint !== undefined) return hint;
+  if (code === "UNSUPPORTED_VERSION") return "update the server: it speaks another version of MCP";
   if (target.kind === "stdio") {
     return `run it by hand to see what it says:\n  ${byHand(definition, status.target)}`;
   }
   if (isRemote(target)) {
-    return `check the address in "url", and whether somebody answers there:\n  curl -i ${shellQuoted(status.target)}`;
+    return `check "url" in ${entry}, and whether somebody answers there:\n  curl -i ${shellQuoted(status.target)}`;
   }
   return `to see more: plugboard status ${shellWord(name)}`;
+}
+
+/** How to get the programs that start most servers. */
+const INSTALL: ReadonlyMap<string, string> = new Map([
+  ["node", "Node.js from https://nodejs.org"],
+  ["npx", "Node.js from https://nodejs.org"],
+  ["npm", "Node.js from https://nodejs.org"],
+  ["uv", "uv as https://docs.astral.sh/uv says"],
+  ["uvx", "uv as https://docs.astral.sh/uv says"],
+  ["python", "Python from https://www.python.org"],
+  ["python3", "Python from https://www.python.org"],
+  ["docker", "Docker as https://docs.docker.com/get-docker says"],
+  ["bun", "Bun as https://bun.sh says"],
+  ["bunx", "Bun as https://bun.sh says"],
+  ["deno", "Deno as https://deno.com says"],
+]);
+
+/** A server that does not answer hangs, waits for somebody, or is still being downloaded. */
+function patience({ definition, entry, status, package: run }: Examined): string {
+  const isNew = run?.wasCached === false;
+  const why = isNew
+    ? `${run.runner} may still have been downloading ${run.spec}; run it once by hand, until it waits for input:`
+    : "run it by hand to see what it waits for:";
+  return [
+    why,
+    `  ${byHand(definition, status.target)}`,
+    `if it only needs longer, write "timeout": ${definition.timeout * (isNew ? 4 : 2)} into ${entry}`,
+  ].join("\n");
 }
 
 /** The command line for a shell. Where a credential is hidden in it, it cannot be quoted word by word. */

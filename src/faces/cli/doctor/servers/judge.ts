@@ -90,7 +90,7 @@ function failedInGateway(subject: string, why: string): Finding {
 
 const TRANSPORTS = { http: "Streamable HTTP", sse: "SSE" };
 
-function ofTransport({ definition, status }: Examined): Finding[] {
+function ofTransport({ definition, entry, status }: Examined): Finding[] {
   const { name: subject, target } = definition;
   const configured = target.kind;
   const { transport } = status;
@@ -103,19 +103,20 @@ function ofTransport({ definition, status }: Examined): Finding[] {
       check: "transport",
       subject,
       message: `${subject}: it speaks ${is}, but ${was} is configured`,
-      remedy: `write "transport": "${transport}" into its entry`,
+      remedy: `write "transport": "${transport}" into ${entry}`,
     },
   ];
 }
 
-function ofStart({ definition, status, memory, noise, package: run }: Examined): Finding[] {
+function ofStart(examined: Examined): Finding[] {
+  const { definition, entry, status, memory, noise, package: run } = examined;
   const { name: subject, timeout } = definition;
   const { state } = status;
   const findings: Finding[] = [];
   const startMs = state.kind === "ready" ? state.startMs : 0;
   if (startMs > Math.min(SLOW_START_MS, timeout / 2) && run?.wasCached !== false) {
     const message = `${subject}: its start took ${duration(startMs)}, and after ${duration(timeout)} it would have been given up`;
-    const more = `give it more time, with "timeout": ${timeout * 2} in its entry`;
+    const more = `give it more time, with "timeout": ${timeout * 2} in ${entry}`;
     const remedy =
       run?.runner === "npx"
         ? `install it once, and give its program as "command":\n  npm install -g ${shellWord(run.spec)}\nor ${more}`
@@ -138,14 +139,13 @@ function ofStart({ definition, status, memory, noise, package: run }: Examined):
       check: "memory",
       subject,
       message: `${subject}: its processes take ${byteSize(roundedMemory(memory))} of memory`,
-      remedy:
-        'let it run only while it is used, with "lazy": true and "idleTimeout": 600000 in its entry',
+      remedy: `let it run only while it is used, with "lazy": true and "idleTimeout": 600000 in ${entry}`,
     });
   }
   return findings;
 }
 
-function ofOffer({ definition, status, content }: Examined): Finding[] {
+function ofOffer({ definition, entry, status, content }: Examined): Finding[] {
   const { name: subject } = definition;
   const { tools, hiddenByRules = 0, diagnostics } = status;
   const leftOut = diagnostics.filter(({ kind }) => kind === "left-out").length;
@@ -159,7 +159,7 @@ function ofOffer({ definition, status, content }: Examined): Finding[] {
       message: `${subject}: its resources or prompts could not be listed: ${failure.message}`,
       remedy:
         failure.hint ??
-        `its tools can be used; tell its author, or leave out its resources with "resources": false`,
+        `its tools can be used; tell its author, or leave out its resources, with "resources": false in ${entry}`,
     });
   } else if (tools + hiddenByRules + leftOut + resources + prompts === 0) {
     findings.push({
@@ -167,20 +167,20 @@ function ofOffer({ definition, status, content }: Examined): Finding[] {
       check: "offers-nothing",
       subject,
       message: `${subject}: it starts, but has no tools, no resources and no prompts`,
-      remedy: `check its "args" and "env": many servers offer nothing without a key or a directory; for what it says: plugboard status ${shellWord(subject)}`,
+      remedy: `check "args" and "env" of ${entry}: many servers offer nothing without a key or a directory; for what it says: plugboard status ${shellWord(subject)}`,
     });
   }
   return findings;
 }
 
-function ofNames({ definition, tools }: Examined, options: JudgeOptions): Finding[] {
+function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions): Finding[] {
   const { name: subject, toolPrefix = subject } = definition;
   const { toolNames, toolNameLength = LONGEST_NAME } = options;
   const written = (prefix: string, tool: Tool): string =>
     toolNames.replaceAll("{server}", () => prefix).replaceAll("{tool}", () => ownName(tool));
   const changed = tools.filter((tool) => written(toolPrefix, tool) !== tool.name);
-  const [first] = changed;
-  if (first === undefined) return [];
+  const [shortest] = changed.toSorted((a, b) => ownName(a).length - ownName(b).length);
+  if (shortest === undefined) return [];
   const isTooLong = (prefix: string, tool: Tool): boolean =>
     written(prefix, tool).length > toolNameLength;
   const cut = changed.filter((tool) => isTooLong(toolPrefix, tool));
@@ -201,8 +201,8 @@ function ofNames({ definition, tools }: Examined, options: JudgeOptions): Findin
       message: `${subject}: ${whose} ${what}: ${names}`,
       remedy:
         mended.length > 0
-          ? `write "toolPrefix": "${short}" into its entry: that stands before its tools instead of its name`
-          : `in rules, write ${subject}/${shownName(first)}; there is nothing else to do`,
+          ? `write "toolPrefix": "${short}" into ${entry}: that stands before its tools instead of its name`
+          : `there is nothing to do; in rules, a tool has the name that its server gives it: ${subject}/${shownName(shortest)}`,
     },
   ];
 }
@@ -272,8 +272,8 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       level: "warning",
       check: "suspicious-description",
       subject,
-      message: `${subject}: the descriptions of ${plural(suspicious.length, "tool")} look like attempts to steer a model: ${listed(shown)}`,
-      remedy: `read what they say, and remove the server if you do not trust it: plugboard tools ${first?.subject === undefined ? word : shellWord(`${subject}/${first.subject}`)}`,
+      message: `${subject}: what it says about ${plural(suspicious.length, "tool")} looks like an attempt to steer a model: ${listed(shown)}`,
+      remedy: `read it, and remove the server if you do not trust it: plugboard tools ${first?.subject === undefined ? word : shellWord(`${subject}/${first.subject}`)}`,
     });
   }
   const leftOut = of("left-out");
@@ -324,7 +324,7 @@ function ownName({ source, name }: Tool): string {
 }
 
 function shownName(tool: Tool): string {
-  return oneLine(ownName(tool), 80);
+  return oneLine(ownName(tool), 60);
 }
 
 /** `a, b, c and 4 more` */

@@ -9,7 +9,7 @@ import type { AgentConfig } from "../../../../model/agent-config.ts";
 import type { ServerDefinition } from "../../../../model/server-definition.ts";
 import { canonicalJson } from "../../../../util/canonical-json.ts";
 import { isOnPath } from "../../../../util/on-path.ts";
-import { plural, shellWord } from "../../../../util/text.ts";
+import { shellWord } from "../../../../util/text.ts";
 import { roughly } from "../../../../util/tokens.ts";
 import type { CliIo } from "../../io.ts";
 import type { EditorPath } from "../editor-path.ts";
@@ -35,7 +35,7 @@ export function duplicates(servers: readonly ServerDefinition[]): Finding[] {
         level: "warning",
         check: "same-server-twice",
         subject: other.name,
-        message: `${listed(names)}: the same server as ${first.name}, so a model gets each of its tools ${plural(others.length + 1, "time")}`,
+        message: `${listed(names)}: the same server as ${first.name}, so a model gets each of its tools ${others.length === 1 ? "twice" : `${others.length + 1} times`}`,
         remedy: `switch one of them off: plugboard disable ${shellWord(other.name)}`,
       },
     ];
@@ -66,19 +66,20 @@ export function weight(
   });
   const shown = new Set(plan.shown);
   const heavy = examined
-    .map(({ definition, tools: own }) => ({
+    .map(({ definition, entry, tools: own }) => ({
       name: definition.name,
+      entry,
       tokens: promptTokens(own.filter((tool) => shown.has(tool))),
     }))
     .filter(({ tokens }) => tokens > HEAVY_SERVER)
     .sort((a, b) => b.tokens - a.tokens);
   const total = promptTokens(plan.shown);
-  const findings = heavy.map(({ name, tokens }): Finding => ({
+  const findings = heavy.map(({ name, entry, tokens }): Finding => ({
     level: "warning",
     check: "heavy-tools",
     subject: name,
     message: `${name}: its tools take ${roughly(tokens)} tokens of every prompt`,
-    remedy: `let the model search for them, with "include": "agent" in its entry, or offer fewer of them, with "tools": { "allow": […] }`,
+    remedy: `let the model search for them, with "include": "agent" in ${entry}, or offer fewer of them, with "tools": { "allow": […] }`,
   }));
   if (total <= HEAVY_PROMPT) return findings;
   findings.push({
@@ -113,7 +114,7 @@ export function onlyInTerminal(
         check: "command-not-on-desktop-path",
         subject: command,
         message: `${command} is in ${directory}, where an application that is started from a desktop does not look: ${listed(names)} would not start there`,
-        remedy: `write the PATH into ${names.length === 1 ? "its entry" : "their entries"}: "env": { "PATH": "${directory}${delimiter}${desktop}" }`,
+        remedy: `write the PATH into ${names.length === 1 ? "its entry" : "their entries"}:\n  "env": { "PATH": "${directory}${delimiter}${desktop}" }`,
       },
     ];
   });

@@ -21,6 +21,7 @@ const slow: ServerState = {
 function examined(more: Partial<Examined> = {}, state: ServerState = ready): Examined {
   return {
     definition: definition(),
+    entry: "its entry in board.json",
     status: status("github", state),
     tools: [tool("github", "search")],
     content: { resources: 0, prompts: 0 },
@@ -63,7 +64,7 @@ describe("a server that is ready", () => {
       "starts slowly",
       { status: status("github", slow) },
       "slow-start",
-      /^give it more time, with "timeout": 60000 in its entry$/,
+      /^give it more time, with "timeout": 60000 in its entry in board\.json$/,
     ],
     [
       "is a package that starts slowly",
@@ -98,7 +99,7 @@ describe("a server that is ready", () => {
       "has a name that models do not take",
       { tools: [tool("github", "a b", { name: "mcp__github__a_b_0a1b2c3d" })] },
       "tool-names-changed",
-      /^in rules, write github\/a b; there is nothing else to do$/,
+      /^there is nothing to do; in rules, .*: github\/a b$/,
     ],
     [
       "has a list that is cut",
@@ -192,11 +193,33 @@ describe("a server that failed", () => {
       "run it by hand to see what it says:\n  node 'my server.js'",
     ],
     [
+      "because its program is not installed",
+      { kind: "failed", error: new PlugboardError("SPAWN_FAILED", "not found", { hint: "…" }) },
+      {
+        definition: definition({ target: { kind: "stdio", command: "uvx", args: [], env: {} } }),
+        isCommandMissing: true,
+      },
+      "command-not-startable",
+      'install uv as https://docs.astral.sh/uv says, or write its full path into "command" of its entry in board.json',
+    ],
+    [
+      "for want of two variables",
+      {
+        kind: "failed",
+        error: new PlugboardError("CONNECTION_CLOSED", "exited", {
+          hint: 'set A_KEY and B_KEY in its "env"; the variables of your shell are not passed on by themselves',
+        }),
+      },
+      {},
+      "exits-at-start",
+      'add this to its entry in board.json; variables of your shell are not passed on by themselves:\n  "env": { "A_KEY": "…", "B_KEY": "…" }',
+    ],
+    [
       "while it was downloaded",
       { kind: "failed", error: new PlugboardError("TIMEOUT", "no answer", { hint: "wait" }) },
       { package: { runner: "npx", spec: "a", name: "a", wasCached: false } },
       "no-answer",
-      'npx may still have been downloading a; run this once by hand, until it waits for input:\n  node server.js\nor give it more time, with "timeout": 120000 in its entry',
+      'npx may still have been downloading a; run it once by hand, until it waits for input:\n  node server.js\nif it only needs longer, write "timeout": 120000 into its entry in board.json',
     ],
     [
       "at a URL",
@@ -213,7 +236,7 @@ describe("a server that failed", () => {
         }),
       },
       "http-error",
-      "check the address in \"url\", and whether somebody answers there:\n  curl -i 'https://a.example/mcp?key=[REDACTED]'",
+      "check \"url\" in its entry in board.json, and whether somebody answers there:\n  curl -i 'https://a.example/mcp?key=[REDACTED]'",
     ],
   ])("%s is broken, with what to do", (_, state, more, check, remedy) => {
     const { target } = more.definition ?? definition();

@@ -38,7 +38,7 @@ describe("two entries", () => {
               level: "warning",
               check: "same-server-twice",
               subject: "two",
-              message: "two: the same server as one, so a model gets each of its tools 2 times",
+              message: "two: the same server as one, so a model gets each of its tools twice",
               remedy: "switch one of them off: plugboard disable two",
             },
           ]
