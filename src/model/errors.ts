@@ -227,11 +227,15 @@ export function boardClosed(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }
 
+const MOST_NAMES = 20;
+
 /** Suggests the nearest of the servers, or else names them. */
 export function unknownServer(name: string, names: readonly string[]): PlugboardError {
   const meant = closest(name, names);
+  const listed = names.slice(0, MOST_NAMES).join(", ");
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   const known =
-    names.length === 0 ? "no servers are configured" : `the servers are: ${names.join(", ")}`;
+    names.length === 0 ? "no servers are configured" : `the servers are: ${listed}${more}`;
   return new PlugboardError("UNKNOWN_SERVER", `there is no server named '${oneLine(name, 100)}'`, {
     server: name,
     hint: meant === undefined ? known : `did you mean '${meant}'?`,
