@@ -1,4 +1,4 @@
-// What examples/ and the recording in the README show works as it stands.
+// What examples/ and the screencast in the README show works as it stands.
 
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
@@ -63,10 +63,10 @@ it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
   expectNoProcesses();
 });
 
-it("the recording in the README shows what its commands print (npm run docs:recording makes it anew)", async () => {
-  const { stdout } = await run(process.execPath, ["scripts/recording.mjs", "--check"], {
+it("the recording in the README shows what its commands print (npm run docs:screencast makes it anew)", async () => {
+  const { stdout } = await run(process.execPath, ["scripts/screencast.mjs", "--check"], {
     cwd: root,
   });
-  expect(stdout).toBe("docs/recording.svg is up to date.\n");
+  expect(stdout).toBe("docs/screencast.svg is up to date.\n");
   expectNoProcesses();
 });

@@ -139,7 +139,7 @@ function describeProgram(
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("hint: for commands and options: plugboard --help")
-    .configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp })
+    .configureHelp({ subcommandTerm, formatHelp })
     .configureOutput({
       writeOut: (text) => output.out(text),
       writeErr: (text) => {
@@ -191,10 +191,16 @@ function subcommandTerm(command: Parser): string {
   return isOutermost ? command.name() : Help.prototype.subcommandTerm(command);
 }
 
+/** What a command does must not stand below a screen of options that are the same for all. */
+const OPTIONS_OF_ALL = `
+Options of every command, such as --config and --json, are in:
+  plugboard --help
+`;
+
 /** The commands come first, then the options that all of them have. */
 function formatHelp(command: Parser, help: Help): string {
   const text = Help.prototype.formatHelp(command, help);
-  if (command.parent !== null) return text;
+  if (command.parent !== null) return `${text}${OPTIONS_OF_ALL}`;
   const [, options = ""] = /\n(Options:\n(?:.+\n)+)/.exec(text) ?? [];
   return `${text.replace(`\n${options}`, "")}\n${options}`;
 }
@@ -207,7 +213,7 @@ function addGlobalOptions(program: Parser): void {
     .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))
-    .option("--verbose", "the same as --log-level info")
+    .option("--verbose", "show causes, starts, stops, and what servers write")
     .option("--no-color", "print without colours")
     .option("--owner", "allow tools marked ownerOnly")
     .option("--standalone", "start servers of its own, even if a gateway runs")

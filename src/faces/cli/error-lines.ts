@@ -4,7 +4,7 @@ import { type ErrorCode, PlugboardError, toPlugboardError } from "../../model/er
 import { errorMessage } from "../../util/error-message.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine, plainText } from "../../util/text.ts";
-import type { GlobalOptions } from "./context.ts";
+import { type GlobalOptions, isVerbose } from "./context.ts";
 import { commandsApart } from "./offered-command.ts";
 import type { Paint } from "./terminal/terminal.ts";
 
@@ -87,10 +87,6 @@ function causesOf(error: PlugboardError): string[] {
 function causeText(cause: Error): string {
   if (!(cause instanceof AggregateError) || cause.message !== "") return cause.message;
   return cause.errors.map(errorMessage).join("; ");
-}
-
-function isVerbose(options: GlobalOptions | undefined): boolean {
-  return options?.logLevel === "info" || options?.logLevel === "debug";
 }
 
 function faultLines(error: unknown, { options, paint }: ErrorView): string[] {

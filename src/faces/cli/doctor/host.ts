@@ -1,7 +1,8 @@
 // This machine: Node, npm, the working directory, and the PATH with which servers are found.
 
-import { neededNodeVersion, packageVersion } from "../../../util/version.ts";
 import { isOnPath } from "../../../util/on-path.ts";
+import { inWords } from "../../../util/text.ts";
+import { compareVersions, neededNodeVersion, packageVersion } from "../../../util/version.ts";
 import type { CliIo } from "../io.ts";
 import type { EditorPath } from "./editor-path.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -33,15 +34,6 @@ export function nodeFinding(version: string, needed: string): Finding {
     message: `this is Node ${version}, and Plugboard needs ${needed} or newer`,
     remedy: "install a newer Node from https://nodejs.org, or with your version manager",
   };
-}
-
-function compareVersions(one: string, other: string): number {
-  const [a, b] = [one, other].map((text) => text.split(".").map(Number)) as [number[], number[]];
-  for (let at = 0; at < Math.max(a.length, b.length); at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
 
 function goneDirectory(): Finding {
@@ -103,7 +95,7 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
       {
         level: "warning",
         check: "editor-path",
-        message: `an editor that you start from the desktop does not find ${namesOf(missing)}: ${they} on the PATH of this terminal, and ${shell} does not have ${them} there`,
+        message: `an editor that you start from the desktop does not find ${inWords(missing)}: ${they} on the PATH of this terminal, and ${shell} does not have ${them} there`,
         remedy: `put the directory on PATH in a start file of your login shell, such as ~/.profile or ~/.zprofile, or write the full path of the command into the configuration`,
       },
     ];
@@ -115,10 +107,4 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
       message: "servers find the same programs in an editor as in this terminal",
     },
   ];
-}
-
-/** `node, npx and uvx` */
-function namesOf(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }

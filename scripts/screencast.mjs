@@ -1,5 +1,6 @@
-// Makes docs/recording.svg, the moving picture in the README: `npm run docs:recording`, after a build. With --check it only says
-// whether the picture still shows what the commands print. The commands are really run, by the built command line on a terminal of its own, with an empty home and the servers of node_modules.
+// Makes docs/screencast.svg, the moving picture in the README: `npm run docs:screencast`, after a build. With --check it
+// only says whether the picture still shows what the commands print. The commands are really run, by the built command
+// line on a terminal of its own, with an empty home and the servers of node_modules.
 
 import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Relative to the repository. */
-const RECORDING = "docs/recording.svg";
+const SCREENCAST = "docs/screencast.svg";
 
 /** What somebody types. The answers are for the questions that the command asks. */
 const STORY = [
@@ -39,8 +40,8 @@ const PATH = [join(root, "test/support/bin"), dirname(process.execPath), "/usr/b
 );
 
 /** Runs the story, and gives what each command printed: a list of { command, output }. */
-async function record() {
-  const home = mkdtempSync(join(tmpdir(), "plugboard-recording-"));
+async function runStory() {
+  const home = mkdtempSync(join(tmpdir(), "plugboard-screencast-"));
   try {
     mkdirSync(join(home, "notes"));
     writeFileSync(
@@ -218,13 +219,13 @@ function withoutTimes(svg) {
   return svg.replace(/\d+(?:\.\d+)? m?s\b/g, "0 ms");
 }
 
-const svg = toSvg(await record());
+const svg = toSvg(await runStory());
 if (!process.argv.includes("--check")) {
-  writeFileSync(join(root, RECORDING), svg);
-  console.log(`Written: ${RECORDING}.`);
-} else if (withoutTimes(readFileSync(join(root, RECORDING), "utf8")) === withoutTimes(svg)) {
-  console.log(`${RECORDING} is up to date.`);
+  writeFileSync(join(root, SCREENCAST), svg);
+  console.log(`Written: ${SCREENCAST}.`);
+} else if (withoutTimes(readFileSync(join(root, SCREENCAST), "utf8")) === withoutTimes(svg)) {
+  console.log(`${SCREENCAST} is up to date.`);
 } else {
-  console.log(`${RECORDING} is out of date: npm run docs:recording makes it anew.`);
+  console.log(`${SCREENCAST} is out of date: npm run docs:screencast makes it anew.`);
   process.exitCode = 1;
 }
