@@ -6,6 +6,7 @@ import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine, plainText } from "../../util/text.ts";
 import { type GlobalOptions, isVerbose } from "./context.ts";
 import { commandsApart } from "./offered-command.ts";
+import { isOwnAnswer } from "./terminal/input.ts";
 import type { Paint } from "./terminal/terminal.ts";
 
 /** A cause is a detail: its beginning is enough. */
@@ -32,6 +33,7 @@ export function errorLines(error: unknown, view: ErrorView): string[] {
 
 function knownLines(error: PlugboardError, { options, paint }: ErrorView): string[] {
   const { message, hint } = error;
+  if (isOwnAnswer(error)) return [message];
   return [
     `${paint("red", "plugboard:")} ${plainText(message)}`,
     ...(isVerbose(options) ? causesOf(error).map((each) => `because: ${each}`) : []),
