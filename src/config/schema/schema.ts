@@ -6,7 +6,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
-import { alternatives, atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { inWords } from "../../util/text.ts";
+import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 
 export interface Schema<Data> {
   /** Everything that is wrong with a value; `path` leads to it from the document's root. */
@@ -295,7 +296,7 @@ function unknownKeys(
   path: KeyPath,
 ): Issue[] {
   const listed = known.filter((key) => !key.startsWith("$"));
-  const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${alternatives(listed)}` : "";
+  const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${inWords(listed, "or")}` : "";
   const unknown = given.filter((key) => !known.includes(key));
   return unknown.map((key, index) => {
     const keyPath = [...path, key];

@@ -321,9 +321,12 @@ const treatment = {
     .describe("How long a start may take, and then listing its tools.", { default: 30_000 })
     .optional(),
   toolTimeout: milliseconds()
-    .describe("How long a call may take without reporting progress.", {
-      default: DEFAULT_TOOL_TIMEOUT_MS,
-    })
+    .describe(
+      "How long a call may take without reporting progress. With progress, up to ten minutes.",
+      {
+        default: DEFAULT_TOOL_TIMEOUT_MS,
+      },
+    )
     .optional(),
   restartOnCrash: flag()
     .describe("Starts the server again after a crash or a failed start.", { default: true })

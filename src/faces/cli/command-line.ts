@@ -139,13 +139,7 @@ function describeProgram(
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("hint: for commands and options: plugboard --help")
-    .configureHelp({
-      showGlobalOptions: true,
-      minWidthToWrap: 20,
-      subcommandTerm,
-      formatHelp,
-      formatItem,
-    })
+    .configureHelp({ minWidthToWrap: 20, subcommandTerm, formatHelp, formatItem })
     .configureOutput({
       writeOut: (text) => output.out(fitted(text, output.width)),
       writeErr: (text) => {
@@ -197,6 +191,11 @@ function subcommandTerm(command: Parser): string {
   return isOutermost ? command.name() : Help.prototype.subcommandTerm(command);
 }
 
+/** What a command does must not stand below a screen of options that are the same for all. */
+const OPTIONS_OF_ALL = `
+Options of every command, such as --config and --json, are in:
+  plugboard --help
+`;
 /** On a narrower terminal, descriptions stand below what they describe. */
 const NARROW = 60;
 
@@ -224,7 +223,7 @@ function fitted(text: string, width = 80): string {
 /** The commands come first, then the options that all of them have. */
 function formatHelp(command: Parser, help: Help): string {
   const text = Help.prototype.formatHelp(command, help);
-  if (command.parent !== null) return text;
+  if (command.parent !== null) return `${text}${OPTIONS_OF_ALL}`;
   const [, options = ""] = /\n(Options:\n(?:.+\n)+)/.exec(text) ?? [];
   return `${text.replace(`\n${options}`, "")}\n${options}`;
 }
@@ -237,7 +236,7 @@ function addGlobalOptions(program: Parser): void {
     .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))
-    .option("--verbose", "the same as --log-level info")
+    .option("--verbose", "show causes, starts, stops, and what servers write")
     .option("--no-color", "print without colours")
     .option("--owner", "allow tools marked ownerOnly")
     .option("--standalone", "start servers of its own, even if a gateway runs")

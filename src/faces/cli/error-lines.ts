@@ -4,7 +4,7 @@ import { type ErrorCode, PlugboardError, toPlugboardError } from "../../model/er
 import { errorMessage } from "../../util/error-message.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine, plainText } from "../../util/text.ts";
-import type { GlobalOptions } from "./context.ts";
+import { type GlobalOptions, isVerbose } from "./context.ts";
 import { commandsApart } from "./offered-command.ts";
 import { isOwnAnswer } from "./terminal/input.ts";
 import type { Paint } from "./terminal/terminal.ts";
@@ -87,12 +87,19 @@ function causesOf(error: PlugboardError): string[] {
 
 /** Several failures, such as those of all addresses of a host, are one cause. */
 function causeText(cause: Error): string {
-  if (!(cause instanceof AggregateError) || cause.message !== "") return cause.message;
-  return cause.errors.map(errorMessage).join("; ");
+  if (cause instanceof AggregateError && cause.message === "") {
+    return cause.errors.map((each) => (each instanceof Error ? causeText(each) : "")).join("; ");
+  }
+  // It quotes the text that is wrong: the file with the key of a cloud, or the answer of a program that keeps secrets.
+  if (cause instanceof SyntaxError) return "a text has the wrong form";
+  return withoutCredentials(cause.message);
 }
 
-function isVerbose(options: GlobalOptions | undefined): boolean {
-  return options?.logLevel === "info" || options?.logLevel === "debug";
+/** The libraries that failed name addresses as they have them. Everything else about a server has been redacted before. */
+function withoutCredentials(text: string): string {
+  return text
+    .replace(/(:\/\/)[^\s/?#@]{1,2000}@/g, "$1[REDACTED]@")
+    .replace(/(:\/\/[^\s?#]{1,2000}\?)[^\s#"')]+/g, "$1[REDACTED]");
 }
 
 function faultLines(error: unknown, { options, paint }: ErrorView): string[] {

@@ -274,7 +274,7 @@ describe("a command line asks for", () => {
     [["help"], "Usage: plugboard [options] [command]"],
     [["help", "tools"], "Usage: plugboard tools"],
     [["help", "pins", "show"], "Usage: plugboard pins show"],
-    [["status", "--help"], "Global Options:"],
+    [["status", "--help"], "such as --config and --json, are in:\n  plugboard --help\n"],
     [["pins", "--help"], "Usage: plugboard pins"],
     [["pins", "approve", "--help"], "Usage: plugboard pins approve"],
     [["audit", "--help"], "--follow"],

@@ -1,7 +1,7 @@
 // The findings of `plugboard doctor` for people: a line per group, and beneath it what is to be done.
 
 import { oneLine, plainText, plural } from "../../../util/text.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, isVerbose } from "../context.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { cut, wrapLine } from "../terminal/width.ts";
@@ -48,9 +48,8 @@ export function groupLines({ title, findings }: CheckedGroup, view: View): strin
   if (findings.length === 0) return [];
   const { screen, options } = view;
   const { out } = screen.terminal;
-  const isVerbose = options.logLevel === "info" || options.logLevel === "debug";
   const isFolded = (each: Mended): boolean =>
-    each.level === "ok" && each.fixed === undefined && !isVerbose;
+    each.level === "ok" && each.fixed === undefined && !isVerbose(options);
   const worst = ORDER.findLast((level) => findings.some((each) => each.level === level)) ?? "ok";
   const heading = `${mark(worst, view)} ${out.paint("bold", title)}`;
   const folded = foldedText(findings.filter(isFolded));

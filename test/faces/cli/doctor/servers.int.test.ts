@@ -134,7 +134,11 @@ describe("a server that does not work", () => {
     );
     const bin = program("npx", `cat '${npx}' >&2; exit 1`);
     const broken: Record<string, [ServerConfig, check: string, remedy: RegExp]> = {
-      absent: [{ command: "no-such-command" }, "command-not-startable", /^install it or give/],
+      absent: [
+        { command: "no-such-command" },
+        "command-not-startable",
+        /^install it, or write its full path/,
+      ],
       unset: [
         fixture("stderr-then-exit"),
         "variable-missing",

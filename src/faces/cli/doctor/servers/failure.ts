@@ -90,7 +90,7 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   const { definition, entry, status, isCommandMissing } = examined;
   const { target, name } = definition;
   const { code, hint } = error;
-  if (target.kind === "stdio" && code === "TIMEOUT") return patience(examined);
+  if (target.kind === "stdio" && code === "TIMEOUT") return timeoutRemedy(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
     return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
@@ -127,7 +127,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A server that does not answer hangs, waits for somebody, or is still being downloaded. */
-function patience({ definition, entry, status, package: run }: Examined): string {
+function timeoutRemedy({ definition, entry, status, package: run }: Examined): string {
   const isNew = run?.wasCached === false;
   const why = isNew
     ? `${run.runner} may still have been downloading ${run.spec}; run it once by hand, until it waits for input:`
