@@ -3,9 +3,9 @@
 // line on a terminal of its own, with an empty home and the servers of node_modules.
 
 import { EventEmitter } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -33,6 +33,11 @@ const COLUMNS = 92;
 const HOME = "/home/ada";
 const INSTALLED = "/usr/lib/node_modules/plugboard/";
 const NODE = "/usr/bin/node";
+
+/** Its `npx` takes packages from node_modules, so that nothing is downloaded. */
+const PATH = [join(root, "test/support/bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(
+  delimiter,
+);
 
 /** Runs the story, and gives what each command printed: a list of { command, output }. */
 async function runStory() {
@@ -74,7 +79,7 @@ async function run({ command, answers = [] }, home) {
       stdout: screen,
       stderr: screen,
       // With CI, nothing on the screen redraws itself.
-      env: { PATH: pathWithNpx(home), HOME: home, CI: "1", FORCE_COLOR: "1" },
+      env: { PATH, HOME: home, CI: "1", FORCE_COLOR: "1" },
       cwd: home,
       homedir: home,
       clock: (await import(pathToFileURL(join(root, "dist/util/clock.js")).href)).systemClock,
@@ -97,20 +102,6 @@ function terminal(write) {
     },
   });
   return Object.assign(stream, { isTTY: true, columns: COLUMNS, rows: 40 });
-}
-
-/** An `npx` that takes packages from node_modules, so that nothing is downloaded. */
-function pathWithNpx(home) {
-  const bin = join(home, ".bin");
-  mkdirSync(bin, { recursive: true });
-  const npx = join(bin, "npx");
-  const server = "@modelcontextprotocol/server-filesystem/dist/index.js";
-  writeFileSync(
-    npx,
-    `#!/bin/sh\nshift 2\nexec '${process.execPath}' '${join(root, "node_modules", server)}' "$@"\n`,
-  );
-  chmodSync(npx, 0o755);
-  return [bin, "/usr/bin", "/bin"].join(delimiter);
 }
 
 const CHAR = 8.4;

@@ -32,8 +32,11 @@ const MOST_CHARACTERS = 32 * 1024 ** 2;
 /** What is delivered before other work has its turn. */
 const AT_ONCE = 50;
 const CHARACTERS_AT_ONCE = 256 * 1024;
-/** Requests without an answer yet, of one server. */
+/** Requests without an answer yet, of one server, and how long an id may be: a server chooses those of its requests. */
 const MOST_REQUESTS = 10_000;
+const LONGEST_ID = 200;
+/** Messages of one batch that become entries of their own. */
+const MOST_IN_BATCH = 1000;
 /** Deeper than any honest message; little enough to be written as JSON anywhere. */
 const DEEPEST = 200;
 const SESSION_SHOWN = 8;
@@ -300,6 +303,8 @@ function stateText(state: ServerState): string | undefined {
 
 function readMessages(text: string, from: TraceSender, waiting: Waiting): Details[] {
   const { tap, cut } = waiting;
+  const cutHere = (): Details =>
+    readCut(text.slice(0, SHOWN), from, waiting, { end: text.slice(-ENVELOPE), size: text.length });
   if (cut !== undefined) return [readCut(text, from, waiting, cut)];
   const parsed = tryParseJson(text);
   // 2025-03-26 had batches.
@@ -308,18 +313,19 @@ function readMessages(text: string, from: TraceSender, waiting: Waiting): Detail
     const shown = tap.redactor.text(plainText(text.slice(0, SHOWN)), text.length > SHOWN);
     return [{ kind: "noise", text: hideInJsonText(shown), size: text.length }];
   }
+  if (messages.length > MOST_IN_BATCH) return [cutHere()];
   const size = messages.length === 1 ? text.trimEnd().length : 0;
   return messages.map((message) => {
-    if (isDeeperThan(DEEPEST, message)) {
-      const end = { end: text.slice(-ENVELOPE), size: text.length };
-      return readCut(text.slice(0, SHOWN), from, waiting, end);
-    }
+    if (isDeeperThan(DEEPEST, message)) return cutHere();
     const told = withoutSecrets(message, tap.redactor);
+    const json = JSON.stringify(told);
+    // A secret that consists of digits may be a number, which cannot have a mark in it.
+    if (tap.redactor.text(json) !== json) return cutHere();
     return {
       kind: "message",
       from,
       message: told,
-      size: size || JSON.stringify(told).length,
+      size: size || json.length,
       ...matched(from, { id: message["id"], method: message["method"] }, waiting),
     };
   });
@@ -337,7 +343,7 @@ function readCut(
   return {
     kind: "cut",
     from,
-    ...(id !== undefined && { id: redactor.value(id) }),
+    ...(id !== undefined && redactor.text(String(id)) === String(id) && { id }),
     ...(method !== undefined && { method: redactor.text(method) }),
     text: hideInJsonText(redactor.text(plainText(text), true)),
     size,
@@ -370,6 +376,7 @@ function matched(
   { tap, monotonic }: Waiting,
 ): Pick<TracedMessage, "answers" | "ms"> {
   if (typeof id !== "string" && typeof id !== "number") return {};
+  if (String(id).length > LONGEST_ID) return {};
   const { requests } = tap;
   if (typeof method === "string") {
     const key = `${from} ${id}`;
@@ -435,8 +442,9 @@ function set(object: JsonObject, key: string, value: string): void {
   });
 }
 
+/** Never all of it, however short it is. */
 function beginning(id: string): string {
-  return id.length > SESSION_SHOWN ? `${id.slice(0, SESSION_SHOWN)}…` : id;
+  return `${id.slice(0, Math.min(SESSION_SHOWN, Math.floor(id.length / 2)))}…`;
 }
 
 function tenths(ms: number): number {

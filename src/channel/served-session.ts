@@ -262,6 +262,8 @@ export class ServedSession {
     const { board, link, request, clock } = this.#options;
     const { maxSize, trace } = params;
     const { session } = request;
+    // A number that is used again would leave the first trace running.
+    void this.#traces.get(trace)?.();
     const server = optionalText(params, "server");
     const send = (entry: TraceEntry): void =>
       link.notify("session/trace", { session, trace, entry });

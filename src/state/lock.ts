@@ -92,7 +92,7 @@ async function create(path: string, token: string): Promise<boolean> {
 }
 
 /** Whether its holder has ended without removing it. */
-export async function isStaleLock(path: string): Promise<boolean> {
+async function isStaleLock(path: string): Promise<boolean> {
   try {
     const holder = await readHolder(path);
     const state = ownerState(holder?.owner ?? "");
@@ -102,6 +102,15 @@ export async function isStaleLock(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether it is certain that it is a lock of ours whose holder has ended. A file that only has such a name, as those of
+ * package managers do, is not.
+ */
+export async function isAbandonedLock(path: string): Promise<boolean> {
+  const holder = await readHolder(path);
+  return typeof holder?.owner === "string" && ownerState(holder.owner) === "gone";
 }
 
 /**

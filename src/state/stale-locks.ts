@@ -3,7 +3,7 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isStaleLock } from "./lock.ts";
+import { isAbandonedLock } from "./lock.ts";
 
 /** How deep below the state directory locks are. */
 const DEPTH = 2;
@@ -13,7 +13,7 @@ const MOST_LOCKS = 1000;
 export async function findStaleLocks(stateDir: string): Promise<string[]> {
   const stale: string[] = [];
   const locks = await locksIn(stateDir, DEPTH);
-  for (const path of locks.slice(0, MOST_LOCKS)) if (await isStaleLock(path)) stale.push(path);
+  for (const path of locks.slice(0, MOST_LOCKS)) if (await isAbandonedLock(path)) stale.push(path);
   return stale;
 }
 

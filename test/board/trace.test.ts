@@ -116,6 +116,30 @@ describe("a secret of the configuration is in nothing that is told", () => {
   });
 });
 
+it.each([
+  ["a number", '{"id":1,"result":{"pin":492912341234}}'],
+  ["an id", '{"id":492912341234,"result":{}}'],
+])("a secret of digits is not told as %s", async (_, line) => {
+  const { tap, redactor, entries, end } = traced();
+  redactor.add("492912341234");
+  tap.listener?.({ kind: "received", text: line });
+  await end();
+  expect(entries).toMatchObject([{ kind: "cut", text: expect.stringContaining("[REDACTED]") }]);
+  expect(JSON.stringify(entries)).not.toContain("492912341234");
+});
+
+it("keeps little of what a server asks, and takes a batch of any length", async () => {
+  const { tap, entries, end } = traced();
+  const ask = (id: string): void =>
+    tap.listener?.({ kind: "received", text: JSON.stringify({ id, method: "ping" }) });
+  ask("x".repeat(100_000));
+  ask("short");
+  tap.listener?.({ kind: "received", text: `[${"{},".repeat(100_000)}{}]` });
+  await end();
+  expect([...tap.requests.keys()]).toEqual(["server short"]);
+  expect(entries.map(({ kind }) => kind)).toEqual(["message", "message", "cut"]);
+});
+
 it("hides what looks like a credential, though it is in no configuration", async () => {
   const message = { method: "tools/call", params: { arguments: { password: "hunter2" } } };
   for (const options of [{}, { maxSize: 10 }]) {
@@ -200,29 +224,20 @@ it("tells states with what is known about them, and HTTP answers with the beginn
   tap.state({ kind: "starting", attempt: 1, since: 0 });
   tap.state({ kind: "failed", error });
   tap.listener?.({ kind: "stderr", text: "a line" });
-  tap.listener?.({
-    kind: "http",
-    method: "POST",
-    status: 200,
-    ms: 1.26,
-    contentType: "text/event-stream; charset=utf-8",
-    session: "0123456789abcdef",
-  });
+  for (const session of ["0123456789abcdef", "abcdef"]) {
+    const contentType = "text/event-stream; charset=utf-8";
+    tap.listener?.({ kind: "http", method: "POST", status: 200, ms: 1.26, contentType, session });
+  }
   await end();
   const about = { server: "docs", at: expect.any(Number) };
+  const contentType = "text/event-stream";
+  const http = { ...about, kind: "http", method: "POST", status: 200, ms: 1.3, contentType };
   expect(entries).toEqual([
     { ...about, kind: "state", state: "starting" },
     { ...about, kind: "state", state: "failed", text: "cannot use [REDACTED]" },
     { ...about, kind: "stderr", text: "a line" },
-    {
-      ...about,
-      kind: "http",
-      method: "POST",
-      status: 200,
-      ms: 1.3,
-      contentType: "text/event-stream",
-      session: "01234567…",
-    },
+    { ...http, session: "01234567…" },
+    { ...http, session: "abc…" },
   ]);
 });
 

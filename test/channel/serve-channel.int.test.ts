@@ -342,6 +342,15 @@ describe("with a server behind it", () => {
     const lost = entries.flatMap((each) => (each.kind === "lost" ? [each.count] : []));
     expect(entries.some(({ kind }) => kind === "message")).toBe(true);
     expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+    // With a number that is in use, the first trace ends.
+    text = "";
+    say({ id: 4, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
+    say({ id: 5, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
+    await eventually(() => text.includes('{"id":5}'));
+    await board.call("echo/echo", { text: "once" });
+    say({ id: 6, method: "board/endTrace", params: { session: 1, trace: 8 } });
+    await eventually(() => text.includes('{"id":6}'));
+    expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
   });
 
   it("draining lets nobody in, ends no call, and tells the commands", async () => {

@@ -2,6 +2,7 @@
 
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -52,7 +53,11 @@ it("every example is tested, and every one is listed in its README", async () =>
 });
 
 it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
-  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], { cwd: root });
+  const PATH = `${root}test/support/bin${delimiter}${process.env["PATH"] ?? ""}`;
+  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], {
+    cwd: root,
+    env: { ...process.env, PATH },
+  });
   for (const pattern of shows) expect(stdout).toMatch(pattern);
   expect(stderr).toBe("");
   expectNoProcesses();

@@ -1,5 +1,6 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { PlugboardError, toPlugboardError } from "../../src/model/errors.ts";
+import { PlugboardError, toPlugboardError, unknownServer } from "../../src/model/errors.ts";
 
 describe("PlugboardError", () => {
   it("has a code, and other details only if they are given", () => {
@@ -16,6 +17,7 @@ describe("PlugboardError", () => {
     });
     expect("cause" in error).toBe(false);
     expect(String(error)).toBe("PlugboardError: no answer");
+    expect(inspect(error)).toMatch(/\{\s+code: 'TIMEOUT'\s+\}$/);
   });
 
   it("keeps every detail", () => {
@@ -41,5 +43,18 @@ describe("toPlugboardError", () => {
     const error = toPlugboardError(thrown, "TOOL_FAILED", { server: "docs" });
     expect(error).toMatchObject({ code: "TOOL_FAILED", message, server: "docs" });
     expect(error.cause).toBe(thrown);
+  });
+});
+
+describe("a server that is not there", () => {
+  it.each([
+    [[], "no servers are configured"],
+    [["files", "docs"], "the servers are: files, docs"],
+    [["files", "docs", "zzz"], "did you mean 'zzz'?"],
+    [Array.from({ length: 22 }, (_, at) => `s${at}`), /^the servers are: s0, .*, s19 and 2 more$/],
+  ])("names those that are: %j", (names, hint) => {
+    expect(unknownServer("zzzz", names).hint).toEqual(
+      typeof hint === "string" ? hint : expect.stringMatching(hint),
+    );
   });
 });

@@ -296,12 +296,15 @@ function perTool<Value>(value: Schema<Value>) {
 }
 
 function byTool<Value>(value: Schema<Value>) {
-  return object({
-    default: value.describe("For all tools that `tools` does not name.").optional(),
-    tools: mapOf(value)
-      .describe("For single tools, by name or pattern.", { see: "#rules-for-tools" })
-      .optional(),
-  });
+  return object(
+    {
+      default: value.describe("For all tools that `tools` does not name.").optional(),
+      tools: mapOf(value)
+        .describe("For single tools, by name or pattern.", { see: "#rules-for-tools" })
+        .optional(),
+    },
+    (tool) => `for a single tool write { "tools": { ${tool}: … } }`,
+  );
 }
 
 const resources = either(

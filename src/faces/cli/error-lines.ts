@@ -6,6 +6,7 @@ import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine, plainText } from "../../util/text.ts";
 import { type GlobalOptions, isVerbose } from "./context.ts";
 import { commandsApart } from "./offered-command.ts";
+import { isOwnAnswer } from "./terminal/input.ts";
 import type { Paint } from "./terminal/terminal.ts";
 
 /** A cause is a detail: its beginning is enough. */
@@ -32,6 +33,7 @@ export function errorLines(error: unknown, view: ErrorView): string[] {
 
 function knownLines(error: PlugboardError, { options, paint }: ErrorView): string[] {
   const { message, hint } = error;
+  if (isOwnAnswer(error)) return [message];
   return [
     `${paint("red", "plugboard:")} ${plainText(message)}`,
     ...(isVerbose(options) ? causesOf(error).map((each) => `because: ${each}`) : []),
@@ -85,8 +87,19 @@ function causesOf(error: PlugboardError): string[] {
 
 /** Several failures, such as those of all addresses of a host, are one cause. */
 function causeText(cause: Error): string {
-  if (!(cause instanceof AggregateError) || cause.message !== "") return cause.message;
-  return cause.errors.map(errorMessage).join("; ");
+  if (cause instanceof AggregateError && cause.message === "") {
+    return cause.errors.map((each) => (each instanceof Error ? causeText(each) : "")).join("; ");
+  }
+  // It quotes the text that is wrong: the file with the key of a cloud, or the answer of a program that keeps secrets.
+  if (cause instanceof SyntaxError) return "a text has the wrong form";
+  return withoutCredentials(cause.message);
+}
+
+/** The libraries that failed name addresses as they have them. Everything else about a server has been redacted before. */
+function withoutCredentials(text: string): string {
+  return text
+    .replace(/(:\/\/)[^\s/?#@]{1,2000}@/g, "$1[REDACTED]@")
+    .replace(/(:\/\/[^\s?#]{1,2000}\?)[^\s#"')]+/g, "$1[REDACTED]");
 }
 
 function faultLines(error: unknown, { options, paint }: ErrorView): string[] {

@@ -117,6 +117,13 @@ describe("what led to an error", () => {
     );
     return new PlugboardError("NETWORK", "it failed: no route", { cause });
   }
+  function syntaxError(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      return error;
+    }
+  }
   const circle = chain("a circle");
   (circle.cause as Error).cause = circle.cause;
 
@@ -137,6 +144,25 @@ describe("what led to an error", () => {
         cause: new AggregateError([new Error("one"), new Error("two")]),
       }),
       ["one; two"],
+    ],
+    [
+      "without the text that could not be read",
+      new PlugboardError("SECRET_UNAVAILABLE", "no credentials", {
+        cause: syntaxError('{"private_key": sk-s3cr3t}'),
+      }),
+      ["a text has the wrong form"],
+    ],
+    [
+      "without the credentials in an address",
+      chain("GET https://me:hush@host.example/a?key=hush#b failed", "to redis://:hush@host"),
+      ["GET https://[REDACTED]@host.example/a?[REDACTED]#b failed", "to redis://[REDACTED]@host"],
+    ],
+    [
+      "without either in one of several",
+      new PlugboardError("NETWORK", "it failed", {
+        cause: new AggregateError([syntaxError("{ sk-s3cr3t"), new Error("http://a:b@c")]),
+      }),
+      ["a text has the wrong form; http://[REDACTED]@c"],
     ],
     [
       "but not what a server has sent",

@@ -1,7 +1,7 @@
 // Plugboard's own files: their rights, and what processes have left there that no longer run.
 
-import { access, chmod, constants, lstat, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { access, constants, lstat, open, realpath, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
 import { listOrphans, namesOf, reapOrphans } from "../../../process/reap-orphans.ts";
 import { removeStaleLock } from "../../../state/lock.ts";
 import { staleNotes } from "../../../state/running-gateway.ts";
@@ -90,7 +90,7 @@ function writable(home: string, env: Environment): Finding[] {
           describe: `take the right to write ${visible(path)} from others`,
           async apply() {
             const without = writers.remedy.includes("go-w") ? 0o022 : 0o002;
-            await withoutRights(path, without);
+            await withoutRights(path, home, without);
             return `only you can write ${visible(path)} now; to see what is trusted, in case that was somebody else: plugboard trust --list`;
           },
         },
@@ -127,7 +127,7 @@ async function readable(home: string): Promise<Finding[]> {
           fix: {
             describe: `make ${visible(path)} readable for you alone`,
             async apply() {
-              await withoutRights(path, 0o077);
+              await withoutRights(path, home, 0o077);
               return `only you can read ${visible(path)} now`;
             },
           },
@@ -138,12 +138,26 @@ async function readable(home: string): Promise<Finding[]> {
   return found.flat();
 }
 
-/** Of the file itself: a link could lead anywhere. */
-async function withoutRights(path: string, rights: number): Promise<void> {
-  const found = await lstat(path);
-  if (found.isSymbolicLink())
-    throw new Error(`${path} is a link; change what it leads to yourself`);
-  await chmod(path, found.mode & 0o7777 & ~rights);
+/**
+ * Of what is at the path itself, below the home: a link could lead anywhere, and whoever may write there could put one in
+ * its place between two looks.
+ */
+async function withoutRights(path: string, home: string, rights: number): Promise<void> {
+  const place = path === home ? path : await realpath(dirname(path));
+  const inside = path === home ? home : join(await realpath(home), relative(home, dirname(path)));
+  const isLink = (await lstat(path)).isSymbolicLink();
+  if (path !== home && (isLink || place !== inside)) {
+    throw new Error(`${path} is behind a link; change what it leads to yourself`);
+  }
+  const noLink = path === home ? 0 : constants.O_NOFOLLOW;
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | noLink);
+  try {
+    const { mode, uid } = await file.stat();
+    if (uid !== process.geteuid?.()) throw new Error(`${path} belongs to somebody else`);
+    await file.chmod(mode & 0o7777 & ~rights);
+  } finally {
+    await file.close();
+  }
 }
 
 async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
@@ -177,8 +191,11 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
       fix: {
         describe: `remove ${locks.map(visible).join(", ")}`,
         async apply() {
-          for (const path of locks) await removeStaleLock(path);
-          return `removed ${plural(locks.length, "lock")}`;
+          // Somebody may have taken one since, or put something else in its place.
+          const still = new Set(await findStaleLocks(home));
+          const removed = locks.filter((path) => still.has(path));
+          for (const path of removed) await removeStaleLock(path);
+          return `removed ${plural(removed.length, "lock")}`;
         },
       },
     });

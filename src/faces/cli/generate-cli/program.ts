@@ -13,7 +13,7 @@ export function programText(server: EmbeddedServer, bin: string | undefined): st
 
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SERVER = ${asExpression(server)};
@@ -30,9 +30,10 @@ if (library === undefined) {
   process.exitCode = await runServerCli(SERVER, process.argv.slice(2), file);
 }
 
-/** Beside this file, or where the \`plugboard\` command is. */
+/** Beside this file, or where the \`plugboard\` command is; never in the directory that it happens to run in. */
 function find() {
-  const commands = (process.env.PATH ?? "").split(delimiter).flatMap((directory) => [
+  const directories = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
+  const commands = directories.flatMap((directory) => [
     join(directory, "plugboard"),
     join(directory, "node_modules", "plugboard", "dist", "bin.js"),
   ]);

@@ -91,7 +91,11 @@ async function writeServers(
     if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
     else {
       const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
-      screen.lines([`nothing to import into ${visible(target.path)}`]);
+      screen.lines(
+        files.length === 0
+          ? noFileLines(command)
+          : [`nothing to import into ${visible(target.path)}`],
+      );
       for (const line of disputed ? choiceLines(disputed, context) : []) screen.note(line);
     }
     return EXIT.ok;
@@ -200,19 +204,24 @@ function requireNames(names: readonly string[], files: readonly OtherFile[]): vo
 
 // What is shown
 
+function noFileLines({ from }: ImportCommand): string[] {
+  if (from.length > 0) {
+    return [`there is no file of ${from.map((each) => visible(each)).join(" or ")} here`];
+  }
+  return [
+    "there are no files of other applications here",
+    "To add a server yourself:",
+    "  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+  ];
+}
+
 function listLines(
   files: readonly OtherFile[],
   candidates: readonly Candidate[],
   command: ImportCommand,
   context: CliContext,
 ): string[] {
-  if (files.length === 0) {
-    return [
-      command.from.length === 0
-        ? "there are no files of other applications here"
-        : `there is no file of ${command.from.map((each) => visible(each)).join(" or ")} here`,
-    ];
-  }
+  if (files.length === 0) return noFileLines(command);
   const count = chosen(candidates, command.force).length;
   const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
   const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];

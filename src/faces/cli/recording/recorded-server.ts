@@ -8,7 +8,8 @@ import { nearness } from "../../../util/closest.ts";
 import { packageVersion } from "../../../util/version.ts";
 import { oneLine } from "../../../util/text.ts";
 import { escapedJson } from "../../../util/visible.ts";
-import type { Recording, RecordedMessage } from "./recording-file.ts";
+import { isDeeperThan } from "../../../util/json-depth.ts";
+import { DEEPEST, type Recording, type RecordedMessage } from "./recording-file.ts";
 
 type Id = string | number;
 
@@ -55,6 +56,8 @@ export class RecordedServer {
   readonly #redacted: readonly Exchange[];
   /** The requests to the client that wait for its answer. */
   readonly #waiting = new Map<Id, () => void>();
+  /** The requests of the client that are being answered, and those of them that it has given up. */
+  readonly #running = new Set<Id>();
   readonly #cancelled = new Set<Id>();
   #lastId = 0;
 
@@ -89,6 +92,9 @@ export class RecordedServer {
     const { id, method } = message;
     const params = isJsonObject(message["params"]) ? message["params"] : {};
     const isId = typeof id === "string" || typeof id === "number";
+    if (isDeeperThan(DEEPEST, message)) {
+      return this.#refuse(isId ? id : null, CODES.invalid, "the message is nested too deeply");
+    }
     if (typeof method !== "string") {
       const answered = isId ? this.#waiting.get(id) : undefined;
       if (answered === undefined && !("result" in message) && !("error" in message)) {
@@ -102,14 +108,17 @@ export class RecordedServer {
 
   #notified(method: string, { requestId }: JsonObject): void {
     const isId = typeof requestId === "string" || typeof requestId === "number";
-    if (method === "notifications/cancelled" && isId) this.#cancelled.add(requestId);
+    if (method !== "notifications/cancelled" || !isId) return;
+    if (this.#running.has(requestId)) this.#cancelled.add(requestId);
   }
 
   async #answer(id: Id, method: string, params: JsonObject): Promise<void> {
     this.#cancelled.delete(id);
     const exchange = this.#find(method, params);
     if (exchange === undefined) return this.#withoutExchange(id, method, params);
+    this.#running.add(id);
     await this.#replay(exchange, id, params);
+    this.#running.delete(id);
     if (this.#cancelled.delete(id)) return;
     const { answer, isCancelled, line } = exchange;
     if (answer.kind === "whole") {
@@ -164,6 +173,7 @@ export class RecordedServer {
     }
     const key = keyOf(method, paramsKey(params));
     const equal = this.#byKey.get(key) ?? this.#likeRedacted(method, params);
+    if (equal.length === 0) return undefined;
     const count = this.#asked.get(key) ?? 0;
     this.#asked.set(key, count + 1);
     return equal[Math.min(count, equal.length - 1)];
@@ -231,17 +241,17 @@ export class RecordedServer {
   }
 }
 
-/** The requests of the board, each with what the server sent because of it. */
+/** The requests of the board, each with what the server sent because of it. In linear time, whatever the file says. */
 function exchangesIn({ messages }: Recording): Exchange[] {
   const exchanges: Exchange[] = [];
-  const open = new Map<Id, Exchange>();
+  const open = new OpenExchanges();
   for (const recorded of messages) {
     const id = "message" in recorded ? recorded.message["id"] : recorded.id;
     const isId = typeof id === "string" || typeof id === "number";
     if (!("message" in recorded)) {
       const exchange = isId && recorded.from === "server" ? open.get(id) : undefined;
       if (exchange !== undefined) exchange.answer = { kind: "cut" };
-      if (isId) open.delete(id);
+      if (isId) open.close(id);
       continue;
     }
     const { from, message } = recorded;
@@ -251,20 +261,75 @@ function exchangesIn({ messages }: Recording): Exchange[] {
       if (isId) {
         const exchange = exchangeOf(recorded, method);
         exchanges.push(exchange);
-        open.set(id, exchange);
+        open.add(id, exchange);
       } else if (method === "notifications/cancelled") {
         const exchange = open.get(cancelledIn(message) ?? "");
         if (exchange !== undefined) exchange.isCancelled = true;
       }
     } else if (typeof method === "string") {
-      causeOf(message, open, exchanges)?.sent.push(message);
+      open.causeOf(message, exchanges.at(-1))?.sent.push(message);
     } else if (isId) {
       const exchange = open.get(id);
       if (exchange !== undefined) exchange.answer = { kind: "whole", message };
-      open.delete(id);
+      open.close(id);
     }
   }
   return exchanges;
+}
+
+/** Those that have no answer yet. */
+class OpenExchanges {
+  readonly #byId = new Map<Id, Exchange>();
+  readonly #open = new Set<Exchange>();
+  /** In their order, and by their progress tokens. Those that are closed are taken off when they are come upon. */
+  readonly #all: Exchange[] = [];
+  readonly #byToken = new Map<unknown, Exchange[]>();
+
+  get(id: Id): Exchange | undefined {
+    return this.#byId.get(id);
+  }
+
+  add(id: Id, exchange: Exchange): void {
+    this.close(id);
+    this.#byId.set(id, exchange);
+    this.#open.add(exchange);
+    this.#all.push(exchange);
+    const { progressToken } = exchange;
+    if (progressToken === undefined) return;
+    const same = this.#byToken.get(progressToken);
+    if (same === undefined) this.#byToken.set(progressToken, [exchange]);
+    else same.push(exchange);
+  }
+
+  close(id: Id): void {
+    const exchange = this.#byId.get(id);
+    if (exchange !== undefined) this.#open.delete(exchange);
+    this.#byId.delete(id);
+  }
+
+  /**
+   * Progress and subscriptions name their request. Anything else belongs to the latest one that has no answer, or else to
+   * the `last` one.
+   */
+  causeOf({ method, params }: JsonObject, last: Exchange | undefined): Exchange | undefined {
+    const about = isJsonObject(params) ? params : {};
+    if (method === "notifications/progress") {
+      return this.#latest(this.#byToken.get(about["progressToken"]) ?? []);
+    }
+    const subscription = isJsonObject(about["_meta"])
+      ? about["_meta"][SUBSCRIPTION_KEY]
+      : undefined;
+    const isNamed = typeof subscription === "string" || typeof subscription === "number";
+    return isNamed ? this.get(subscription) : (this.#latest(this.#all) ?? last);
+  }
+
+  #latest(exchanges: Exchange[]): Exchange | undefined {
+    for (let last = exchanges.at(-1); last !== undefined; last = exchanges.at(-1)) {
+      if (this.#open.has(last)) return last;
+      exchanges.pop();
+    }
+    return undefined;
+  }
 }
 
 function exchangeOf({ line, message }: RecordedMessage, method: string): Exchange {
@@ -280,24 +345,6 @@ function exchangeOf({ line, message }: RecordedMessage, method: string): Exchang
     isCancelled: false,
     progressToken: meta["progressToken"],
   };
-}
-
-/** Progress and subscriptions name their request. Anything else belongs to the latest one that has no answer. */
-function causeOf(
-  { method, params }: JsonObject,
-  open: ReadonlyMap<Id, Exchange>,
-  all: readonly Exchange[],
-): Exchange | undefined {
-  const about = isJsonObject(params) ? params : {};
-  if (method === "notifications/progress") {
-    const token = about["progressToken"];
-    return [...open.values()].findLast((each) => each.progressToken === token);
-  }
-  const subscription = isJsonObject(about["_meta"]) ? about["_meta"][SUBSCRIPTION_KEY] : undefined;
-  if (typeof subscription === "string" || typeof subscription === "number") {
-    return open.get(subscription);
-  }
-  return [...open.values()].at(-1) ?? all.at(-1);
 }
 
 function cancelledIn({ params }: JsonObject): Id | undefined {

@@ -16,6 +16,8 @@ import { packageVersion } from "../../../util/version.ts";
 import { visible } from "../../../util/visible.ts";
 
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+/** Windows has no such flag. */
+const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 
 const FORMAT = "recording";
 const VERSION = 1;
@@ -23,8 +25,9 @@ const VERSION = 1;
 export const LONGEST_RECORDED = 16 * 1024 ** 2;
 /** With what an entry adds to its message, and characters of several bytes. */
 const LONGEST_LINE = 4 * LONGEST_RECORDED;
-const LARGEST_FILE = 1024 ** 3;
-const DEEPEST = 1000;
+/** All of it is in memory while it is replayed. What comes after that is not recorded. */
+const LARGEST_FILE = 256 * 1024 ** 2;
+export const DEEPEST = 1000;
 /** What may wait to be written. More than that is left out. */
 const MOST_UNWRITTEN = 64 * 1024 ** 2;
 
@@ -59,12 +62,19 @@ export interface RecordingCounts {
   lost: number;
 }
 
+interface WriterOptions extends Pick<RecordingHeader, "recorded"> {
+  /** Bytes that the file may have. */
+  largest?: number;
+}
+
 /** Writes entries in their order. */
 export class RecordingWriter {
   readonly counts: RecordingCounts = { messages: 0, cut: 0, lost: 0 };
   readonly #file: FileHandle;
   readonly #path: string;
   readonly #recorded: string;
+  readonly #largest: number;
+  #bytes = 0;
   /** When the first entry came. */
   #started: number | undefined;
   #waiting: string[] = [];
@@ -73,38 +83,47 @@ export class RecordingWriter {
   #failure: PlugboardError | undefined;
   #isReplaced = false;
 
-  private constructor(file: FileHandle, path: string, recorded: string) {
+  private constructor(file: FileHandle, path: string, { recorded, largest }: WriterOptions) {
     this.#file = file;
     this.#path = path;
     this.#recorded = recorded;
+    this.#largest = largest ?? LARGEST_FILE;
   }
 
-  /** Rejects with INVALID_ARGUMENTS if there is a file already, unless `force` is set. */
+  /**
+   * Rejects with INVALID_ARGUMENTS if there is a file already, unless `force` is set, and for a link or a file of somebody
+   * else's even then: it would show them what is recorded.
+   */
   static async open(
     path: string,
-    { force, recorded }: { force: boolean } & Pick<RecordingHeader, "recorded">,
+    options: WriterOptions & { force: boolean },
   ): Promise<RecordingWriter> {
     // What is in a file that is there stays until there is something to put in its place.
-    const flags = O_WRONLY | O_CREAT | (force ? 0 : O_EXCL);
+    const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | (options.force ? 0 : O_EXCL);
     const file = await openRegularFile(path, flags, 0o600).catch((error: unknown) => {
       throw cannotWrite(path, error);
     });
+    const own = process.geteuid?.();
+    if (own !== undefined && (await file.stat()).uid !== own) {
+      await file.close();
+      throw anotherFile(path, "belongs to another user");
+    }
     // A file that was there has a mode of its own.
     await file.chmod(0o600).catch(() => {});
-    return new RecordingWriter(file, path, recorded);
+    return new RecordingWriter(file, path, options);
   }
 
   add(entry: TraceEntry): void {
     const { server, at, ...rest } = entry;
     this.#begin(server, at);
-    if (this.#unwritten > MOST_UNWRITTEN) {
-      this.counts.lost += 1;
+    if (this.#unwritten > MOST_UNWRITTEN || this.#bytes > this.#largest) {
+      this.counts.lost += entry.kind === "lost" ? entry.count : 1;
       return;
     }
+    if (!this.#write({ at: at - (this.#started ?? at), ...rest })) return;
     if (entry.kind === "message") this.counts.messages += 1;
     if (entry.kind === "cut") this.counts.cut += 1;
     if (entry.kind === "lost") this.counts.lost += entry.count;
-    this.#write({ at: at - (this.#started ?? at), ...rest });
   }
 
   #begin(server: string, at: number): void {
@@ -126,14 +145,23 @@ export class RecordingWriter {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  #write(value: object): void {
+  /** False for what would make the file too large. */
+  #write(value: object): boolean {
     const line = `${JSON.stringify(value)}\n`;
+    const bytes = Buffer.byteLength(line);
+    if (this.#bytes + bytes > this.#largest) {
+      this.#bytes = Infinity;
+      this.counts.lost += 1;
+      return false;
+    }
+    this.#bytes += bytes;
     this.#unwritten += line.length;
     this.#waiting.push(line);
     // One write after another, from the first one on.
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
+    return true;
   }
 
   async #writeAll(): Promise<void> {
@@ -267,6 +295,12 @@ function cannotWrite(path: string, error: unknown): PlugboardError {
       hint: "name another file, or replace it with --force",
     });
   }
+  if (errorCode(error) === "ELOOP") return anotherFile(path, "is a link");
   const message = `the recording cannot be written to ${name}: ${errorMessage(error)}`;
   return new PlugboardError("SYSTEM_ERROR", message, { cause: error });
+}
+
+function anotherFile(path: string, why: string): PlugboardError {
+  const message = `${visible(path)} ${why}, so nothing was recorded in it`;
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hint: "name another file" });
 }

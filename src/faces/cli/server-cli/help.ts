@@ -66,7 +66,9 @@ export function toolHelp(
   const options = new ToolOptions(tool);
   const facts = factsOf(tool);
   const needed = options.all.filter(({ required }) => required);
-  const usage = needed.map((each) => ` ${each.option} ${valueOf(each, options)}`.trimEnd());
+  const usage = needed.map((each) =>
+    ` ${shellWord(each.option)} ${valueOf(each, options)}`.trimEnd(),
+  );
   const description = plainText(tool.description ?? "").trim();
   const taken = new Set(options.all.map(({ option }) => option));
   const common = COMMON.filter(([option]) => !taken.has(option.split(" ")[0] ?? ""));
@@ -116,7 +118,7 @@ function optionRow(option: ToolOption, options: ToolOptions, facts: Facts): [str
     ...(facts.get(option.name) ?? []),
     // What is false by itself need not be set to it.
     ...(option.isSwitch && view.note(option.schema, "default") !== false
-      ? [`${option.option.replace("--", "--no-")} for false`]
+      ? [`${shellWord(option.option.replace("--", "--no-"))} for false`]
       : []),
     ...(option.isList ? ["can be repeated"] : []),
   ];

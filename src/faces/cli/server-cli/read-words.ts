@@ -5,7 +5,7 @@ import type { GivenArguments } from "../../../bridge/arguments/parse.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { JsonObject } from "../../../model/json.ts";
 import { closest } from "../../../util/closest.ts";
-import { oneLine } from "../../../util/text.ts";
+import { oneLine, shellWord } from "../../../util/text.ts";
 import { readTimeout } from "../call/read-call.ts";
 import { type EmbeddedServer, type EmbeddedTool, wordsFor } from "./embedded.ts";
 
@@ -186,7 +186,8 @@ class Reader {
 
   #helpHint(): string {
     const words = wordsFor(this.#embedded.tools.map(({ name }) => name));
-    const command = this.#tool === undefined ? "" : ` ${words.get(this.#tool.tool.name)}`;
+    const name = this.#tool?.tool.name ?? "";
+    const command = this.#tool === undefined ? "" : ` ${shellWord(words.get(name) ?? name)}`;
     return `to see the options: ${this.#program}${command} --help`;
   }
 }

@@ -21,6 +21,7 @@ import { ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { OutputView } from "../terminal/terminal.ts";
 
 /** Succeeds even if servers failed: reporting that is what it is for. */
 export async function runOverview(context: CliContext): Promise<number> {
@@ -42,7 +43,7 @@ export async function runOverview(context: CliContext): Promise<number> {
       ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
     ];
     lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
-    if (opened.source.kind === "demo") lines.push("", ...demoHints());
+    if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));
     else if (opened.board.status().some(needsRemedy)) {
       lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
     }
@@ -67,8 +68,11 @@ export function overviewTable(
   if (servers.length === 0) return ["no servers are configured"];
   const { out } = screen.terminal;
   const tools = board.tools();
+  // Where many have failed, one line for all says where to read more.
+  const saysMore = servers.filter(needsRemedy).length <= MOST_REFERENCES;
   const rows = servers.map((server): Row => {
     const { state } = server;
+    const more = saysMore ? stateMore(state) : [];
     const own = toolsOf(server, tools);
     return {
       cells: [
@@ -80,12 +84,14 @@ export function overviewTable(
         own.length === 0 ? "" : roughly(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
-      notes: [...stateNotes(state, options), ...stateMore(state), ...hidingNotes(server, io)],
+      notes: [...stateNotes(state, options), ...more, ...hidingNotes(server, io)],
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
   return [...table, "", totalsLine(servers, tools, readyMs, plan)];
 }
+
+const MOST_REFERENCES = 3;
 
 const COLUMNS: readonly Column[] = [
   { title: "server", min: 8 },
@@ -142,14 +148,18 @@ function gatewayWords({ pid, since, attached }: GatewayStatus, now: number): str
   return total === 0 ? words : `${words}; attached: ${attachedNames({ total, list })}`;
 }
 
-function demoHints(): string[] {
+const FIRST_STEPS: readonly Row[] = [
+  { cells: ["plugboard demo", "a short tour"] },
+  { cells: ["plugboard tools", "the demo's tools"] },
+  { cells: ["plugboard import --write", "bring the servers of Claude, Cursor, VS Code, Zed, …"] },
+  { cells: ["plugboard add <name> <url>", "add a server of your own by its URL"] },
+  { cells: ["plugboard add <name> -- <command>", "or by its command"] },
+];
+
+function demoHints({ width, paint }: OutputView): string[] {
   return [
     "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
-    "  plugboard demo                       a short tour",
-    "  plugboard tools                      the demo's tools",
-    "  plugboard add <name> -- <command …>  add a server of your own; or a URL: add <name> <url>",
-    "  plugboard import                     bring the servers of Claude, Cursor, VS Code, Zed and others",
-    "  plugboard --config <file>            use the file of one of them as it is",
+    ...renderTable([{}, { min: 20, overflow: "wrap" }], FIRST_STEPS, { width, paint, indent: 2 }),
   ];
 }
 

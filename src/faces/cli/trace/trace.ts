@@ -15,8 +15,8 @@ export async function runTrace(command: TraceCommand, context: CliContext): Prom
     listener: (entry) => {
       // Whoever does not read must not fill the memory with what it does not read.
       if ((io.stdout.writableLength ?? 0) > MOST_UNREAD) return view.skip(entry);
-      if (options.json) screen.jsonLine(entry);
-      else screen.lines(view.lines(entry));
+      if (!options.json) return screen.lines(view.lines(entry));
+      for (const each of view.withSkipped(entry)) screen.jsonLine(each);
     },
     onGateway({ pid }) {
       const server = visible(command.server ?? "");

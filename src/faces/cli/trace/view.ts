@@ -40,14 +40,15 @@ export class TraceView {
   }
 
   lines(entry: TraceEntry): string[] {
-    const skipped = this.#skipped;
+    return this.withSkipped(entry).flatMap((each) => this.#linesOf(each));
+  }
+
+  /** Before the entry, how many were skipped, if any were. */
+  withSkipped(entry: TraceEntry): TraceEntry[] {
+    const count = this.#skipped;
     this.#skipped = 0;
-    if (skipped === 0) return this.#linesOf(entry);
     const { server, at } = entry;
-    return [
-      ...this.#linesOf({ kind: "lost", server, at, count: skipped }),
-      ...this.#linesOf(entry),
-    ];
+    return count === 0 ? [entry] : [{ kind: "lost", server, at, count }, entry];
   }
 
   /** The entry is not shown, because nobody reads. How many there were is said with the next one. */

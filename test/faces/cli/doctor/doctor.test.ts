@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownerName } from "../../../../src/state/process-owner.ts";
@@ -201,6 +201,11 @@ describe("plugboard doctor", () => {
   it("removes with --fix what processes left that no longer run, and nothing of others", async () => {
     const lock = put("home/auth/grant-1.json.lock", { token: "t", owner: ENDED });
     const held = put("home/pins/docs.lock", { token: "t", owner: ownerName() });
+    // As packages have them, and as old as can be.
+    const foreign = ["home/yarn.lock", "home/bundles/tool/poetry.lock"].map((name) =>
+      put(name, "{}"),
+    );
+    for (const path of foreign) utimesSync(path, 0, 0);
     const note = put("home/gateway/0123.json", { pid: 1, since: 1, owner: ENDED });
     const key = put("home/auth/grant-1.json", { tokens: {} });
     chmodSync(key, 0o644);
@@ -226,14 +231,19 @@ describe("plugboard doctor", () => {
       "removed 1 note",
     ]);
     expect([lock, note, held, key].map(existsSync)).toEqual([false, false, true, true]);
+    expect(foreign.map(existsSync)).toEqual([true, true]);
     expect(statSync(key).mode & 0o777).toBe(0o600);
   });
 
-  it("does not follow a link to change the rights of what is behind it", async () => {
-    const outside = put("outside.json", {});
+  it.each([
+    ["a link", "outside.json", "trust.json"],
+    ["a link to the directory around it", "", "pins"],
+  ])("does not follow %s to change the rights of what is behind it", async (_, target, link) => {
+    const outside = put("elsewhere/outside.json", {});
     chmodSync(outside, 0o666);
     mkdirSync(join(scratch.directory, "home"));
-    symlinkSync(outside, join(scratch.directory, "home", "trust.json"));
+    const behind = join(scratch.directory, "elsewhere", target);
+    symlinkSync(behind, join(scratch.directory, "home", link));
     const { code, wrong } = await doctor("--fix");
     expect({ code, wrong: wrong[0] }).toEqual({ code: 1, wrong: "broken state-writable" });
     expect(statSync(outside).mode & 0o777).toBe(0o666);

@@ -156,7 +156,7 @@ describe("a server that does not work", () => {
       package: [
         { command: "npx", args: ["-y", "@acme-nothing/does-not-exist-mcp"] },
         "npm-package-missing",
-        /^there is no such package: correct its name in "args"/,
+        /^there is no such package: correct its name/,
       ],
       hangs: [
         { ...fixture("never-initialize"), timeout: 700 },

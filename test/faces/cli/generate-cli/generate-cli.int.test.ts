@@ -190,6 +190,33 @@ Arguments:
     expect(JSON.parse(json.stdout)).toEqual({ server: "docs", tools: embedded.tools });
   });
 
+  it("shows nothing that a terminal would obey, and quotes what a shell would", async () => {
+    const evil = "\u001b[2J\u202e$(id)";
+    const properties = { [`a${evil}`]: { type: "string" }, [`b${evil}`]: { type: "boolean" } };
+    const hostile = {
+      name: `docs${evil}`,
+      server: embedded.server,
+      tools: [
+        {
+          name: `ping${evil}`,
+          description: `Pings ${evil}`,
+          parameters: { type: "object", properties, required: Object.keys(properties) },
+        },
+      ],
+    };
+    const ways = [["--help"], [`ping${evil}`, "--help"], [`ping${evil}`, "--x"], ["--list"]];
+    const shown = await Promise.all(
+      ways.map((argv) =>
+        scratch.run(argv, { program: (words, io) => runServerCli(hostile, words, "d.mjs", io) }),
+      ),
+    );
+    const all = shown.map(({ stdout, stderr }) => stdout + stderr).join("");
+    // oxlint-disable-next-line no-control-regex
+    expect(all).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(all).toContain("Usage: d.mjs 'ping$(id)' '--a$(id)' <text> '--b$(id)' [options]");
+    expect(all).toContain("d.mjs 'ping$(id)' --help");
+  });
+
   it("says so if somebody has damaged it", async () => {
     const damaged = await scratch.run(["--help"], {
       program: (words, io) => runServerCli({ name: "docs" }, words, "docs.mjs", io),

@@ -261,3 +261,46 @@ it("ping and a log level are always taken, and what is no message is refused", a
     { id: 4, error: { code: -32600 } },
   ]);
 });
+
+describe("a hostile", () => {
+  it("recording takes no more time than its length, whatever belongs to what", async () => {
+    const count = 30_000;
+    const many = (line: (at: number) => Line): Line[] =>
+      Array.from({ length: count }, (_, at) => line(at));
+    const lines: Line[] = [
+      ...many((at) => ["board", call(at, "a", { _meta: { progressToken: at } })]),
+      ...many(() => ["server", { method: "notifications/message", params: {} }]),
+      ...many((at) => [
+        "server",
+        { method: "notifications/progress", params: { progressToken: at, progress: 1 } },
+      ]),
+      ...many((at) => ["server", result(at, `A${at}`)]),
+    ];
+    expect(await replay(lines, call("x", "a"))).toEqual([result("x", "A0")]);
+  });
+
+  it("key is a key and nothing else", async () => {
+    const params = '{"__proto__":{"polluted":1},"constructor":2,"name":"echo"}';
+    const lines: Line[] = [
+      ["board", { id: "__proto__", method: "tools/call", params: JSON.parse(params) as object }],
+      ["server", result("__proto__", "A")],
+    ];
+    const answers = await replay(
+      lines,
+      `{"id":1,"method":"tools/call","params":${params}}`,
+      '{"id":2,"method":"tools/call","params":{"constructor":2,"name":"echo"}}',
+    );
+    expect(answers).toMatchObject([result(1, "A"), { id: 2, error: { code: -32602 } }]);
+    expect(({} as JsonObject)["polluted"]).toBeUndefined();
+  });
+
+  it("client cannot end it with a message that is nested too deeply", async () => {
+    const deep = `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`;
+    expect(
+      await replay(ECHO, `{"id":1,"method":"tools/call","params":${deep}}`, call(2, "b")),
+    ).toMatchObject([
+      { id: 1, error: { code: -32600, message: "the message is nested too deeply" } },
+      { id: 2, error: { code: -5 } },
+    ]);
+  });
+});

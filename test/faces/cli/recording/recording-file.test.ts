@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -63,6 +71,35 @@ it("a file that is there is replaced only with force, and only by something", as
   const empty = await RecordingWriter.open(`${path}.new`, { force: false, recorded });
   await empty.close();
   await expect(readRecording(`${path}.new`)).rejects.toThrow("there is no file");
+});
+
+it("nothing is recorded behind a link, even with force", async () => {
+  const target = join(directory, "target");
+  writeFileSync(target, "mine", { mode: 0o644 });
+  symlinkSync(target, path);
+  symlinkSync(join(directory, "new"), `${path}.new`);
+  for (const link of [path, `${path}.new`]) {
+    await expect(RecordingWriter.open(link, { force: true, recorded })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: `${link} is a link, so nothing was recorded in it`,
+    });
+  }
+  expect([readFileSync(target, "utf8"), statSync(target).mode & 0o777]).toEqual(["mine", 0o644]);
+  expect(existsSync(join(directory, "new"))).toBe(false);
+});
+
+it("a recording ends before it is too large to be replayed, and counts what it has left out", async () => {
+  const writer = await RecordingWriter.open(path, { force: false, recorded, largest: 1000 });
+  const about = { server: "docs", at: 0 };
+  const message = { method: "x", params: { text: "é".repeat(100) } };
+  for (let each = 0; each < 9; each += 1) {
+    writer.add({ ...about, kind: "message", from: "server", message, size: 300 });
+  }
+  writer.add({ ...about, kind: "lost", count: 5 });
+  await writer.close();
+  expect(writer.counts).toEqual({ messages: 2, cut: 0, lost: 12 });
+  expect(statSync(path).size).toBeLessThanOrEqual(1000);
+  expect((await readRecording(path)).messages.length).toBe(2);
 });
 
 it.runIf(process.platform === "linux")("says why it could not be written", async () => {

@@ -31,6 +31,19 @@ describe("plugboard", () => {
     expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
   });
 
+  it("says where to read more about each that failed, but not about many", async () => {
+    const missing = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`s${at}`, { command: "no-such-command" }]),
+      );
+    scratch.servers(missing(3));
+    expect((await scratch.run([])).stdout.match(/more: plugboard help SPAWN_FAILED/g)).toHaveLength(
+      3,
+    );
+    scratch.servers(missing(4));
+    expect((await scratch.run([])).stdout).not.toContain("more:");
+  });
+
   it("says how long everything took to be ready", async () => {
     scratch.servers({ echo: fixture("echo") });
     const { stdout } = await scratch.run([]);

@@ -137,4 +137,8 @@ it("says how many entries were skipped because nobody read", () => {
     "! stderr x",
   ]);
   expect(view.lines(entry).length).toBe(1);
+  // For programs.
+  view.skip(entry);
+  const lost = { kind: "lost", count: 1, server: "docs", at: AT };
+  expect([view.withSkipped(entry), view.withSkipped(entry)]).toEqual([[lost, entry], [entry]]);
 });
