@@ -22,7 +22,11 @@ import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 import { withRunningBoard } from "./running-board.ts";
 
-export async function runCall(command: CallCommand, context: CliContext): Promise<number> {
+export async function runCall(given: CallCommand, context: CliContext): Promise<number> {
+  const isExpression = /^[^(]+\(.*\)$/s.test(given.tool);
+  const command = isExpression
+    ? (await import("./call-expression.ts")).readExpression(given)
+    : given;
   // Before the board opens: arguments that cannot be read must not start a server.
   return runGivenCall(command, await readArguments(command.args, context), context);
 }

@@ -33,6 +33,7 @@ Ways to give arguments:
   text=@notes.txt              a value from a file; text=@- from stdin
   '{"text": "hi", "top": 3}'   one JSON object
   @arguments.json              one JSON object from a file; - from stdin
+  'echo(text: "hi", top: 3)'   with the tool, as a program writes it
 
 Examples:
   plugboard call demo/convert_time --help

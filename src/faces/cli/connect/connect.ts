@@ -88,10 +88,7 @@ export async function connect(
     ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
     ...(application.notes?.(value, agent) ?? []),
-    ...twice.map(
-      (name) =>
-        `${visible(name)} is in ${application.name}'s file and on the board: its tools would be there twice`,
-    ),
+    ...twiceNotes(twice, application.name),
   ];
   await makeChange(change, { yes: command.yes, notes }, context);
   return reportConnected({ ...connected, isNew: true, twice }, context);
@@ -104,6 +101,14 @@ export async function connect(
 function chosenFile(found: ConfigSource, { file }: Pick<ConnectOptions, "file">): ConfigSource {
   if (found.kind !== "file" || found.base === undefined || file !== undefined) return found;
   return { kind: "file", path: found.base, from: "home" };
+}
+
+function twiceNotes(names: readonly string[], application: string): string[] {
+  if (names.length === 0) return [];
+  const [are, its, them] = names.length === 1 ? ["is", "its", "it"] : ["are", "their", "them"];
+  return [
+    `${names.map(visible).join(", ")} ${are} in ${application}'s file and on the board, so ${its} tools would be there twice; take ${them} out of that file afterwards`,
+  ];
 }
 
 /** Says it where there are two files, and one of them is left out. */

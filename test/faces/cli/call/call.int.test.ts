@@ -20,6 +20,9 @@ describe("plugboard call", () => {
     ["a tool by its public name", ["mcp__echo__add", '{"a": 1, "b": 2}'], "3\n"],
     ["with a text as the text it is", ["echo", "text=5"], "5\n"],
     ["with JSON as it stands", ["echo/add", "a:=1", "b=2"], "3\n"],
+    ["as a program writes it", ["echo.add(a: 1, 'b': 2.5,)"], "3.5\n"],
+    ["as a program writes it, with JSON", ['echo/echo({"text": "a)b"})'], "a)b\n"],
+    ["as a program writes it, without arguments", ["empty()"], "(empty result)\n"],
     ["for structured content", ["structured_only"], '{\n  "value": 1\n}\n'],
     ["for an image", ["image"], "[image: image/png, 70 B]\n"],
     ["for nothing", ["empty"], "(empty result)\n"],
@@ -45,6 +48,16 @@ describe("plugboard call", () => {
     const asked = await scratch.run(["call", "echo/echo", "-", "--json"], { stdin: args });
     expect(asked.code).toBe(2);
     expect(asked.stdout).toContain("nested more than 1000 levels deep; the tool was not called");
+  });
+
+  it("says how to write a call that cannot be read", async () => {
+    useServers();
+    expect(await call("echo/add(1, 2)")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "plugboard: '1, 2' cannot be read as arguments\nhint: write them as in echo/add(text: \"hi\", top: 3), or as text=hi top=3\nmore: plugboard help INVALID_ARGUMENTS\n",
+    });
   });
 
   it("reads arguments from files and from stdin", async () => {

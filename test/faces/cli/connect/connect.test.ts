@@ -312,7 +312,7 @@ describe("plugboard connect", () => {
     const { stdout, stderr } = await scratch.run(["connect", "cursor", "--yes", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ twice: ["github", "docs"] });
     expect(stderr).toContain(
-      "github is in Cursor's file and on the board: its tools would be there twice",
+      "github, docs are in Cursor's file and on the board, so their tools would be there twice; take them out of that file afterwards\n",
     );
   });
 
