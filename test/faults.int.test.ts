@@ -312,8 +312,8 @@ describe("servers that do not start", () => {
   });
 
   it.each([
-    ["stdout", 'npx asks before it installs: put "-y" first in "args"'],
-    ["stderr", 'npx asks before it installs: put "-y" first in "args"'],
+    ["stdout", "npx asks before it installs: put -y before the name of the package"],
+    ["stderr", "npx asks before it installs: put -y before the name of the package"],
   ])("a question on %s ends the wait, and another attempt would not help", async (where, hint) => {
     const question = "Need to install the following packages:\nserver@1.0.0\nOk to proceed? (y) ";
     const { board } = await besideHealthy(fixture("never-initialize", `--${where}=${question}`));

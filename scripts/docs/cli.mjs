@@ -6,7 +6,6 @@ import { commandTree } from "../../dist/faces/cli/command-line.js";
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;
 
-/** On the page. --help has all of them. */
 /** Where the docs test runs the examples of a command (test/docs/page.ts); by default in a home with two servers. */
 const SURROUNDINGS = {
   acp: "home=empty",
@@ -14,7 +13,8 @@ const SURROUNDINGS = {
   ask: "home=model",
   call: "home=empty",
   import: "home=applications",
-  login: 'home=empty, before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
+  login:
+    'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
   openclaw: 'not-run="needs OpenClaw"',
   record: "home=empty",
   registry: 'not-run="asks the MCP registry"',
@@ -27,16 +27,24 @@ const SURROUNDINGS = {
 /** Needs the MCP registry, or a bundle of yours, so it is in --help alone. */
 const ELSEWHERE = /\bio\.github\.|\.mcpb\b/;
 
+/** On the page. --help has all of them. */
 const MOST_EXAMPLES = 1;
 
 /** The options of a server that is typed. */
 const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
 
-/** What is typed, in a text of --help: an option, or something with characters that Markdown would take for its own. */
-const CODE = /(?<![\w`])(?:--[\w-]+(?: <[^>]+>)?|[^\s`(]*[<*_${}][^\s`]*?)(?=[.,;:)]*(?:\s|$))/g;
-
 const program = commandTree();
 const help = program.createHelp();
+
+/**
+ * What is typed, in a text of --help: a command with its options, an option, or something with characters that Markdown
+ * would take for its own.
+ */
+const COMMAND = `plugboard (?:${program.commands.map((each) => each.name()).join("|")})`;
+const CODE = new RegExp(
+  `(?<![\\w\`])(?:${COMMAND}(?: --[\\w-]+| -- …)*|--[\\w-]+(?: <[^>]+>)?|[^\\s\`(]*[<*_\${}][^\\s\`]*?)(?=[.,;:)]*(?:\\s|$))`,
+  "g",
+);
 const all = withSubcommands(program);
 const sharedOptions = shared(all.flatMap(visibleOptions), optionText);
 const sharedNotes = shared(
@@ -143,14 +151,16 @@ function paragraph(section) {
   }
   return blocks(
     parts.map(({ kind, lines }) =>
-      kind === "code"
-        ? fenced(
-            "text",
-            lines.map((line) => line.slice(2)),
-          )
-        : inline(lines.join(" ")),
+      kind === "code" ? shownLines(lines.map((line) => line.slice(2))) : inline(lines.join(" ")),
     ),
   );
+}
+
+/** Commands among the notes are for a shell's own files. */
+function shownLines(lines) {
+  if (!lines.some((line) => line.startsWith("plugboard "))) return fenced("text", lines);
+  const directive = '<!-- test: not-run="changes the files of your shell" -->';
+  return blocks([directive, fenced("sh", lines)]);
 }
 
 function indentedLines(section) {

@@ -165,7 +165,7 @@ export class BoardTrace {
 
   #tell({ tap, at }: Waiting, details: Details): void {
     const { server } = tap;
-    const entry = { ...details, server, at } as TraceEntry;
+    const entry: TraceEntry = { ...details, server, at };
     for (const trace of this.#traces) {
       if (!isAbout(trace, server)) continue;
       const isLong = entry.kind === "message" && entry.size > trace.maxSize;

@@ -26,6 +26,7 @@ import {
   type CallOutcome,
   canonicalName,
   type ModelDetails,
+  ownName,
   type Tool,
   type ToolResult,
 } from "../model/tool.ts";
@@ -560,10 +561,6 @@ function namesOf(tools: readonly Tool[]): Set<string> {
       tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`,
     ]),
   );
-}
-
-function ownName({ name, source }: Tool): string {
-  return source.kind === "mcp" ? source.tool : name;
 }
 
 function isGone(shared: BoardBase): boolean {

@@ -3,9 +3,10 @@
 
 import { basename, resolve } from "node:path";
 import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
+import { inWords } from "../util/text.ts";
 import { FILE_NAME } from "./find.ts";
 import type { Application } from "./foreign/application.ts";
-import { alternatives, atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
+import { atKey, type Issue, type IssueSource, type KeyPath, quote } from "./issue.ts";
 import { DEFAULT_SERVERS, ROOT_KEYS } from "./schema/file-schema.ts";
 import type { ConfigDocument } from "./text/document.ts";
 import { readDocument } from "./text/read.ts";
@@ -155,6 +156,6 @@ function isNobodys(value: unknown): boolean {
 function unknofPlugboard(applications: readonly string[]): Issue {
   return atKey(
     [],
-    `has no servers that Plugboard can find; expected "mcpServers", or a file of ${alternatives(applications)}`,
+    `has no servers that Plugboard can find; expected "mcpServers", or a file of ${inWords(applications, "or")}`,
   );
 }

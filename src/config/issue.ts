@@ -107,9 +107,3 @@ function escape(character: string): string {
   if (character === '"' || character === "\\") return `\\${character}`;
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
-
-/** `a, b or c` */
-export function alternatives(words: readonly string[]): string {
-  const last = words.at(-1) ?? "";
-  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} or ${last}`;
-}

@@ -139,26 +139,41 @@ export interface ErrorDetails {
 export class PlugboardError extends Error {
   override readonly name = "PlugboardError";
   readonly code: ErrorCode;
-  readonly server: string | undefined;
-  readonly hint: string | undefined;
-  readonly quote: string | undefined;
-  readonly isHintQuoted: boolean;
-  readonly permanent: boolean;
-  readonly hasNotRun: boolean;
-  readonly status: number | undefined;
-  readonly problems: readonly ConfigProblem[];
+  // What an error does not have is not a property of its own: Node prints all of these.
+  declare readonly server: string | undefined;
+  declare readonly hint: string | undefined;
+  declare readonly quote: string | undefined;
+  declare readonly isHintQuoted: boolean;
+  declare readonly permanent: boolean;
+  declare readonly hasNotRun: boolean;
+  declare readonly status: number | undefined;
+  declare readonly problems: readonly ConfigProblem[];
+
+  static {
+    Object.assign(PlugboardError.prototype, {
+      server: undefined,
+      hint: undefined,
+      quote: undefined,
+      isHintQuoted: false,
+      permanent: false,
+      hasNotRun: false,
+      status: undefined,
+      problems: [],
+    });
+  }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    this.server = details.server;
-    this.hint = details.hint;
-    this.quote = details.quote;
-    this.isHintQuoted = details.isHintQuoted ?? false;
-    this.permanent = details.permanent ?? false;
-    this.hasNotRun = details.hasNotRun ?? false;
-    this.status = details.status;
-    this.problems = details.problems ?? [];
+    const { server, hint, quote, status, problems = [] } = details;
+    if (server !== undefined) this.server = server;
+    if (hint !== undefined) this.hint = hint;
+    if (quote !== undefined) this.quote = quote;
+    if (details.isHintQuoted) this.isHintQuoted = true;
+    if (details.permanent) this.permanent = true;
+    if (details.hasNotRun) this.hasNotRun = true;
+    if (status !== undefined) this.status = status;
+    if (problems.length > 0) this.problems = problems;
   }
 }
 

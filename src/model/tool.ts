@@ -121,6 +121,11 @@ export function canonicalName({ name, source }: Pick<Tool, "name" | "source">): 
   return source.kind === "mcp" ? `${source.server}/${source.tool}` : name;
 }
 
+/** What its server calls it. */
+export function ownName({ name, source }: Pick<Tool, "name" | "source">): string {
+  return source.kind === "mcp" ? source.tool : name;
+}
+
 /** Plugboard cannot run tasks, so a call of such a tool most likely fails. */
 export function needsTask({ execution }: Pick<Tool, "execution">): boolean {
   return execution?.["taskSupport"] === "required";

@@ -5,6 +5,7 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { PlugboardError } from "../model/errors.ts";
+import { closest } from "../util/closest.ts";
 import { errorCode } from "../util/error-code.ts";
 import { errorMessage } from "../util/error-message.ts";
 import { type ChildEnvironment, readVariable } from "./environment.ts";
@@ -48,7 +49,7 @@ export async function explainSpawnFailure(
 ): Promise<PlugboardError> {
   const code = errorCode(error);
   const shortage = SHORTAGES.get(code);
-  const { message, hint } =
+  const { message, hint, detail }: SpawnProblem =
     shortage === undefined
       ? ((await directoryProblem(spawn.cwd)) ?? (await commandProblem(error, code, spawn)))
       : {
@@ -56,7 +57,7 @@ export async function explainSpawnFailure(
           hint: "close programs that you do not need, or raise the limit",
         };
   return new PlugboardError("SPAWN_FAILED", message, {
-    cause: error,
+    cause: detail === undefined ? error : new Error(detail, { cause: error }),
     hint,
     permanent: shortage === undefined,
     server: spawn.server,
@@ -66,6 +67,8 @@ export async function explainSpawnFailure(
 interface SpawnProblem {
   message: string;
   hint: string;
+  /** What only somebody who looks closer wants to read. */
+  detail?: string;
 }
 
 const DIRECTORY_PROBLEMS: Partial<Record<PathKind, SpawnProblem>> = {
@@ -116,7 +119,8 @@ async function commandProblem(
     return bare
       ? {
           message: `command '${command}' was not found on PATH`,
-          hint: `install ${INSTALLERS.get(command) ?? "it"} or give an absolute path; PATH is ${path === "" ? "empty" : path}`,
+          hint: await absenceHint(command, path, cwd),
+          detail: `PATH is ${path}`,
         }
       : {
           message: `command '${command}' does not exist`,
@@ -128,6 +132,27 @@ async function commandProblem(
     message: `cannot start '${command}': ${reason}`,
     hint: "check 'command', 'args', 'env' and 'cwd'",
   };
+}
+
+/** A longer PATH would bury what to do. */
+const LONGEST_PATH = 160;
+
+async function absenceHint(
+  command: string,
+  path: string,
+  cwd: string | undefined,
+): Promise<string> {
+  const install = `install ${INSTALLERS.get(command) ?? "it"} or give an absolute path`;
+  const where = path.length > LONGEST_PATH ? "" : `; PATH is ${path === "" ? "empty" : path}`;
+  const runners: string[] = [];
+  for (const each of INSTALLERS.keys()) {
+    const found = await Promise.all(placesOf(each, path, cwd).map(look));
+    if (found.includes("program")) runners.push(each);
+  }
+  const meant = INSTALLERS.has(command) ? undefined : closest(command, runners);
+  return meant === undefined
+    ? `${install}${where}`
+    : `did you mean '${meant}'? Otherwise ${install}${where}`;
 }
 
 /** A name without a directory is looked up on PATH. */

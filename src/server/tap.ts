@@ -3,6 +3,7 @@
 
 import type { GuardedResponse } from "../net/fetch.ts";
 import type { Clock } from "../util/clock.ts";
+
 /** What went over a connection, unchanged: secrets are still in it. */
 export type Tapped =
   | { kind: "sent" | "received"; text: string }

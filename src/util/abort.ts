@@ -11,6 +11,14 @@ export function allowManyListeners(signal: AbortSignal): void {
   setMaxListeners(0, signal);
 }
 
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** Settles like the promise, or rejects with `reason()` as soon as the signal aborts. Leaves no listener behind. */
 export async function untilAborted<T>(
   promise: Promise<T>,
@@ -24,12 +32,12 @@ export async function untilAborted<T>(
     throw reason();
   }
   let onAbort: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
+  const interrupted = new Promise<never>((_, reject) => {
     onAbort = () => reject(reason());
     signal.addEventListener("abort", onAbort, { once: true });
   });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([promise, interrupted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

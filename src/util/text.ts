@@ -95,6 +95,12 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** `a, b and c` */
+export function inWords(words: readonly string[], between: "and" | "or" = "and"): string {
+  const last = words.at(-1) ?? "";
+  return words.length < 2 ? last : `${words.slice(0, -1).join(", ")} ${between} ${last}`;
+}
+
 /** A duration for people: `4 s`, `350 ms`, `2 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -1,4 +1,4 @@
-// What the package's own manifest says, read when it is needed.
+// Versions: what the package's own manifest says, read when it is needed, and which of two is older.
 
 import { readFileSync } from "node:fs";
 
@@ -9,6 +9,13 @@ export function packageVersion(): string {
 /** The lowest version of Node that it runs with: `20.19`. */
 export function neededNodeVersion(): string {
   return readManifest().engines.node.replace(/^\D+/, "");
+}
+
+/** Below zero if the first is older. Only numbers are compared. */
+export function compareVersions(first: string, second: string): number {
+  const [a, b] = [first, second].map((version) => version.split(".").map(Number));
+  const at = [0, 1, 2].find((part) => (a?.[part] ?? 0) !== (b?.[part] ?? 0)) ?? 0;
+  return (a?.[at] ?? 0) - (b?.[at] ?? 0);
 }
 
 function readManifest(): { version: string; engines: { node: string } } {

@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { checkedPages, root } from "./pages.ts";
+import { allPages, root } from "./pages.ts";
 
 /** What the pages take for granted: what a reader has, or has seen further up. */
 const GIVEN = `
@@ -42,7 +42,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 it("compiles", async () => {
   const places = new Map<string, { path: string; line: number }>();
-  for (const { path, blocks } of checkedPages()) {
+  for (const { path, blocks } of allPages()) {
     for (const { language, line, lines } of blocks) {
       if (language !== "ts" && language !== "js") continue;
       const name = `${path.replaceAll("/", "-")}-${line}.${language}`;

@@ -6,11 +6,11 @@ import { loadConfig } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/config/issue.ts";
 import { PlugboardError } from "../../src/model/errors.ts";
 import type { Block } from "./page.ts";
-import { checkedPages } from "./pages.ts";
+import { allPages } from "./pages.ts";
 
 const LANGUAGES = /^(?:jsonc?|json5|toml)$/;
 
-const blocks = checkedPages().flatMap(({ path, blocks: all }) =>
+const blocks = allPages().flatMap(({ path, blocks: all }) =>
   all
     .filter(({ language }) => LANGUAGES.test(language))
     .map((block) => ({ place: `${path}:${block.line}`, block })),

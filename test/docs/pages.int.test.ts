@@ -2,7 +2,7 @@
 
 import { afterAll, it } from "vitest";
 import { expectNoProcesses } from "../support/processes.ts";
-import { checkedPages } from "./pages.ts";
+import { allPages } from "./pages.ts";
 import { Remote } from "./remote.ts";
 import { isRun, runPage } from "./run-page.ts";
 
@@ -13,7 +13,7 @@ afterAll(async () => {
   expectNoProcesses();
 });
 
-const pages = checkedPages().filter(({ blocks }) => blocks.some(isRun));
+const pages = allPages().filter(({ blocks }) => blocks.some(isRun));
 const update = process.env["UPDATE_DOCS"] === "1";
 
 /** Many commands, one after the other, beside other pages: a slow machine is not a failure. */

@@ -7,17 +7,9 @@ import { type Page, readPage } from "./page.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Their blocks are not checked yet, only their links. To be emptied. */
-export const NOT_YET: readonly string[] = [];
-
 export function allPages(): Page[] {
   const docs = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
   return ["README.md", ...docs.toSorted().map((name) => `docs/${name}`)].map((path) =>
     readPage(path, readFileSync(join(root, path), "utf8")),
   );
-}
-
-/** Those whose blocks are checked. */
-export function checkedPages(): Page[] {
-  return allPages().filter(({ path }) => !NOT_YET.includes(path));
 }

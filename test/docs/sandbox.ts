@@ -71,8 +71,7 @@ export class Sandbox {
     const bin = join(this.#home, "bin");
     mkdirSync(bin, { recursive: true });
     symlinkSync(process.execPath, join(bin, "node"));
-    const npx = readFileSync(join(import.meta.dirname, "npx.sh"), "utf8");
-    writeFileSync(join(bin, "npx"), this.#toReal(npx));
+    symlinkSync(join(root, "test/support/bin/npx"), join(bin, "npx"));
     const browser = join(root, "test/fixtures/oauth/consent.mjs");
     writeFileSync(join(bin, "browser"), `#!/bin/sh\nexec node ${browser} "$@"\n`);
     writeFileSync(join(bin, "plugboard"), `#!/bin/sh\nexec node ${ownBin()} "$@"\n`);

@@ -170,7 +170,10 @@ describe("a request that is wrong", () => {
     };
     for (const [method, params, path] of wrong) {
       const message = expect.stringMatching(/./);
-      expect(await refusal(method, params), method).toEqual([-32602, { path, message }]);
+      expect(await refusal(method, params), method).toEqual([
+        -32602,
+        { path, message, code: "INVALID_ARGUMENTS" },
+      ]);
     }
     for (const [method, params] of unknown) {
       expect(await refusal(method, params), method).toEqual([-32002, nobody]);

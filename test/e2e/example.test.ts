@@ -1,7 +1,8 @@
-// What examples/ and the recording in the README show works as it stands.
+// What examples/ and the screencast in the README show works as it stands.
 
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -45,23 +46,27 @@ const EXAMPLES: Record<string, RegExp[]> = {
 };
 
 it("every example is tested, and every one is listed in its README", async () => {
-  const files = await readdir(`${root}examples`);
-  expect(files.filter((name) => name.endsWith(".mjs")).toSorted()).toEqual(
-    Object.keys(EXAMPLES).toSorted(),
-  );
+  const files = (await readdir(`${root}examples`)).filter((name) => name.endsWith(".mjs"));
+  expect(files.toSorted()).toEqual(Object.keys(EXAMPLES).toSorted());
+  const page = await readFile(`${root}examples/README.md`, "utf8");
+  expect(files.filter((name) => !page.includes(`(${name})`))).toEqual([]);
 });
 
 it.each(Object.entries(EXAMPLES))("%s runs to its end", async (file, shows) => {
-  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], { cwd: root });
+  const PATH = `${root}test/support/bin${delimiter}${process.env["PATH"] ?? ""}`;
+  const { stdout, stderr } = await run(process.execPath, [`examples/${file}`], {
+    cwd: root,
+    env: { ...process.env, PATH },
+  });
   for (const pattern of shows) expect(stdout).toMatch(pattern);
   expect(stderr).toBe("");
   expectNoProcesses();
 });
 
-it("the recording in the README shows what its commands print (npm run docs:recording makes it anew)", async () => {
-  const { stdout } = await run(process.execPath, ["scripts/recording.mjs", "--check"], {
+it("the recording in the README shows what its commands print (npm run docs:screencast makes it anew)", async () => {
+  const { stdout } = await run(process.execPath, ["scripts/screencast.mjs", "--check"], {
     cwd: root,
   });
-  expect(stdout).toBe("docs/recording.svg is up to date.\n");
+  expect(stdout).toBe("docs/screencast.svg is up to date.\n");
   expectNoProcesses();
 });

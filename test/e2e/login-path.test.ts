@@ -1,4 +1,5 @@
-// The ACP agent as an editor starts it from a desktop: its PATH knows the system's programs alone.
+// The ACP agent and the MCP server as an editor or a client starts them from a desktop: their PATH knows the system's
+// programs alone.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,6 +9,8 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
+import { Client as McpClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
 
@@ -94,4 +97,27 @@ describe("plugboard acp with a bare PATH", () => {
     expect(await exited).toEqual([0, null]);
     await eventually(() => processesWith(`HOME=${home}`).length === 0);
   });
+});
+
+it("plugboard serve with a bare PATH starts a server that is on the login shell's", async () => {
+  writeFileSync(join(home, ".bash_profile"), 'export PATH="$HOME/tools:$PATH"');
+  mkdirSync(join(home, "state"), { mode: 0o700 });
+  const mcpServers = { mine: { command: "my-echo" } };
+  writeFileSync(join(home, "state", "plugboard.json"), JSON.stringify({ mcpServers }));
+  const mcp = new McpClient({ name: "e2e", version: "1.0.0" });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [bin, "serve"],
+    cwd: home,
+    env: {
+      PATH: "/usr/bin:/bin",
+      SHELL: "/bin/bash",
+      HOME: home,
+      PLUGBOARD_HOME: join(home, "state"),
+    },
+  });
+  await mcp.connect(transport);
+  const { tools } = await mcp.listTools();
+  expect(tools).toHaveLength(11);
+  await mcp.close();
 });

@@ -74,10 +74,10 @@ it("a board gets from recordings what it got from the demo, from server-everythi
       .read(`${name}.jsonl`)
       .split("\n")
       .flatMap((line) => (line.includes('"kind":"message"') ? [JSON.parse(line) as Answer] : []));
-    const last = (method: string): JsonObject | undefined =>
-      messages.findLast(({ answers }) => answers === method)?.message.result;
+    const last = (method: string): JsonObject =>
+      messages.findLast(({ answers }) => answers === method)?.message.result ?? {};
     expect(statusOf(board, name).state).toMatchObject({ kind: "ready", protocolVersion: version });
-    const listed = (last("tools/list")?.["tools"] as { name: string }[]).map((each) => each.name);
+    const listed = (last("tools/list")["tools"] as { name: string }[]).map((each) => each.name);
     const replayed = board
       .tools()
       .flatMap(({ source }) =>
@@ -90,7 +90,7 @@ it("a board gets from recordings what it got from the demo, from server-everythi
       const outcome = await board.call(`${name}/${tool}`, args, {
         onUpdate: ({ progress }) => steps.push(progress?.progress),
       });
-      const { content, structuredContent } = last("tools/call") ?? {};
+      const { content, structuredContent } = last("tools/call");
       expect(outcome).toMatchObject({ content });
       expect(outcome.isError).not.toBe(true);
       expect(outcome.structuredContent).toEqual(structuredContent);

@@ -73,6 +73,7 @@ describe("the question", () => {
       code: "NOT_APPROVED",
       message:
         "echo/echo must be approved and nobody can be asked (set its approval to never, or answer through onApproval)",
+      hint: "set its approval to never, or answer through onApproval",
     });
   });
 

@@ -34,6 +34,7 @@ describe("block", () => {
       code: "CHANGED_TOOL",
       message:
         "docs/read is refused, since it changed after it was pinned (inputSchema, description) and nobody has approved that; a person can review and approve it; to see what changed: plugboard pins show docs/read",
+      hint: "a person can review and approve it; to see what changed: plugboard pins show docs/read",
     });
     expect(textOf(await board.call("docs/send"))).toMatch(
       /^docs\/send is refused, since it is new on a server that was pinned before/,
@@ -172,6 +173,7 @@ describe("an approved call", () => {
       code: "CHANGED_TOOL",
       message:
         "docs/read changed after it was approved; call it again to be asked about the changed tool",
+      hint: "call it again to be asked about the changed tool",
     });
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(asked).toEqual([read.description, changedRead.description]);

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { PlugboardError, toPlugboardError } from "../../src/model/errors.ts";
 
@@ -16,6 +17,7 @@ describe("PlugboardError", () => {
     });
     expect("cause" in error).toBe(false);
     expect(String(error)).toBe("PlugboardError: no answer");
+    expect(inspect(error)).toMatch(/\{\s+code: 'TIMEOUT'\s+\}$/);
   });
 
   it("keeps every detail", () => {

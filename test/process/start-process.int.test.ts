@@ -118,6 +118,16 @@ describe("a command that cannot be started", () => {
     expect(error.permanent).toBe(true);
   });
 
+  it("suggests the runner that was meant, and shows a long PATH only as a cause", async () => {
+    const own = join(directory, "with-npx");
+    await mkdir(own);
+    await writeFile(join(own, "npx"), "", { mode: 0o755 });
+    const path = [own, ...Array.from({ length: 40 }, (_, at) => `/none/${at}`)].join(delimiter);
+    const error = await failure({ command: "npxx", env: { PATH: path } });
+    expect(error.hint).toBe("did you mean 'npx'? Otherwise install it or give an absolute path");
+    expect(error.cause).toMatchObject({ message: `PATH is ${path}` });
+  });
+
   it("because there is no PATH at all", async () => {
     const error = await failure({ command: "uvx", ambient: { HOME: "/" }, env: { PATH: "" } });
     expect(error.hint).toContain("PATH is empty");

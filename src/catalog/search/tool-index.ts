@@ -9,7 +9,7 @@
 
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { ToolHit } from "../../model/search.ts";
-import { canonicalName, type Tool } from "../../model/tool.ts";
+import { canonicalName, ownName, type Tool } from "../../model/tool.ts";
 import { readSynonyms } from "./synonyms.ts";
 import { isStopWord, Stems, wordsOf } from "./words.ts";
 
@@ -359,10 +359,6 @@ function leastOf(found: readonly { score: number }[], most: number): number {
 
 function isNameOf(tool: Tool, name: string): boolean {
   return name === tool.name || name === ownName(tool) || name === canonicalName(tool);
-}
-
-function ownName({ name, source }: Tool): string {
-  return source.kind === "mcp" ? source.tool : name;
 }
 
 function similarKey(term: string, length = term.length): string {

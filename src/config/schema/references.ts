@@ -5,8 +5,9 @@
 import { SECRET_PROVIDERS, type SecretReference } from "../../model/secret-provider.ts";
 import { isReference, mentionsSecret } from "../../model/secret-reference.ts";
 import { closest } from "../../util/closest.ts";
+import { inWords } from "../../util/text.ts";
 import { someString } from "../../util/value-strings.ts";
-import { alternatives, quote } from "../issue.ts";
+import { quote } from "../issue.ts";
 
 type TemplatePart =
   | { kind: "text"; text: string }
@@ -135,5 +136,5 @@ export function providerProblem(
   if (known.includes(provider)) return undefined;
   const meant = closest(provider, known);
   const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
-  return `names the unknown secret provider ${quote(provider)}; expected ${alternatives(known)}${suggestion}`;
+  return `names the unknown secret provider ${quote(provider)}; expected ${inWords(known, "or")}${suggestion}`;
 }

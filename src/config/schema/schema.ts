@@ -6,7 +6,8 @@
 
 import { isJsonObject } from "../../model/json.ts";
 import { closest } from "../../util/closest.ts";
-import { alternatives, atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
+import { inWords } from "../../util/text.ts";
+import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 
 export interface Schema<Data> {
   /** Everything that is wrong with a value; `path` leads to it from the document's root. */
@@ -225,6 +226,8 @@ type ObjectOf<Of extends Keys> = {
   [Key in Exclude<keyof Of, OptionalKeys<Of>>]: Infer<Of[Key]>;
 } & { [Key in OptionalKeys<Of>]?: Infer<Of[Key]> };
 
+type Advice = Readonly<Record<string, string>> | ((key: string) => string);
+
 type Alternative<Data> = [isMeant: (value: unknown) => boolean, schema: Schema<Data>];
 
 /** A longer list of valid keys would bury the message. */
@@ -272,12 +275,9 @@ function inObject<Data>(
 
 /**
  * An object with these keys and no others. `advice` completes "unknown key; …" for keys that people are
- * known to try.
+ * known to try, or for every key that is not near to one of these.
  */
-export function object<Of extends Keys>(
-  keys: Of,
-  advice: Readonly<Record<string, string>> = {},
-): Schema<ObjectOf<Of>> {
+export function object<Of extends Keys>(keys: Of, advice: Advice = {}): Schema<ObjectOf<Of>> {
   return inObject(
     (value, path) => [
       ...Object.entries(keys).flatMap(([key, each]) =>
@@ -292,19 +292,20 @@ export function object<Of extends Keys>(
 function unknownKeys(
   given: readonly string[],
   known: readonly string[],
-  advice: Readonly<Record<string, string>>,
+  advice: Advice,
   path: KeyPath,
 ): Issue[] {
   const listed = known.filter((key) => !key.startsWith("$"));
-  const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${alternatives(listed)}` : "";
+  const expected = listed.length <= MOST_KEYS_LISTED ? `; expected ${inWords(listed, "or")}` : "";
   const unknown = given.filter((key) => !known.includes(key));
   return unknown.map((key, index) => {
     const keyPath = [...path, key];
-    if (Object.hasOwn(advice, key)) return atKey(keyPath, `unknown key; ${advice[key]}`);
+    const isAdvised = typeof advice === "object" && Object.hasOwn(advice, key);
+    if (isAdvised) return atKey(keyPath, `unknown key; ${advice[key]}`);
     const meant = index < MOST_SUGGESTIONS ? closest(key, known) : undefined;
-    return meant === undefined
-      ? atKey(keyPath, `unknown key${expected}`)
-      : atKey(keyPath, "unknown key", meant);
+    if (meant !== undefined) return atKey(keyPath, "unknown key", meant);
+    const advised = typeof advice === "function" ? `; ${advice(quote(key))}` : expected;
+    return atKey(keyPath, `unknown key${advised}`);
   });
 }
 

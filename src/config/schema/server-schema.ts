@@ -296,12 +296,15 @@ function perTool<Value>(value: Schema<Value>) {
 }
 
 function byTool<Value>(value: Schema<Value>) {
-  return object({
-    default: value.describe("For all tools that `tools` does not name.").optional(),
-    tools: mapOf(value)
-      .describe("For single tools, by name or pattern.", { see: "#rules-for-tools" })
-      .optional(),
-  });
+  return object(
+    {
+      default: value.describe("For all tools that `tools` does not name.").optional(),
+      tools: mapOf(value)
+        .describe("For single tools, by name or pattern.", { see: "#rules-for-tools" })
+        .optional(),
+    },
+    (tool) => `for a single tool write { "tools": { ${tool}: … } }`,
+  );
 }
 
 const resources = either(
@@ -318,9 +321,12 @@ const treatment = {
     .describe("How long a start may take, and then listing its tools.", { default: 30_000 })
     .optional(),
   toolTimeout: milliseconds()
-    .describe("How long a call may take without reporting progress.", {
-      default: DEFAULT_TOOL_TIMEOUT_MS,
-    })
+    .describe(
+      "How long a call may take without reporting progress. With progress, up to ten minutes.",
+      {
+        default: DEFAULT_TOOL_TIMEOUT_MS,
+      },
+    )
     .optional(),
   restartOnCrash: flag()
     .describe("Starts the server again after a crash or a failed start.", { default: true })

@@ -139,9 +139,9 @@ function describeProgram(
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError("hint: for commands and options: plugboard --help")
-    .configureHelp({ showGlobalOptions: true, subcommandTerm, formatHelp })
+    .configureHelp({ minWidthToWrap: 20, subcommandTerm, formatHelp, formatItem })
     .configureOutput({
-      writeOut: (text) => output.out(text),
+      writeOut: (text) => output.out(fitted(text, output.width)),
       writeErr: (text) => {
         if (text.startsWith(HINT)) output.onHint(text.slice(HINT.length).trim());
         output.err(text);
@@ -191,10 +191,39 @@ function subcommandTerm(command: Parser): string {
   return isOutermost ? command.name() : Help.prototype.subcommandTerm(command);
 }
 
+/** What a command does must not stand below a screen of options that are the same for all. */
+const OPTIONS_OF_ALL = `
+Options of every command, such as --config and --json, are in:
+  plugboard --help
+`;
+/** On a narrower terminal, descriptions stand below what they describe. */
+const NARROW = 60;
+
+function formatItem(term: string, termWidth: number, description: string, help: Help): string {
+  const { helpWidth: width = 80 } = help;
+  if (width >= NARROW || description === "") {
+    return Help.prototype.formatItem.call(help, term, termWidth, description, help);
+  }
+  const lines = help.boxWrap(description, width - 6).split("\n");
+  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join("\n");
+}
+
+/** Paragraphs are written for 80 columns. Lines that are indented stay as they are: they are commands or lists. */
+function fitted(text: string, width = 80): string {
+  if (width >= 80) return text;
+  return text
+    .replace(/^(\S.*[^:\n])\n(?=\S)/gm, "$1 ")
+    .split("\n")
+    .flatMap((line) =>
+      /^\s|^Usage:/.test(line) ? [line] : new Help().boxWrap(line, Math.max(40, width)).split("\n"),
+    )
+    .join("\n");
+}
+
 /** The commands come first, then the options that all of them have. */
 function formatHelp(command: Parser, help: Help): string {
   const text = Help.prototype.formatHelp(command, help);
-  if (command.parent !== null) return text;
+  if (command.parent !== null) return `${text}${OPTIONS_OF_ALL}`;
   const [, options = ""] = /\n(Options:\n(?:.+\n)+)/.exec(text) ?? [];
   return `${text.replace(`\n${options}`, "")}\n${options}`;
 }
@@ -207,7 +236,7 @@ function addGlobalOptions(program: Parser): void {
     .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
     .option("--json", "print JSON on stdout")
     .addOption(level.choices(LOG_LEVELS))
-    .option("--verbose", "the same as --log-level info")
+    .option("--verbose", "show causes, starts, stops, and what servers write")
     .option("--no-color", "print without colours")
     .option("--owner", "allow tools marked ownerOnly")
     .option("--standalone", "start servers of its own, even if a gateway runs")

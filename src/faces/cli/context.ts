@@ -37,6 +37,11 @@ export interface GivenOptions {
   standalone?: boolean;
 }
 
+/** Details were asked for, with --verbose or --log-level. */
+export function isVerbose(options: Pick<GlobalOptions, "logLevel"> | undefined): boolean {
+  return options?.logLevel === "info" || options?.logLevel === "debug";
+}
+
 export function globalOptions(given: GivenOptions, typed?: TypedServer): GlobalOptions {
   const { config, agent: agents = [], logLevel, verbose } = given;
   return {

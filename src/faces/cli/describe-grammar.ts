@@ -18,7 +18,6 @@ const OF_ARGUMENTS: Readonly<Record<string, Values>> = {
   application: APPLICATIONS,
   arguments: "argument",
   args: "own",
-  call: "tool",
   command: "command",
   file: "file",
   id: "own",

@@ -4,8 +4,9 @@ import { type ErrorCode, PlugboardError, toPlugboardError } from "../../model/er
 import { errorMessage } from "../../util/error-message.ts";
 import { systemProblem } from "../../util/system-problem.ts";
 import { oneLine, plainText } from "../../util/text.ts";
-import type { GlobalOptions } from "./context.ts";
+import { type GlobalOptions, isVerbose } from "./context.ts";
 import { commandsApart } from "./offered-command.ts";
+import { isOwnAnswer } from "./terminal/input.ts";
 import type { Paint } from "./terminal/terminal.ts";
 
 /** A cause is a detail: its beginning is enough. */
@@ -32,6 +33,7 @@ export function errorLines(error: unknown, view: ErrorView): string[] {
 
 function knownLines(error: PlugboardError, { options, paint }: ErrorView): string[] {
   const { message, hint } = error;
+  if (isOwnAnswer(error)) return [message];
   return [
     `${paint("red", "plugboard:")} ${plainText(message)}`,
     ...(isVerbose(options) ? causesOf(error).map((each) => `because: ${each}`) : []),
@@ -98,10 +100,6 @@ function withoutCredentials(text: string): string {
   return text
     .replace(/(:\/\/)[^\s/?#@]{1,2000}@/g, "$1[REDACTED]@")
     .replace(/(:\/\/[^\s?#]{1,2000}\?)[^\s#"')]+/g, "$1[REDACTED]");
-}
-
-function isVerbose(options: GlobalOptions | undefined): boolean {
-  return options?.logLevel === "info" || options?.logLevel === "debug";
 }
 
 function faultLines(error: unknown, { options, paint }: ErrorView): string[] {

@@ -60,8 +60,13 @@ const readInvocation: ReadInvocation = async (argv, io) =>
   readPlainCall(argv) ?? (await parse(argv, io));
 
 /** Measuring text takes a table of all characters: loaded where there is a terminal. */
-async function lineWrapper({ err }: Terminal): Promise<ConstructorParameters<typeof Screen>[4]> {
-  return err.isTerminal ? (await import("./terminal/width.ts")).wrapLine : undefined;
+async function lineWrapper({
+  out,
+  err,
+}: Terminal): Promise<ConstructorParameters<typeof Screen>[4]> {
+  return out.isTerminal || err.isTerminal
+    ? (await import("./terminal/width.ts")).wrapLine
+    : undefined;
 }
 
 /** Loaded only where it is needed: for a call to a running gateway it would be half of the time. */

@@ -27,6 +27,8 @@ export interface OpenOptions extends Pick<
   demo?: boolean;
   /** Use only this server. Throws UNKNOWN_SERVER where it is not configured. */
   server?: string | undefined;
+  /** A word that somebody typed: if it is the name of a server, the command is about this server alone. */
+  word?: string | undefined;
   /** The command shows the rules that match nothing, so they are not logged too. */
   showsRules?: boolean;
   /** The server that the command is about: warnings about other servers are left out. Default: `server`. */
@@ -65,7 +67,8 @@ export async function withBoard<Result>(
   const { start, showsRules, toolTimeout, adjust = (agent) => agent } = open;
   const { typed } = options;
   const { source, loaded } = await loadFor(open, context);
-  const { server, about = server } = open;
+  const named = loaded.servers.find(({ name }) => name === open.word)?.name;
+  const { server = named, about = server } = open;
   const agent = withoutOtherWarnings(
     about,
     await adjust(server === undefined ? loaded : onlyServer(server, loaded)),

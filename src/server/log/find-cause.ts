@@ -108,7 +108,7 @@ const SPEAKS_HTTP =
   'it speaks HTTP, not stdio: give its address as "url" instead of "command", or add its option for stdio to "args"';
 
 const ANSWER_BEFORE =
-  'a server on stdio cannot ask: give it the answer in "args" or "env", or run its command once by hand';
+  'a server on stdio cannot ask: give it the answer as an argument or in its "env", or run its command once by hand';
 
 interface Line {
   text: string;

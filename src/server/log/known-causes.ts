@@ -1,7 +1,8 @@
 // The causes of failure that we know by what programs write about them, and what to do about each. Every pattern is
 // linear in its line, because a server may write anything.
 
-export const INSTALL_QUESTION = 'npx asks before it installs: put "-y" first in "args"';
+export const INSTALL_QUESTION =
+  "npx asks before it installs: put -y before the name of the package";
 
 /** For programs. Only what somebody would act on has a name. */
 export type CauseName =
@@ -32,8 +33,9 @@ const is = (pattern: RegExp, remedy: string, name?: CauseName): KnownCause => ({
   ...(name && { name }),
 });
 
-export const WRONG_ARGS = 'correct "args"';
-const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';
+export const WRONG_ARGS = "correct its arguments";
+const WRONG_PATH =
+  "correct the path that it is given; a relative one is taken from its working directory";
 
 const START_IT =
   "start what it connects to, such as its database, or correct the address that it is given";
@@ -47,12 +49,12 @@ export const CAUSES: readonly KnownCause[] = [
   ),
   is(
     /^npm err(?:or|!) (?:404 )?.*(?:is not in this registry|could not be found or you do not have)/i,
-    'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
+    "there is no such package: correct its name; a private one needs npm to be signed in",
     "npm-package-missing",
   ),
   is(
     /No matching version found for/,
-    'there is no such version: correct it in "args"',
+    "there is no such version: correct it, or leave it out",
     "npm-version-missing",
   ),
   is(
@@ -95,7 +97,7 @@ export const CAUSES: readonly KnownCause[] = [
   is(/can't open file '|Unable to access jarfile/, WRONG_PATH, "path-missing"),
   is(
     /Could not find or load main class/,
-    'check the class and the class path in "args"; a jar is started with "-jar"',
+    'check the class and the class path in its arguments; a jar is started with "-jar"',
   ),
   is(
     /UnsupportedClassVersionError|has been compiled by a more recent version/,
@@ -128,7 +130,7 @@ export const CAUSES: readonly KnownCause[] = [
   ),
   is(
     /pull access denied for|manifest (?:for .{1,200} not found|unknown)|repository does not exist/i,
-    'there is no such image, or it needs a login: correct its name in "args", or run docker login',
+    "there is no such image, or it needs a login: correct its name, or run docker login",
   ),
   {
     pattern: /Executable doesn't exist at|distribution '[\w-]{1,40}' is not found at/,
@@ -206,7 +208,7 @@ export const CAUSES: readonly KnownCause[] = [
   },
   is(
     /arguments? (?:is|are) required|as a command[- ]line argument|missing (?:required )?argument/i,
-    'add what is missing to "args"',
+    "add what is missing to its arguments",
   ),
   is(
     /bad option|(?:unknown|unrecogni[sz]ed|unexpected|invalid) (?:option|argument|flag)s?\b/i,
@@ -245,7 +247,7 @@ function missingModule(name: string, importer: string | undefined): string {
   const isBuilt = /[\\/](?:dist|build|lib|out)[\\/]/.test(name);
   const build = "build the server (npm run build)";
   if (importer !== undefined) return isBuilt ? build : "install the server again";
-  return isBuilt ? `${build}, or correct the path in "args"` : WRONG_PATH;
+  return isBuilt ? `${build}, or correct the path` : WRONG_PATH;
 }
 
 /** Names of errors look like names of variables. */

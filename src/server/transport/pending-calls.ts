@@ -341,7 +341,7 @@ function neverSent({ method, timeout }: PendingCall, why: PlugboardError): Plugb
 /** `dropped` may be the answer, or say why there is none. */
 function timedOut(call: PendingCall, dropped: DroppedLine | undefined): PlugboardError {
   const what = call.extended
-    ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or past the ceiling`
+    ? `no answer to ${call.method} within ${duration(call.timeout)} of its last progress, or within ${duration(call.latest - call.started)} in all`
     : `no answer to ${call.method} within ${duration(call.timeout)}`;
   if (dropped === undefined) return new PlugboardError("TIMEOUT", what);
   const message = `${what}; ${describeDropped(dropped)}`;

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { AgentConfig } from "../../../src/model/agent-config.ts";
-import { failure, problemLines, writeConfig } from "../files.ts";
+import { failure, writeConfig } from "../files.ts";
 
 /** The two files, and what an agent gets of them together. */
 async function layered(mine: object, project: object, agentId?: string) {

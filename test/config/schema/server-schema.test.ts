@@ -280,7 +280,7 @@ describe("a wrong server", () => {
     ],
     [
       `${RUN}rateLimit: { search: 5 }`,
-      `7:42  ${DOCS}.rateLimit.search  unknown key; expected default or tools`,
+      `7:42  ${DOCS}.rateLimit.search  unknown key; for a single tool write { "tools": { "search": … } }`,
     ],
     [
       `${RUN}concurrency: { tools: { x: false } }`,

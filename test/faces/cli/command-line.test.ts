@@ -5,13 +5,15 @@ import type { GlobalOptions } from "../../../src/faces/cli/context.ts";
 import type { CliCommand } from "../../../src/faces/cli/invocation.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 
-function read(...argv: string[]) {
+const read = (...argv: string[]) => readAt(80, argv);
+
+function readAt(width: number, argv: readonly string[]) {
   let out = "";
   let err = "";
   const invocation = readCommandLine(argv, {
     out: (text) => (out += text),
     err: (text) => (err += text),
-    width: 80,
+    width,
   });
   return { invocation, out, err };
 }
@@ -272,7 +274,7 @@ describe("a command line asks for", () => {
     [["help"], "Usage: plugboard [options] [command]"],
     [["help", "tools"], "Usage: plugboard tools"],
     [["help", "pins", "show"], "Usage: plugboard pins show"],
-    [["status", "--help"], "Global Options:"],
+    [["status", "--help"], "such as --config and --json, are in:\n  plugboard --help\n"],
     [["pins", "--help"], "Usage: plugboard pins"],
     [["pins", "approve", "--help"], "Usage: plugboard pins approve"],
     [["audit", "--help"], "--follow"],
@@ -514,5 +516,16 @@ describe("a command line is refused", () => {
     [["npx", "x"], "to see the tools of a server:\n  plugboard tools -- npx x"],
   ])("with a hint: %j", (argv, hint) => {
     expect(read(...argv).err).toContain(`\nhint: ${hint}\n`);
+  });
+});
+
+describe("help on a narrow terminal", () => {
+  it.each([["--help"], ["tools --help"], ["call --help"], ["up --help"]])("fits: %s", (line) => {
+    const { out } = readAt(40, line.split(" "));
+    // What can be copied, and lists in columns, stay as they are.
+    const [prose = ""] = out.split(/^(?:Ways to give|Examples:|Exit codes:)/m);
+    const lines = prose.split("\n").filter((each) => !/^(?:Usage:)? +plugboard|^Usage/.test(each));
+    expect(lines.filter((each) => each.length > 40)).toEqual([]);
+    expect(out).toContain("\n  --json\n      print JSON on stdout\n");
   });
 });

@@ -14,7 +14,8 @@ function written(name: string): string[] {
 
 const set = (names: string): string =>
   `set ${names} in its "env"; the variables of your shell are not passed on by themselves`;
-const WRONG_PATH = 'correct the path in "args"; a relative one is taken from "cwd"';
+const WRONG_PATH =
+  "correct the path that it is given; a relative one is taken from its working directory";
 const NO_REGISTRY =
   "npm cannot reach its registry: check your network, proxy and .npmrc; or install the package, and give its program as command";
 
@@ -62,7 +63,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "java-missing-class",
     "Error: Could not find or load main class com.acme.Main",
-    'check the class and the class path in "args"; a jar is started with "-jar"',
+    'check the class and the class path in its arguments; a jar is started with "-jar"',
   ],
   ["java-missing-jar", "Error: Unable to access jarfile /srv/servers/weather.jar", WRONG_PATH],
   [
@@ -74,9 +75,9 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "mcp-remote-without-url",
     "[5424] Usage: mcp-remote <https://server-url> [callback-port] [--debug]",
-    'correct "args"',
+    "correct its arguments",
   ],
-  ["node-bad-option", "node: bad option: --experimental-foo", 'correct "args"'],
+  ["node-bad-option", "node: bad option: --experimental-foo", "correct its arguments"],
   [
     "node-import-outside-module",
     "SyntaxError: Cannot use import statement outside a module (/home/ada/servers/js_esm.js:1)",
@@ -95,7 +96,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "node-missing-script",
     "Error: Cannot find module '/srv/servers/weather/build/index.js'",
-    'build the server (npm run build), or correct the path in "args"',
+    "build the server (npm run build), or correct the path",
   ],
   [
     "node-not-built",
@@ -161,22 +162,22 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "npx-unknown-package",
     "npm error 404 The requested resource '@acme-nothing/does-not-exist-mcp@*' could not be found or you do not have permission to access it",
-    'there is no such package: correct its name in "args"; a private one needs npm to be signed in',
+    "there is no such package: correct its name; a private one needs npm to be signed in",
   ],
   [
     "npx-unknown-version",
     "npm error notarget No matching version found for @modelcontextprotocol/server-everything@99.0.0",
-    'there is no such version: correct it in "args"',
+    "there is no such version: correct it, or leave it out",
   ],
   [
     "npx-without-yes",
     'npm error npx canceled due to missing packages and no YES option: ["tsx@4.23.15"]',
-    'npx asks before it installs: put "-y" first in "args"',
+    "npx asks before it installs: put -y before the name of the package",
   ],
   [
     "postgres-without-url",
     "Please provide a database URL as a command-line argument",
-    'add what is missing to "args"',
+    "add what is missing to its arguments",
   ],
   [
     "python-chained-refused",
@@ -192,7 +193,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "python-missing-argument",
     "mcp-server-sqlite: error: the following arguments are required: --db-path",
-    'add what is missing to "args"',
+    "add what is missing to its arguments",
   ],
   ["python-missing-database", "sqlite3.OperationalError: unable to open database file", WRONG_PATH],
   [
@@ -367,9 +368,9 @@ describe("the cause of a failure", () => {
 });
 
 describe("a question that nobody can answer", () => {
-  const install = 'npx asks before it installs: put "-y" first in "args"';
+  const install = "npx asks before it installs: put -y before the name of the package";
   const other =
-    'a server on stdio cannot ask: give it the answer in "args" or "env", or run its command once by hand';
+    'a server on stdio cannot ask: give it the answer as an argument or in its "env", or run its command once by hand';
   it.each<[string, boolean, string | undefined]>([
     ["Ok to proceed? (y) ", true, install],
     ["Ok to proceed? (y)", false, install],

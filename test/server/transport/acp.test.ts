@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { PlugboardError } from "../../../src/model/errors.ts";
 import type { McpMessage, McpMessageHooks } from "../../../src/model/mcp-message.ts";
+import type { Tap, Tapped } from "../../../src/server/tap.ts";
 import { AcpTransport } from "../../../src/server/transport/acp.ts";
 import { excerpt } from "../../../src/util/text.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -22,7 +23,7 @@ function refuse(code: number, message = "no"): never {
   throw new Refusal(code, message);
 }
 
-function setUp(answer: Answer, maxMessageBytes = 1000) {
+function setUp(answer: Answer, maxMessageBytes = 1000, tap?: Tap) {
   const clock = new ManualClock();
   const sent: McpMessage[] = [];
   const broken: PlugboardError[] = [];
@@ -33,6 +34,7 @@ function setUp(answer: Answer, maxMessageBytes = 1000) {
       idPrefix: "p",
       clock,
       maxMessageBytes,
+      tap,
       quote: (received, max) => excerpt(received, (text) => text, max),
       send: async (message, hooks) => {
         sent.push(message);
@@ -274,4 +276,24 @@ describe("a request of the SDK's", () => {
     await new Promise(setImmediate);
     expect(heard).toEqual([]);
   });
+});
+
+it("the tap hears requests, notifications and answers, each under the id that it has over ACP", async () => {
+  const tapped: Tapped[] = [];
+  const { ask } = setUp(
+    (_, { onNotification }) => {
+      onNotification("notifications/message", { data: "x" });
+      return { result: { tools: [] } };
+    },
+    1000,
+    { listener: (each) => tapped.push(each) },
+  );
+  await ask();
+  const heard = tapped.map((each) => [each.kind, "text" in each && JSON.parse(each.text)]);
+  const jsonrpc = "2.0";
+  expect(heard).toEqual([
+    ["sent", { jsonrpc, id: "p:1", method: "tools/list", params: { _meta: { revision: "new" } } }],
+    ["received", { jsonrpc, method: "notifications/message", params: { data: "x" } }],
+    ["received", { jsonrpc, id: "p:1", result: { tools: [] } }],
+  ]);
 });

@@ -257,7 +257,7 @@ describe("progress", () => {
     expect(calls.size).toBe(1);
     await clock.advance(100);
     expect(await answer).toEqual(failure("TIMEOUT"));
-    expect(((await answer) as Error).message).toContain("ceiling");
+    expect(((await answer) as Error).message).toContain("or within 2.5 s in all");
     expect(abandoned).toEqual([[id, "timed out"]]);
   });
 

@@ -26,7 +26,7 @@ import { withBoard } from "../open.ts";
 import { AgentModels } from "./agent-models.ts";
 import { type AcpCommand, isFront, SIGN_IN } from "./command.ts";
 import { openConfig, openEditorBoard } from "./editor-board.ts";
-import { findLoginPath } from "./login-path.ts";
+import { findLoginPath } from "../login-path.ts";
 import { signInToModel } from "./model-key.ts";
 
 const FOR_EDITORS =

@@ -34,7 +34,7 @@ import { EXIT } from "../exit-code.ts";
 import { AgentModels } from "./agent-models.ts";
 import type { FrontCommand } from "./command.ts";
 import { openConfig, openEditorBoard } from "./editor-board.ts";
-import { findLoginPath } from "./login-path.ts";
+import { findLoginPath } from "../login-path.ts";
 
 const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to the agent through it. " +

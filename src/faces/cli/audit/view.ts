@@ -13,8 +13,8 @@ const NAME_WIDTH = 28;
 const DEFINITION = "definition/";
 
 const COLUMNS: readonly Column[] = [
-  { title: "TIME", min: 8 },
-  { title: "TOOL", min: 12 },
+  { title: "TIME" },
+  { title: "TOOL", min: 10 },
   { title: "OUTCOME" },
   { title: "TOOK", align: "right" },
   { title: "SIZE", align: "right" },

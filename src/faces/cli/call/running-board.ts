@@ -13,7 +13,7 @@ import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../model/server-definition.ts";
 import type { Linked } from "../attach/attach.ts";
 import { connectTo } from "../attach/connect.ts";
 import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, isVerbose } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallCommand } from "./command.ts";
@@ -50,7 +50,7 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   const source = findConfig({ flag: options.config, env, cwd, homedir });
   if (source.kind !== "file" || options.standalone) return undefined;
   // What servers log is shown as well then.
-  if (options.logLevel === "info" || options.logLevel === "debug") return undefined;
+  if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
   if (found.kind !== "attach") return undefined;
   const { gateway } = found;

@@ -30,7 +30,7 @@ export async function runResources(
 ): Promise<number> {
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server },
+    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.resources.list());
       requireReady(board, context.options);
@@ -58,7 +58,7 @@ export async function runPrompts(
 ): Promise<number> {
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server },
+    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.prompts.list());
       requireReady(board, context.options);
@@ -70,6 +70,11 @@ export async function runPrompts(
       return EXIT.ok;
     },
   );
+}
+
+/** It may be the name of a server. */
+function onlyWord(query: readonly string[], { options }: CliContext): string | undefined {
+  return query.length === 1 && options.typed === undefined ? query[0] : undefined;
 }
 
 interface ContentList {

@@ -11,14 +11,17 @@ export interface DoctorCommand {
 }
 
 const HELP = `
-Looks at this machine, the configuration, Plugboard's own files, the secrets,
-the sign-ins, the model, every server from its command to its tools, the rules,
+Looks at this machine, Plugboard's own files, the configuration, every server
+from its command to its tools, the secrets, the sign-ins, the rules, the model,
 and the applications that could use all of that. Says for each problem what to
-do about it. It stops the servers that it has started.
+do about it. It changes nothing of yours, and stops the servers that it has
+started. The model's provider is asked whether it takes the key and has the
+model, which costs nothing.
 
---fix changes the rights of Plugboard's own files, and removes what processes
-have left that no longer run; never your configuration. --verbose also shows
-what is all right. The exit code is 1 if something is broken.
+--fix makes the repairs that are safe: the rights of Plugboard's own files, and
+what Plugboard processes have left that no longer run. Your configuration stays
+as it is. --verbose also shows what is all right, line by line.
+The exit code is 1 if something is broken; warnings and notes do not count.
 
 Examples:
   plugboard doctor

@@ -1,14 +1,14 @@
-// The PATH of programs that were started from a desktop: short, unless they ask the login shell, as `plugboard acp` does.
+// The PATH that servers have in an application which was started from a desktop: `acp` and `serve` ask the login shell for it.
 
 import type { Logger } from "../../../model/logger.ts";
-import { findLoginPath, loginShell } from "../acp/login-path.ts";
+import { findLoginPath, loginShell } from "../login-path.ts";
 import type { CliContext } from "../context.ts";
 import type { CliIo } from "../io.ts";
 
 export interface EditorPath {
-  /** What a desktop passes on to the programs that it starts, and they to `plugboard serve`. */
+  /** What a desktop passes on to the programs that it starts. */
   desktop: string;
-  /** The same with the PATH of the login shell, which `plugboard acp` adds. */
+  /** The same with the PATH of the login shell, which `acp` and `serve` add. */
   withShell: string;
   /** Absent where there is no shell to ask. */
   shell?: string;

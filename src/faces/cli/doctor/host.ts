@@ -1,7 +1,8 @@
 // This machine: Node, npm, the working directory, and the PATH with which servers are found.
 
-import { neededNodeVersion, packageVersion } from "../../../util/version.ts";
 import { isOnPath } from "../../../util/on-path.ts";
+import { inWords } from "../../../util/text.ts";
+import { compareVersions, neededNodeVersion, packageVersion } from "../../../util/version.ts";
 import type { CliIo } from "../io.ts";
 import type { EditorPath } from "./editor-path.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -33,15 +34,6 @@ export function nodeFinding(version: string, needed: string): Finding {
     message: `this is Node ${version}, and Plugboard needs ${needed} or newer`,
     remedy: "install a newer Node from https://nodejs.org, or with your version manager",
   };
-}
-
-function compareVersions(one: string, other: string): number {
-  const [a, b] = [one, other].map((text) => text.split(".").map(Number)) as [number[], number[]];
-  for (let at = 0; at < Math.max(a.length, b.length); at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }
 
 function goneDirectory(): Finding {
@@ -83,13 +75,13 @@ const STARTERS = ["node", "npx", "uvx", "uv", "docker", "python3"];
 
 /** `env` is that of the terminal. */
 export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[] {
-  const { desktop, withShell, shell, problem } = editor;
+  const { withShell, shell, problem } = editor;
   if (problem !== undefined) {
     return [
       {
         level: "warning",
         check: "editor-path",
-        message: `${problem}; in an editor, plugboard acp has only the PATH of the desktop`,
+        message: `${problem}; in an application that is started from the desktop, your servers have only the PATH of the desktop`,
         remedy: `find out what keeps the start files of ${shell} from coming to an end, or write the full path of each command into the configuration`,
       },
     ];
@@ -97,26 +89,14 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
   const has = (PATH: string, name: string): boolean => isOnPath(name, { PATH }, process.platform);
   const here = STARTERS.filter((name) => isOnPath(name, env, process.platform));
   const missing = here.filter((name) => !has(withShell, name));
-  const short = here.filter((name) => has(withShell, name) && !has(desktop, name));
   if (missing.length > 0 && shell !== undefined) {
     const [them, they] = missing.length === 1 ? ["it", "it is"] : ["them", "they are"];
     return [
       {
         level: "warning",
         check: "editor-path",
-        message: `an editor that you start from the desktop does not find ${namesOf(missing)}: ${they} on the PATH of this terminal, and ${shell} does not have ${them} there`,
+        message: `an editor that you start from the desktop does not find ${inWords(missing)}: ${they} on the PATH of this terminal, and ${shell} does not have ${them} there`,
         remedy: `put the directory on PATH in a start file of your login shell, such as ~/.profile or ~/.zprofile, or write the full path of the command into the configuration`,
-      },
-    ];
-  }
-  if (short.length > 0) {
-    return [
-      {
-        level: "note",
-        check: "editor-path",
-        message: `applications that are started from the desktop do not find ${namesOf(short)} by themselves; plugboard acp asks ${shell} for the PATH, plugboard serve does not`,
-        remedy:
-          "if a server does not start in such an application, write the full path of its command into the configuration",
       },
     ];
   }
@@ -124,13 +104,7 @@ export function editorFindings(env: CliIo["env"], editor: EditorPath): Finding[]
     {
       level: "ok",
       check: "editor-path",
-      message: "editors find the same programs as this terminal",
+      message: "servers find the same programs in an editor as in this terminal",
     },
   ];
-}
-
-/** `node, npx and uvx` */
-function namesOf(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }

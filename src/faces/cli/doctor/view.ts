@@ -1,7 +1,7 @@
 // The findings of `plugboard doctor` for people: a line per group, and beneath it what is to be done.
 
 import { oneLine, plainText, plural } from "../../../util/text.ts";
-import type { CliContext } from "../context.ts";
+import { type CliContext, isVerbose } from "../context.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { cut, wrapLine } from "../terminal/width.ts";
@@ -48,9 +48,8 @@ export function groupLines({ title, findings }: CheckedGroup, view: View): strin
   if (findings.length === 0) return [];
   const { screen, options } = view;
   const { out } = screen.terminal;
-  const isVerbose = options.logLevel === "info" || options.logLevel === "debug";
   const isFolded = (each: Mended): boolean =>
-    each.level === "ok" && each.fixed === undefined && !isVerbose;
+    each.level === "ok" && each.fixed === undefined && !isVerbose(options);
   const worst = ORDER.findLast((level) => findings.some((each) => each.level === level)) ?? "ok";
   const heading = `${mark(worst, view)} ${out.paint("bold", title)}`;
   const folded = foldedText(findings.filter(isFolded));
@@ -78,8 +77,16 @@ function findingLines(finding: Mended, view: View): string[] {
   return [
     `  ${mark(finding.level, view)} ${first.trimStart()}`,
     ...rest,
-    ...adviceOf(finding, view).flatMap((line) => wrapped(line, 4, out.width)),
+    ...adviceLines(finding, view),
   ];
+}
+
+/** Behind an arrow, so that what to do is seen apart from what is so. */
+function adviceLines(finding: Mended, view: View): string[] {
+  const { out, unicode } = view.screen.terminal;
+  const lines = adviceOf(finding, view).flatMap((line) => wrapped(line, 6, out.width));
+  const arrow = unicode ? "→" : ">";
+  return lines.map((line, at) => (at === 0 ? `    ${arrow}${line.slice(5)}` : line));
 }
 
 function adviceOf(finding: Mended, { options }: View): string[] {
@@ -94,7 +101,16 @@ function adviceOf(finding: Mended, { options }: View): string[] {
 
 /** Names what it is about, unless the message does. */
 export function sentence({ subject, message }: Finding): string {
-  return subject === undefined || message.includes(subject) ? message : `${subject}: ${message}`;
+  return subject === undefined || hasWord(message, subject) ? message : `${subject}: ${message}`;
+}
+
+/** Not as a part of a word: `var` is not named by "the variable". */
+function hasWord(text: string, word: string): boolean {
+  const isPart = (character = " "): boolean => /[\w-]/.test(character);
+  for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
+    if (!isPart(text[at - 1]) && !isPart(text[at + word.length])) return true;
+  }
+  return false;
 }
 
 /** A line that is indented already is a command, which must stay whole. */

@@ -9,14 +9,14 @@ import type { AgentConfig } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { ServerConfig } from "../../../model/server-config.ts";
 import { isRemote, type ServerTarget } from "../../../model/server-definition.ts";
-import type { Tool } from "../../../model/tool.ts";
+import { ownName, type Tool } from "../../../model/tool.ts";
 import { isOnPath } from "../../../util/on-path.ts";
 import { plural, shellQuoted, shellWord } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { requireAll } from "../require-all.ts";
+import { requireTools } from "../require-tools.ts";
 import { writeGenerated } from "../generated-file.ts";
 import { withBoard } from "../open.ts";
 import { readTypedServer } from "../read-server.ts";
@@ -43,7 +43,7 @@ export async function runGenerateCli(
   );
   await writeGenerated(file, text, context, { isProgram: true });
   if (options.json) {
-    screen.json({ file, server: name, tools: tools.map(toolName), variables });
+    screen.json({ file, server: name, tools: tools.map(ownName), variables });
     return EXIT.ok;
   }
   const way = isAbsolute(file) || file.startsWith(".") ? file : `./${file}`;
@@ -78,7 +78,7 @@ async function ask({ server, refresh }: GenerateCliCommand, context: CliContext)
         ? whileStarting(board, context, board.refresh())
         : untilStarted(board, context, agent.startupWait));
       requireReady(board, options);
-      requireAll(board, context);
+      requireTools(board, context);
       const [definition] = agent.servers;
       if (definition === undefined) throw new Error("a command line is generated for one server");
       const { name, target } = definition;
@@ -189,14 +189,10 @@ function isScript(word: string): boolean {
 function embedded(tool: Tool): EmbeddedTool {
   const description = ownDescription(tool).trim();
   return {
-    name: toolName(tool),
+    name: ownName(tool),
     ...(description !== "" && { description }),
     parameters: tool.parameters,
   };
-}
-
-function toolName({ name, source }: Tool): string {
-  return source.kind === "mcp" ? source.tool : name;
 }
 
 /** Whether the file will find the library by itself. */

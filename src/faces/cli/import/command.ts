@@ -24,9 +24,9 @@ export interface ImportCommand {
 }
 
 const HELP = `
-Looks at Claude Code, Claude Desktop, Cursor, Windsurf, Cline, VS Code, Zed,
-Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this directory. Their
-files stay as they are. See docs/connect.md.
+Looks at Claude Code, Claude Desktop, Cursor, Windsurf, Cline, Roo Code, VS
+Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
+directory. Their files stay as they are. See docs/connect.md.
 
 Credentials are written as they are in those files, unless you give
 --references or --secrets.

@@ -119,6 +119,8 @@ function gatewayWords(
 function whyNot(lines: readonly string[]): string {
   const at = lines.findLastIndex((line) => line.startsWith(ERROR));
   const said = at === -1 ? lines.slice(-1) : lines.slice(at);
-  const text = oneLine(said.join(" ").replace(ERROR, ""), LONGEST_REASON);
+  // Where to read more is for whoever has the error as a whole.
+  const told = said.filter((line) => !line.startsWith("more: "));
+  const text = oneLine(told.join(" ").replace(ERROR, ""), LONGEST_REASON);
   return text === "" ? "it did not get ready in time" : text;
 }

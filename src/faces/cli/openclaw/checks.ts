@@ -5,10 +5,10 @@ import type { TextFile } from "../../../config/text/text-file.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import { valueIn } from "../../../model/json.ts";
 import { gatewayAddress } from "../../../openclaw/gateway-address.ts";
-import { packageVersion } from "../../../util/version.ts";
 import { shellQuoted } from "../../../util/text.ts";
+import { compareVersions, packageVersion } from "../../../util/version.ts";
 import type { CliContext } from "../context.ts";
-import { compareVersions, findProgram } from "./program.ts";
+import { findProgram } from "./program.ts";
 
 export interface Finding {
   about: "openclaw" | "gateway" | "tools" | "file";

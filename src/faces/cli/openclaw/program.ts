@@ -45,10 +45,3 @@ function reasonOf(error: Error | null, said: string): string {
   if (line !== undefined) return oneLine(line, 200);
   return error === null ? "it names no version" : oneLine(error.message, 200);
 }
-
-/** Below zero if the first is older. */
-export function compareVersions(first: string, second: string): number {
-  const [a, b] = [first, second].map((version) => version.split(".").map(Number));
-  const at = [0, 1, 2].find((part) => a?.[part] !== b?.[part]) ?? 0;
-  return (a?.[at] ?? 0) - (b?.[at] ?? 0);
-}

@@ -9,9 +9,9 @@ import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView, Tone } from "../terminal/terminal.ts";
 
 const COLUMNS: readonly Column[] = [
-  { title: "TOOL", min: 12 },
+  { title: "TOOL", min: 24 },
   { title: "STATE" },
-  { title: "FIRST SEEN", min: 10 },
+  { title: "FIRST SEEN" },
   { title: "CHANGED", min: 10 },
 ];
 

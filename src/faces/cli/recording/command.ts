@@ -1,7 +1,7 @@
 // `plugboard record` and `plugboard replay` on the command line.
 
 import type { Command as Parser } from "commander";
-import { given, type TracedCall, tracedCall, type TracedOptions } from "../trace/command.ts";
+import { givenWords, type TracedCall, tracedCall, type TracedOptions } from "../trace/command.ts";
 import { takesServer } from "../typed/options.ts";
 import { takeServer, type TypedServer } from "../typed-server.ts";
 
@@ -51,13 +51,22 @@ export function describeRecording(
   )
     .description("record the messages of a server into a file")
     .argument("[server]", "its name in the configuration")
-    .argument("[more...]", "the file; then a tool and its arguments, as for plugboard call")
+    .argument("[file]", "the file to write")
+    .argument("[tool]", "the tool to call; without one, it follows what others do")
+    .argument("[arguments...]", "its arguments, as for plugboard call")
     .option("--force", "replace the file if there is one")
     .option("--yes", "make the call without asking, if it needs approval")
     .addHelpText("after", RECORD_HELP)
     .action(
-      (first: string | undefined, others: string[], options: TracedOptions & { force?: true }) => {
-        const { words, typed } = takeServer(given(first, others), behind, options);
+      (
+        first: string | undefined,
+        second: string | undefined,
+        third: string | undefined,
+        others: string[],
+        options: TracedOptions & { force?: true },
+      ) => {
+        const given = givenWords(first, second, third, ...others);
+        const { words, typed } = takeServer(given, behind, options);
         const at = typed === undefined ? 1 : 0;
         const file = words[at];
         const call = tracedCall(words.toSpliced(at, 1), typed, options);

@@ -45,7 +45,7 @@ export interface RecordedMessage {
 }
 
 /** A message of which the recording has only a part. */
-export interface RecordedCut {
+interface RecordedCut {
   line: number;
   from: "board" | "server";
   id: unknown;

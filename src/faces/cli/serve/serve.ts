@@ -15,6 +15,7 @@ import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
+import { findLoginPath, isSystemPath } from "../login-path.ts";
 import type { ServeCommand } from "./command.ts";
 
 const FOR_CLIENTS =
@@ -35,18 +36,24 @@ export async function runServe(command: ServeCommand, context: CliContext): Prom
   const write = claimStdout(io.stdout, io.stderr);
   const input = io.stdin as Readable;
   if (io.stdin.isTTY) screen.note(FOR_CLIENTS);
+  const ending = new AbortController();
+  // A client that was started from a desktop. Elsewhere the shell would only cost time.
+  const programPath = isSystemPath(io.env["PATH"])
+    ? findLoginPath({ env: io.env, clock, logger, signal: ending.signal })
+    : undefined;
   try {
     await using config = await LiveConfig.open(context);
     const agent = await config.readAgent();
     const stateDir = plugboardHome(io.env, io.homedir);
     const state = openFileState(stateDir, { clock, logger });
-    const attachment = await attachAgent(agent, config.source, context);
+    const attachment = await attachAgent(agent, config.source, context, { programPath });
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
       stateDir,
       state,
       cwd: io.cwd,
       env: io.env,
+      programPath,
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       clock,
       logger,
@@ -102,6 +109,7 @@ export async function runServe(command: ServeCommand, context: CliContext): Prom
     approvals.close();
     return EXIT.ok;
   } finally {
+    ending.abort();
     // A client that keeps the pipe open would otherwise keep the process alive.
     input.destroy();
   }

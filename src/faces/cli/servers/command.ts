@@ -180,7 +180,7 @@ function describeAdd(program: Parser, choose: (command: ServersCommand) => void)
     .addOption(ALLOW_INSECURE)
     .addOption(ALLOW_PRIVATE)
     .addOption(setOption())
-    .option("--package <type>", "run it as this package, such as npm or oci; by default what fits")
+    .option("--package <type>", "run it as npm, pypi, oci, nuget or mcpb; by default what fits")
     .option("--remote", "use it at its URL")
     .addOption(registryOption())
     .addOption(secretsOption());
@@ -293,7 +293,10 @@ function readLimit(text: string): number {
 }
 
 function setOption(): Option {
-  return option("--set <KEY=value>", "a value that the server needs; may be repeated");
+  return option(
+    "--set <KEY=value>",
+    "a value that the server needs, for a secret a reference; may be repeated",
+  );
 }
 
 function secretsOption(): Option {

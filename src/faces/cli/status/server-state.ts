@@ -4,7 +4,7 @@
 import type { PlugboardError } from "../../../model/errors.ts";
 import type { ServerState, ServerStateKind } from "../../../model/server-state.ts";
 import type { ServerStatus } from "../../../model/server-status.ts";
-import { plainText, withoutName } from "../../../util/text.ts";
+import { plainText, plural, withoutName } from "../../../util/text.ts";
 import type { GlobalOptions } from "../context.ts";
 import { moreLine } from "../error-lines.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
@@ -66,14 +66,30 @@ export function stateMore(state: ServerState): string[] {
   return state.kind === "failed" || state.kind === "backoff" ? [moreLine(state.error.code)] : [];
 }
 
+/** The reasons of more servers would bury what was asked for. */
+const MOST_REASONS = 3;
+const MOST_NAMES = 10;
+
 /** Which servers could not be asked, and why. What a file would start that is not trusted has been told before. */
 export function unavailableNotes(
   servers: readonly Pick<ServerStatus, "name" | "state">[],
   options: Given,
 ): string[] {
+  const unavailable = servers.filter(
+    ({ state }) => state.kind !== "untrusted" && stateNotes(state, options).length > 0,
+  );
+  if (unavailable.length > MOST_REASONS) {
+    const names = unavailable.slice(0, MOST_NAMES).map(({ name }) => name);
+    const more = unavailable.length - names.length;
+    const list = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+    return [
+      `plugboard: ${plural(unavailable.length, "server")} are not available: ${list}`,
+      "to see why:",
+      `  ${offeredCommand("doctor", options)}`,
+    ];
+  }
   const isSkipped = (state: ServerState): boolean => state.kind === "failed" && !!state.earlier;
-  const notes = servers.flatMap(({ name, state }) => {
-    if (state.kind === "untrusted") return [];
+  const notes = unavailable.flatMap(({ name, state }) => {
     const [why, ...hints] = stateNotes(state, options).map((note) => plainText(note));
     if (why === undefined) return [];
     const note = `plugboard: ${name} is not available: ${withoutName(why, name)}`;

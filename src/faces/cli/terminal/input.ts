@@ -134,8 +134,18 @@ export async function requireYes(
   if (!(await askYesNo(question, asked))) throw notWanted();
 }
 
+const ownAnswers = new WeakSet<PlugboardError>();
+
+/** What a command ends with after a person's own no. */
 export function notWanted(): PlugboardError {
-  return new PlugboardError("NOT_APPROVED", "you did not want it; nothing has changed");
+  const error = new PlugboardError("NOT_APPROVED", "nothing has changed");
+  ownAnswers.add(error);
+  return error;
+}
+
+/** A person need not be told why, nor where to read more. */
+export function isOwnAnswer(error: PlugboardError): boolean {
+  return ownAnswers.has(error);
 }
 
 export interface StdinSource {

@@ -3,8 +3,11 @@
 import { oneLine, plural } from "../../../util/text.ts";
 import { type Column, renderTable, type Row } from "./table.ts";
 import type { OutputView } from "./terminal.ts";
+import { cut, displayWidth } from "./width.ts";
 
 const COLUMNS: readonly Column[] = [{ min: 16 }, { min: 12 }];
+/** With less room beside the names, what each is about stands below its name: a name that is cut is of no use. */
+const LEAST_ABOUT = 16;
 
 export interface ListLine {
   server: string;
@@ -26,7 +29,7 @@ export function listByServer(lines: readonly ListLine[], noun: string, view: Out
   return [...groups].flatMap(([server, own], at) => [
     ...(at === 0 ? [] : [""]),
     `${paint("bold", oneLine(server))} ${paint("dim", plural(own.length, noun))}`,
-    ...renderTable(COLUMNS, rows(own), { width, paint, indent: 2 }),
+    ...renderTable(COLUMNS, rows(own, (width ?? Infinity) - 2), { width, paint, indent: 2 }),
   ]);
 }
 
@@ -35,11 +38,18 @@ export function plainList(
   lines: readonly ListLine[],
   { isTerminal, paint, width }: OutputView,
 ): string[] {
-  return renderTable(COLUMNS, rows(lines), { paint, ...(isTerminal && { width }) });
+  const room = (isTerminal ? width : undefined) ?? Infinity;
+  return renderTable(COLUMNS, rows(lines, room), { paint, width: room });
 }
 
-function rows(lines: readonly ListLine[]): Row[] {
-  return lines.map(({ name, about }) => ({ cells: [name, about] }));
+function rows(lines: readonly ListLine[], room: number): Row[] {
+  const longest = Math.max(0, ...lines.map(({ name }) => displayWidth(name)));
+  if (longest + LEAST_ABOUT <= room)
+    return lines.map(({ name, about }) => ({ cells: [name, about] }));
+  return lines.map(({ name, about }) => ({
+    cells: [name],
+    ...(about !== "" && { notes: [cut(oneLine(about), Math.max(20, room - 4))] }),
+  }));
 }
 
 /** Whether every word occurs somewhere in the texts, in upper or lower case. */

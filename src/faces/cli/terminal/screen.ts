@@ -89,8 +89,11 @@ export class Screen {
     this.out(this.terminal.out.isTerminal ? plainText(text) : text);
   }
 
+  /** Prints lines for a person; on a terminal, broken between words. */
   lines(lines: readonly string[]): void {
-    if (lines.length > 0) this.out(`${lines.join("\n")}\n`);
+    const { isTerminal, width } = this.terminal.out;
+    const shown = isTerminal ? lines.flatMap((line) => this.#wrap(line, width)) : lines;
+    if (shown.length > 0) this.out(`${shown.join("\n")}\n`);
   }
 
   json(value: unknown): void {

@@ -54,11 +54,12 @@ export function wrapIndented(line: string, width = Infinity): string[] {
 }
 
 /**
- * A line for a person, broken between words. A longer word stays whole, and an indented line stays as it is: it may be
- * an address or a command, which would no longer work when it is copied with a break inside.
+ * A line for a person, broken between words. A longer word stays whole, and an indented line stays as it is, as does one after
+ * `$ `: it may be an address or a command, which would no longer work when it is copied with a break inside.
  */
 export function wrapLine(line: string, width = Infinity): string[] {
-  if (/^\s/.test(line) || visibleWidth(line) <= width) return [line];
+  const plain = line.replace(COLORS, "");
+  if (/^(?:\s|\$ )/.test(plain) || displayWidth(plain) <= width) return [line];
   const lines: string[] = [];
   let start = "";
   let used = 0;

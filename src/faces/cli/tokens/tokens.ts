@@ -57,7 +57,8 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
   const until = expiresAt === undefined ? "" : ` until ${localTime(expiresAt)}`;
   screen.note(`the token ${token.name} is for ${whom}${until}; it is shown only now`);
-  screen.lines([header]);
+  // To be copied, so it is not broken.
+  screen.out(`${header}\n`);
 }
 
 /** A token for an agent that does not exist would open nothing, and nobody would see why. */

@@ -56,7 +56,9 @@ function toolPage(tool: Tool, view: OutputView): string[] {
       .map((line) => (line === "" ? "" : `  ${line}`)),
     ...(does === undefined
       ? []
-      : [`  ${paint("dim", `${capitalised(does)}, by its own account.`)}`]),
+      : wrap(`${capitalised(does)}, by its own account.`, width - 2).map(
+          (line) => `  ${paint("dim", line)}`,
+        )),
     ...fieldLines(tool, view),
   ];
 }

@@ -35,9 +35,9 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
   const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
   // A typed server is the only one.
-  const isTool = query.length === 1 && options.typed === undefined;
-  const server = command.server ?? (isTool ? serverIn(query[0]) : undefined);
-  return withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
+  const word = query.length === 1 && options.typed === undefined ? query[0] : undefined;
+  const server = command.server ?? serverIn(word);
+  return withBoard(context, { start, server, word, keepAlive: true }, async ({ board, agent }) => {
     const { out } = screen.terminal;
     const show = async ({ scores }: Found, tools: readonly Tool[]): Promise<void> => {
       const list = scores === undefined ? toolList : rankedTools;

@@ -50,13 +50,20 @@ export function describeTrace(
   )
     .description("show the messages between you and a server, live")
     .argument("[server]", "its name in the configuration")
-    .argument("[call...]", "a tool and its arguments, as for plugboard call")
+    .argument("[tool]", "the tool to call; without one, it follows what others do")
+    .argument("[arguments...]", "its arguments, as for plugboard call")
     .option("--full", "show each message whole, on several lines")
     .option("--yes", "make the call without asking, if it needs approval")
     .addHelpText("after", HELP)
     .action(
-      (first: string | undefined, others: string[], options: TracedOptions & { full?: true }) => {
-        const { words, typed } = takeServer(given(first, others), behind, options);
+      (
+        first: string | undefined,
+        second: string | undefined,
+        others: string[],
+        options: TracedOptions & { full?: true },
+      ) => {
+        const given = givenWords(first, second, ...others);
+        const { words, typed } = takeServer(given, behind, options);
         const call = tracedCall(words, typed, options);
         if (call === undefined) return trace.error("error: missing required argument 'server'");
         choose({ kind: "trace", ...call, full: options.full === true }, typed);
@@ -64,8 +71,9 @@ export function describeTrace(
     );
 }
 
-export function given(first: string | undefined, others: readonly string[]): string[] {
-  return first === undefined ? [] : [first, ...others];
+/** In the order in which they were typed: what the first word is, depends on whether the server is typed. */
+export function givenWords(...words: readonly (string | undefined)[]): string[] {
+  return words.filter((word) => word !== undefined);
 }
 
 /** `words` begin with the server, unless it is typed. Undefined if they do not name one. */

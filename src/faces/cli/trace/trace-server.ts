@@ -1,22 +1,23 @@
 // Traces one server for a command: that of the gateway which runs, or one that the command starts; until the command is
 // interrupted, or for the time of one call.
 
-import { resultText } from "../call/result.ts";
-import { makeCall } from "../call/call.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
+import type { Board } from "../../../model/board.ts";
+import { PlugboardError } from "../../../model/errors.ts";
+import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
+import type { RunningGateway } from "../../../state/running-gateway.ts";
+import { aborted } from "../../../util/abort.ts";
+import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 import { withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
+import { makeCall } from "../call/call.ts";
+import { resultText } from "../call/result.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { findSource, withBoard } from "../open.ts";
 import { readArguments } from "../read-arguments.ts";
 import type { TracedCall } from "./command.ts";
-import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
-import type { Board } from "../../../model/board.ts";
-import { PlugboardError } from "../../../model/errors.ts";
-import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
-import type { RunningGateway } from "../../../state/running-gateway.ts";
-import { oneLine, plainText, shellWord } from "../../../util/text.ts";
 
 export interface TraceServerOptions extends Pick<TraceOptions, "maxSize"> {
   /** Gets each entry. */
@@ -54,14 +55,14 @@ export async function traceServer(
     const end = board.trace(listener, { ...(maxSize !== undefined && { maxSize }) });
     try {
       if (tool === undefined) {
-        await Promise.race([board.refresh(), untilAborted(context.signal)]);
-        if (!context.signal.aborted) requireReady(board, name);
+        await Promise.race([board.refresh(), aborted(context.signal)]);
+        if (!context.signal.aborted) requireStarted(board, name);
         options.onFollow?.();
-        await untilAborted(context.signal);
+        await aborted(context.signal);
         return EXIT.ok;
       }
       await untilInterrupted(board.refresh(), context.signal);
-      requireReady(board, name);
+      requireStarted(board, name);
       const { outcome } = await makeCall(board, `${name}/${tool}`, args, context);
       if (outcome.failure !== undefined) {
         const text = plainText(resultText(outcome)).trimEnd();
@@ -97,23 +98,28 @@ async function followGateway(
 }
 
 /** Throws why the server did not start. The trace has shown how. */
-function requireReady(board: Pick<Board, "status">, server: string): void {
+function requireStarted(board: Pick<Board, "status">, server: string): void {
   const state = board.status().find(({ name }) => name === server)?.state;
-  if (state === undefined || state.kind === "ready" || state.kind === "idle") return;
-  if ("error" in state) throw state.error;
-  const message = `'${oneLine(server)}' is ${state.kind}`;
-  const enable = `to enable it: plugboard enable ${shellWord(server)}`;
-  const hint = "remedy" in state ? state.remedy : enable;
-  throw new PlugboardError(
-    state.kind === "needs-auth" ? "NEEDS_AUTH" : "SERVER_UNAVAILABLE",
-    message,
-    { server, ...((state.kind === "disabled" || "remedy" in state) && { hint }) },
-  );
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
+  const name = `'${oneLine(server)}'`;
+  switch (state?.kind) {
+    case undefined:
+    case "ready":
+    case "idle":
+      return;
+    case "failed":
+    case "backoff":
+      throw state.error;
+    case "needs-auth":
+      throw new PlugboardError("NEEDS_AUTH", `${name} did not let you in`, {
+        server,
+        hint: state.remedy,
+      });
+    case "disabled":
+      throw new PlugboardError("SERVER_UNAVAILABLE", `${name} is disabled`, {
+        server,
+        hint: `to enable it: plugboard enable ${shellWord(server)}`,
+      });
+    default:
+      throw new PlugboardError("SERVER_UNAVAILABLE", `${name} did not become ready`, { server });
+  }
 }

@@ -39,10 +39,7 @@ interface Declared {
 
 function declare(tool: Tool, name: string, taken: Map<string, number>): Declared {
   const start = pascalCase(name);
-  const take = (part: string): string => {
-    const free = freeName(`${start}${part}`, taken);
-    return free;
-  };
+  const take = (part: string): string => freeName(`${start}${part}`, taken);
   const indent = 3;
   const input = toTypeScript(tool.parameters, {
     name: take("Arguments"),

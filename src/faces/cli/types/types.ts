@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { writeGenerated } from "../generated-file.ts";
 import { withBoard } from "../open.ts";
-import { requireAll } from "../require-all.ts";
+import { requireTools } from "../require-tools.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { requireReady } from "../typed/require-ready.ts";
 import type { TypesCommand } from "./command.ts";
@@ -39,7 +39,7 @@ async function toolsOf(
         ? whileStarting(board, context, board.refresh())
         : untilStarted(board, context, agent.startupWait));
       requireReady(board, context.options);
-      requireAll(board, context);
+      requireTools(board, context);
       const isWanted = ({ source }: Tool): boolean =>
         server === undefined || (source.kind === "mcp" && source.server === server);
       found.push(...board.tools().filter(isWanted));

@@ -10,6 +10,7 @@ import type { GatewaySettings } from "../../../model/gateway-settings.ts";
 import { bindingProblem } from "../../../net/binding.ts";
 import { withProxy } from "../../../net/proxy-env.ts";
 import { errorMessage } from "../../../util/error-message.ts";
+import { aborted } from "../../../util/abort.ts";
 import { duration, oneLine } from "../../../util/text.ts";
 import {
   openGateway,
@@ -187,13 +188,6 @@ function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): str
   return keys.flatMap((key) =>
     isDeepStrictEqual(started[key], now[key]) ? [] : [`gateway.${key}`],
   );
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {

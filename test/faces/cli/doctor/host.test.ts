@@ -52,8 +52,8 @@ describe("the PATH of an editor", () => {
     [
       "has it only with that of the login shell",
       () => ({ ...nowhere, withShell: bin }),
-      "note",
-      "do not find npx and uvx by themselves",
+      "ok",
+      "the same programs",
     ],
     [
       "lacks what only this terminal has",
@@ -65,7 +65,7 @@ describe("the PATH of an editor", () => {
       "is unknown, because the shell does not answer",
       () => ({ ...nowhere, problem: "could not get the PATH of /bin/zsh: it hangs" }),
       "warning",
-      "it hangs; in an editor, plugboard acp has only the PATH of the desktop",
+      "it hangs; in an application that is started from the desktop, your servers have only the PATH",
     ],
   ])("%s", (_, editor, level, message) => {
     expect(editorFindings({ PATH: bin }, editor())).toEqual([

@@ -134,7 +134,11 @@ describe("a server that does not work", () => {
     );
     const bin = program("npx", `cat '${npx}' >&2; exit 1`);
     const broken: Record<string, [ServerConfig, check: string, remedy: RegExp]> = {
-      absent: [{ command: "no-such-command" }, "command-not-startable", /^install it or give/],
+      absent: [
+        { command: "no-such-command" },
+        "command-not-startable",
+        /^install it, or write its full path/,
+      ],
       unset: [
         fixture("stderr-then-exit"),
         "variable-missing",
@@ -152,7 +156,7 @@ describe("a server that does not work", () => {
       package: [
         { command: "npx", args: ["-y", "@acme-nothing/does-not-exist-mcp"] },
         "npm-package-missing",
-        /^there is no such package: correct its name in "args"/,
+        /^there is no such package: correct its name/,
       ],
       hangs: [
         { ...fixture("never-initialize"), timeout: 700 },

@@ -50,11 +50,11 @@ describe("a group", () => {
       [
         "✗ Servers  one",
         "  ! docs: the command npx is not found",
-        "    install Node, then look at it:",
-        "      plugboard status docs",
+        "    → install Node, then look at it:",
+        "        plugboard status docs",
         "  ✗ the command npx is not found",
-        "    install Node, then look at it:",
-        "      plugboard status docs",
+        "    → install Node, then look at it:",
+        "        plugboard status docs",
       ],
     ],
     [
@@ -68,9 +68,9 @@ describe("a group", () => {
       [
         "· Servers",
         "  · the command npx is not found",
-        "    write the full path of the command",
-        "    into it:",
-        "      plugboard status a-very-long-name",
+        "    → write the full path of the command",
+        "      into it:",
+        "        plugboard status a-very-long-name",
       ],
     ],
     [
@@ -80,11 +80,11 @@ describe("a group", () => {
       [
         "x Servers  one",
         "  x the command npx is not found",
-        "    install Node, then look at it:",
-        "      plugboard status docs",
+        "    > install Node, then look at it:",
+        "        plugboard status docs",
         "  - the command npx is not found",
-        "    install Node, then look at it:",
-        "      plugboard status docs",
+        "    > install Node, then look at it:",
+        "        plugboard status docs",
       ],
     ],
     [
@@ -97,18 +97,33 @@ describe("a group", () => {
       [
         "✗ Servers",
         "  ✓ fixed, it was: it was open",
-        "    it is closed",
+        "    → it is closed",
         "  ✗ the command npx is not found",
-        "    install Node, then look at it:",
-        "      plugboard status docs",
-        "    could not be fixed: no right to",
+        "    → install Node, then look at it:",
+        "        plugboard status docs",
+        "      could not be fixed: no right to",
+      ],
+    ],
+    [
+      "names what it is about, unless the message does, and not only a part of a word",
+      [
+        wrong("note", { subject: "var", message: "the variable A is not set", remedy: "set it" }),
+        wrong("note", { subject: "docs", message: "'docs' is down", remedy: "start it" }),
+      ],
+      view(),
+      [
+        "· Servers",
+        "  · var: the variable A is not set",
+        "    → set it",
+        "  · 'docs' is down",
+        "    → start it",
       ],
     ],
     [
       "obeys no escapes of whoever chose a name",
       [wrong("note", { message: "\u001b[2Jgone", remedy: "\u001b[31mred" })],
       view(),
-      ["· Servers", "  · gone", "    red"],
+      ["· Servers", "  · gone", "    → red"],
     ],
   ])("%s", (_, findings, shown, lines) => {
     expect(groupLines({ title: "Servers", findings }, shown)).toEqual(lines);

@@ -111,7 +111,7 @@ describe("a request gets the answer that the same request got", () => {
 
   it("in a batch", async () => {
     const answers = await replay(ECHO, [call(1, "b"), { id: 2, method: "ping" }]);
-    expect(answers.map(({ id }) => id).toSorted()).toEqual([1, 2]);
+    expect(new Set(answers.map(({ id }) => id))).toEqual(new Set([1, 2]));
   });
 });
 

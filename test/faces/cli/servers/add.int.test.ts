@@ -166,7 +166,7 @@ describe("plugboard add", () => {
     [
       "if the answer is no",
       () => asked(scratch, add("touch", touch(), "-s", "project"), PLAIN, ["Add it?", "\n"]),
-      "you did not want it; nothing has changed",
+      "Add it? [y/N] nothing has changed\n",
     ],
   ])("starts and writes nothing %s", async (_, run, message) => {
     const { code, stderr } = await run();

@@ -29,6 +29,16 @@ describe("servers that could not be asked", () => {
       "  plugboard --config 'my servers.json' status",
     ]);
   });
+
+  it("are named without their reasons, if they are many", () => {
+    const state: ServerState = { kind: "failed", error };
+    const servers = Array.from({ length: 12 }, (_, at) => ({ name: `s${at}`, state }));
+    expect(unavailableNotes([{ name: "files", state: ready }, ...servers], {})).toEqual([
+      "plugboard: 12 servers are not available: s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, 2 more",
+      "to see why:",
+      "  plugboard doctor",
+    ]);
+  });
 });
 
 describe("a state", () => {

@@ -5,8 +5,7 @@ import { describeTerminal } from "../../../../src/faces/cli/terminal/terminal.ts
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { Sink } from "../harness.ts";
 
-function open(stderr: Sink, env: Record<string, string> = {}) {
-  const stdout = new Sink();
+function open(stderr: Sink, env: Record<string, string> = {}, stdout = new Sink()) {
   const clock = new ManualClock();
   return {
     screen: new Screen(stdout, stderr, describeTerminal({ stdout, stderr, env }), clock, wrapLine),
@@ -28,6 +27,23 @@ describe("the screen", () => {
     screen.note("aside");
     expect(stdout.text).toBe('texta\nb\n{\n  "a": [\n    1\n  ]\n}\n');
     expect(stderr.text).toBe("aside\n");
+  });
+
+  it("breaks lines for a person between words, and leaves commands and results whole", () => {
+    const long = "a line that is longer than the forty columns of the terminal";
+    const lines = [long, `  ${long}`, `$ ${long}`, `\u001b[36m$ ${long}\u001b[39m`];
+    const { screen, stdout } = open(new Sink(), {}, person());
+    screen.lines(lines);
+    screen.out(long);
+    expect(stdout.text.split("\n")).toEqual([
+      "a line that is longer than the forty",
+      "columns of the terminal",
+      ...lines.slice(1),
+      long,
+    ]);
+    const piped = open(new Sink());
+    piped.screen.lines(lines);
+    expect(piped.stdout.text).toBe(`${lines.join("\n")}\n`);
   });
 
   it("escapes characters in JSON that a terminal would obey or hide", () => {

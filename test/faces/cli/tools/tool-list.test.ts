@@ -26,6 +26,18 @@ describe("a list of tools", () => {
     ]);
   });
 
+  it("keeps the names whole where it is narrow, and cuts what they do", () => {
+    const long = tool("docs", "list_directory_with_sizes", {
+      description: "[docs] Lists what is there.",
+    });
+    expect(toolList([long], terminal(40, plain).out)).toEqual([
+      "docs 1 tool",
+      "  docs/list_directory_with_sizes",
+      "      Lists what is there.",
+    ]);
+    expect(toolList([long], terminal(34, plain).out).at(-1)).toBe("      Lists what is there.");
+  });
+
   it("is a line for each tool in a pipe, with the first sentence in full", () => {
     expect(toolList(tools, terminal().out)).toEqual([
       "remember     Does remember.",

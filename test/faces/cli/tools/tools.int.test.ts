@@ -67,8 +67,8 @@ describe("plugboard tools", () => {
     expect(await scratch.run(["tools", "x", "--limit", "0"])).toMatchObject({ code: 2 });
   });
 
-  it("lists all tools of a server whose name is the query", async () => {
-    scratch.servers(two());
+  it("lists all tools of a server whose name is the query, and starts no other", async () => {
+    scratch.servers({ ...two(), broken: { command: "no-such-command" } });
     const named = await scratch.run(["tools", "swap"]);
     expect(named).toEqual(await scratch.run(["tools", "--server", "swap"]));
   });

@@ -80,7 +80,7 @@ it("without a tool, it follows the gateway that runs, or a server of its own, un
   trace.events.emit("SIGINT");
   const { code, stdout } = await trace.done;
   expect(code).toBe(0);
-  expect(outline(stdout)[0]).toMatch(/^→ tools\/call /);
+  expect(outline(stdout)).toContainEqual(expect.stringMatching(/^→ tools\/call /));
   expect(stdout).not.toContain(secret);
 
   const orphan = scratch.start(["trace", "echo", "--json"]);

@@ -20,7 +20,7 @@ function lines(entry: Entry, options: Partial<TraceViewOptions> = {}): string[] 
     isFull: false,
     ...options,
   });
-  return view.lines({ ...entry, server: "docs", at: AT } as TraceEntry);
+  return view.lines({ ...entry, server: "docs", at: AT });
 }
 
 const message = (from: "board" | "server", body: object, more: object = {}): Entry =>

@@ -97,7 +97,7 @@ it.each<[string, file: boolean, argv: string[], RegExp]>([
     "an agent that the file does not have",
     true,
     ["--agent", "nope"],
-    /there is no agent 'nope' in .*\nhint: it defines no agents\n/,
+    /there is no agent 'nope' in .*\nhint: its agents are coder\n/,
   ],
   ["an agent without a file", false, ["--agent", "nope"], /there is no agent 'nope'/],
 ])("does not run with %s", async (_, hasFile, argv, expected) => {

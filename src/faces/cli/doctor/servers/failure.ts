@@ -90,16 +90,15 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   const { definition, entry, status, isCommandMissing } = examined;
   const { target, name } = definition;
   const { code, hint } = error;
-  if (target.kind === "stdio" && code === "TIMEOUT") return patience(examined);
+  if (target.kind === "stdio" && code === "TIMEOUT") return timeoutRemedy(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
-    if (program !== undefined)
-      return `install ${program}, or write its full path into "command" of ${entry}`;
+    return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
   const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
   if (variables !== undefined) {
     const names = variables.split(/ and | or /).map((each) => `"${each}": "…"`);
-    return `add to ${entry}; the variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
+    return `add this to ${entry}; variables of your shell are not passed on by themselves:\n  "env": { ${names.join(", ")} }`;
   }
   if (hint !== undefined) return hint;
   if (code === "UNSUPPORTED_VERSION") return "update the server: it speaks another version of MCP";
@@ -128,7 +127,7 @@ const INSTALL: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A server that does not answer hangs, waits for somebody, or is still being downloaded. */
-function patience({ definition, entry, status, package: run }: Examined): string {
+function timeoutRemedy({ definition, entry, status, package: run }: Examined): string {
   const isNew = run?.wasCached === false;
   const why = isNew
     ? `${run.runner} may still have been downloading ${run.spec}; run it once by hand, until it waits for input:`

@@ -5,8 +5,8 @@ import type { ModelLimits } from "../../../../agent/provider.ts";
 import { ModelTools } from "../../../../bridge/model-tools.ts";
 import type { SchemaProvider } from "../../../../bridge/schema/normalize.ts";
 import type { DiagnosticKind } from "../../../../model/diagnostic.ts";
-import type { Tool } from "../../../../model/tool.ts";
-import { byteSize, duration, oneLine, plural, shellWord } from "../../../../util/text.ts";
+import { ownName, type Tool } from "../../../../model/tool.ts";
+import { byteSize, duration, inWords, oneLine, plural, shellWord } from "../../../../util/text.ts";
 import type { Finding } from "../finding.ts";
 import type { Examined } from "./examine.ts";
 import { failureOf } from "./failure.ts";
@@ -45,7 +45,7 @@ export function judge(examined: Examined, options: JudgeOptions): Finding[] {
     return [{ level: "ok", check: "server", subject, message: `${subject}: disabled` }];
   }
   return [
-    { level: "ok", check: "server", subject, message: `${subject}: ${portrait(examined)}` },
+    { level: "ok", check: "server", subject, message: `${subject}: ${facts(examined)}` },
     ...(gateway?.failure ? [failedInGateway(subject, gateway.failure.message)] : []),
     ...ofTransport(examined),
     ...ofStart(examined),
@@ -57,7 +57,7 @@ export function judge(examined: Examined, options: JudgeOptions): Finding[] {
 }
 
 /** `ready in 80 ms, MCP 2025-11-25, 11 tools, 2 resources, 62 MiB` */
-function portrait({ status, content, memory, package: run, gateway }: Examined): string {
+function facts({ status, content, memory, package: run, gateway }: Examined): string {
   const { state, tools } = status;
   if (state.kind !== "ready") return state.kind;
   const start = duration(state.startMs);
@@ -179,8 +179,8 @@ function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions):
   const written = (prefix: string, tool: Tool): string =>
     toolNames.replaceAll("{server}", () => prefix).replaceAll("{tool}", () => ownName(tool));
   const changed = tools.filter((tool) => written(toolPrefix, tool) !== tool.name);
-  const [first] = changed;
-  if (first === undefined) return [];
+  const [shortest] = changed.toSorted((a, b) => ownName(a).length - ownName(b).length);
+  if (shortest === undefined) return [];
   const isTooLong = (prefix: string, tool: Tool): boolean =>
     written(prefix, tool).length > toolNameLength;
   const cut = changed.filter((tool) => isTooLong(toolPrefix, tool));
@@ -202,7 +202,7 @@ function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions):
       remedy:
         mended.length > 0
           ? `write "toolPrefix": "${short}" into ${entry}: that stands before its tools instead of its name`
-          : `in rules, write ${subject}/${shownName(first)}; there is nothing else to do`,
+          : `there is nothing to do; in rules, a tool has the name that its server gives it: ${subject}/${shownName(shortest)}`,
     },
   ];
 }
@@ -240,7 +240,7 @@ function ofSchemas({ definition, tools }: Examined, { model }: JudgeOptions): Fi
       level: by.length === PROVIDERS.length ? "warning" : "note",
       check: "schema-refused",
       subject,
-      message: `${subject}: ${tool} is not offered to models of ${sentenceList(by)}: ${reason}`,
+      message: `${subject}: ${tool} is not offered to models of ${inWords(by)}: ${reason}`,
       remedy: "tell the server's author that the input schema of this tool cannot be used",
     })),
   ];
@@ -318,11 +318,6 @@ function reasonIn(message: string): string {
   return message.replace(/^[\w ]+ left out: /, "");
 }
 
-/** As its server calls it. */
-function ownName({ source, name }: Tool): string {
-  return source.kind === "mcp" ? source.tool : name;
-}
-
 function shownName(tool: Tool): string {
   return oneLine(ownName(tool), 60);
 }
@@ -331,10 +326,4 @@ function shownName(tool: Tool): string {
 export function listed(names: readonly string[], between = ", "): string {
   const shown = names.slice(0, MOST_NAMES).join(between);
   return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown;
-}
-
-/** `a, b and c` */
-function sentenceList(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }

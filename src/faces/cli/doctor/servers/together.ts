@@ -94,18 +94,18 @@ export function weight(
   return findings;
 }
 
-/** Commands that are found on the PATH here, but not on the one that a desktop passes on to the programs it starts. */
+/** Commands that are found on the PATH here, but not in an application that is started from a desktop. */
 export function onlyInTerminal(
   servers: readonly ServerDefinition[],
   { env }: Pick<CliIo, "env">,
-  { desktop }: Pick<EditorPath, "desktop">,
+  { withShell }: Pick<EditorPath, "withShell">,
   platform: NodeJS.Platform = process.platform,
 ): Finding[] {
   const has = (PATH: string, command: string): boolean => isOnPath(command, { PATH }, platform);
   const groups = grouped(bareCommands(servers), ({ command }) => command);
   return [...groups].flatMap(([command, users]): Finding[] => {
     const path = env["PATH"] ?? "";
-    if (has(desktop, command) || !has(path, command)) return [];
+    if (has(withShell, command) || !has(path, command)) return [];
     const names = users.map(({ name }) => name);
     const directory = directoryOf(command, path);
     return [
@@ -113,8 +113,8 @@ export function onlyInTerminal(
         level: "note",
         check: "command-not-on-desktop-path",
         subject: command,
-        message: `${command} is in ${directory}, where an application that is started from a desktop does not look: ${listed(names)} would not start there`,
-        remedy: `write the PATH into ${names.length === 1 ? "its entry" : "their entries"}:\n  "env": { "PATH": "${directory}${delimiter}${desktop}" }`,
+        message: `${command} is in ${directory}, where neither a desktop nor your login shell looks: ${listed(names)} would not start in an editor`,
+        remedy: `write the PATH into ${names.length === 1 ? "its entry" : "their entries"}:\n  "env": { "PATH": "${directory}${delimiter}${withShell}" }`,
       },
     ];
   });

@@ -99,7 +99,7 @@ describe("a server that is ready", () => {
       "has a name that models do not take",
       { tools: [tool("github", "a b", { name: "mcp__github__a_b_0a1b2c3d" })] },
       "tool-names-changed",
-      /^in rules, write github\/a b; there is nothing else to do$/,
+      /^there is nothing to do; in rules, .*: github\/a b$/,
     ],
     [
       "has a list that is cut",
@@ -212,7 +212,7 @@ describe("a server that failed", () => {
       },
       {},
       "exits-at-start",
-      'add to its entry in board.json; the variables of your shell are not passed on by themselves:\n  "env": { "A_KEY": "…", "B_KEY": "…" }',
+      'add this to its entry in board.json; variables of your shell are not passed on by themselves:\n  "env": { "A_KEY": "…", "B_KEY": "…" }',
     ],
     [
       "while it was downloaded",

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findLoginPath, type LoginPathOptions } from "../../../../src/faces/cli/acp/login-path.ts";
-import { recordingLogger } from "../../../support/logger.ts";
-import { ManualClock } from "../../../support/manual-clock.ts";
-import { eventually, expectNoProcesses, processesWith } from "../../../support/processes.ts";
+import { findLoginPath, type LoginPathOptions } from "../../../src/faces/cli/login-path.ts";
+import { recordingLogger } from "../../support/logger.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { eventually, expectNoProcesses, processesWith } from "../../support/processes.ts";
 
 const BARE = "/usr/bin:/bin";
 

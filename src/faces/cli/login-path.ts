@@ -4,11 +4,11 @@
 import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import { delimiter, posix } from "node:path";
-import { type Logger, silentLogger } from "../../../model/logger.ts";
-import { type Clock, systemClock } from "../../../util/clock.ts";
-import { errorMessage } from "../../../util/error-message.ts";
-import { exitGuard } from "../../../util/exit-guard.ts";
-import { signalGroup } from "../../../util/signal.ts";
+import { type Logger, silentLogger } from "../../model/logger.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { exitGuard } from "../../util/exit-guard.ts";
+import { signalGroup } from "../../util/signal.ts";
 
 /**
  * Set while the shell runs, so that start files can skip what takes long. Where it is set already, this
@@ -194,6 +194,14 @@ const SYSTEM_DIRECTORIES = new Set([
 export function mergePath(inherited: string, shell: string): string {
   const own = inherited.split(delimiter).filter((directory) => directory !== "");
   const found = shell.split(delimiter).filter((directory) => directory !== "");
-  const isSystemOnly = own.every((directory) => SYSTEM_DIRECTORIES.has(directory));
-  return [...new Set(isSystemOnly ? [...found, ...own] : [...own, ...found])].join(delimiter);
+  return [...new Set(isSystemPath(inherited) ? [...found, ...own] : [...own, ...found])].join(
+    delimiter,
+  );
+}
+
+/** Whether a PATH is what a desktop passes on: nobody has added anything to the system's own directories. */
+export function isSystemPath(path = ""): boolean {
+  return path
+    .split(delimiter)
+    .every((directory) => directory === "" || SYSTEM_DIRECTORIES.has(directory));
 }

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 import { describe, expect, it } from "vitest";
-import { loginShell, mergePath, pathIn } from "../../../../src/faces/cli/acp/login-path.ts";
+import { isSystemPath, loginShell, mergePath, pathIn } from "../../../src/faces/cli/login-path.ts";
 
 const fromUsers = () => "/bin/ksh";
 
@@ -72,4 +72,15 @@ describe("the inherited PATH and the shell's, merged", () => {
   ])("%s", (_, inherited, shell, expected) => {
     expect(mergePath(inherited, shell)).toBe(expected);
   });
+});
+
+it.each([
+  ["/usr/bin:/bin", true],
+  ["/usr/local/bin:/usr/bin::/bin:/usr/sbin:/sbin", true],
+  ["", true],
+  [undefined, true],
+  ["/home/me/.nvm/versions/node/v24/bin:/usr/bin:/bin", false],
+  ["/usr/bin:/bin:./tools", false],
+])("a PATH of %j is what a desktop passes on: %j", (path, expected) => {
+  expect(isSystemPath(path)).toBe(expected);
 });

@@ -9,7 +9,7 @@ import { stateNotes } from "./status/server-state.ts";
 const UNKNOWN_YET: ReadonlySet<string> = new Set(["failed", "backoff", "needs-auth", "starting"]);
 
 /** A file without the tools of one server would replace one that has them. */
-export function requireAll(board: Pick<Board, "status">, { options }: CliContext): void {
+export function requireTools(board: Pick<Board, "status">, { options }: CliContext): void {
   const statuses = board.status();
   const missing = statuses.find(({ state, cached }) => UNKNOWN_YET.has(state.kind) && !cached);
   if (missing === undefined) return;

@@ -1,17 +1,18 @@
-// Makes docs/recording.svg, the moving picture in the README: `npm run docs:recording`, after a build. With --check it only says
-// whether the picture still shows what the commands print. The commands are really run, by the built command line on a terminal of its own, with an empty home and the servers of node_modules.
+// Makes docs/screencast.svg, the moving picture in the README: `npm run docs:screencast`, after a build. With --check it
+// only says whether the picture still shows what the commands print. The commands are really run, by the built command
+// line on a terminal of its own, with an empty home and the servers of node_modules.
 
 import { EventEmitter } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Relative to the repository. */
-const RECORDING = "docs/recording.svg";
+const SCREENCAST = "docs/screencast.svg";
 
 /** What somebody types. The answers are for the questions that the command asks. */
 const STORY = [
@@ -33,9 +34,14 @@ const HOME = "/home/ada";
 const INSTALLED = "/usr/lib/node_modules/plugboard/";
 const NODE = "/usr/bin/node";
 
+/** Its `npx` takes packages from node_modules, so that nothing is downloaded. */
+const PATH = [join(root, "test/support/bin"), dirname(process.execPath), "/usr/bin", "/bin"].join(
+  delimiter,
+);
+
 /** Runs the story, and gives what each command printed: a list of { command, output }. */
-async function record() {
-  const home = mkdtempSync(join(tmpdir(), "plugboard-recording-"));
+async function runStory() {
+  const home = mkdtempSync(join(tmpdir(), "plugboard-screencast-"));
   try {
     mkdirSync(join(home, "notes"));
     writeFileSync(
@@ -73,7 +79,7 @@ async function run({ command, answers = [] }, home) {
       stdout: screen,
       stderr: screen,
       // With CI, nothing on the screen redraws itself.
-      env: { PATH: pathWithNpx(home), HOME: home, CI: "1", FORCE_COLOR: "1" },
+      env: { PATH, HOME: home, CI: "1", FORCE_COLOR: "1" },
       cwd: home,
       homedir: home,
       clock: (await import(pathToFileURL(join(root, "dist/util/clock.js")).href)).systemClock,
@@ -96,20 +102,6 @@ function terminal(write) {
     },
   });
   return Object.assign(stream, { isTTY: true, columns: COLUMNS, rows: 40 });
-}
-
-/** An `npx` that takes packages from node_modules, so that nothing is downloaded. */
-function pathWithNpx(home) {
-  const bin = join(home, ".bin");
-  mkdirSync(bin, { recursive: true });
-  const npx = join(bin, "npx");
-  const server = "@modelcontextprotocol/server-filesystem/dist/index.js";
-  writeFileSync(
-    npx,
-    `#!/bin/sh\nshift 2\nexec '${process.execPath}' '${join(root, "node_modules", server)}' "$@"\n`,
-  );
-  chmodSync(npx, 0o755);
-  return [bin, "/usr/bin", "/bin"].join(delimiter);
 }
 
 const CHAR = 8.4;
@@ -227,13 +219,13 @@ function withoutTimes(svg) {
   return svg.replace(/\d+(?:\.\d+)? m?s\b/g, "0 ms");
 }
 
-const svg = toSvg(await record());
+const svg = toSvg(await runStory());
 if (!process.argv.includes("--check")) {
-  writeFileSync(join(root, RECORDING), svg);
-  console.log(`Written: ${RECORDING}.`);
-} else if (withoutTimes(readFileSync(join(root, RECORDING), "utf8")) === withoutTimes(svg)) {
-  console.log(`${RECORDING} is up to date.`);
+  writeFileSync(join(root, SCREENCAST), svg);
+  console.log(`Written: ${SCREENCAST}.`);
+} else if (withoutTimes(readFileSync(join(root, SCREENCAST), "utf8")) === withoutTimes(svg)) {
+  console.log(`${SCREENCAST} is up to date.`);
 } else {
-  console.log(`${RECORDING} is out of date: npm run docs:recording makes it anew.`);
+  console.log(`${SCREENCAST} is out of date: npm run docs:screencast makes it anew.`);
   process.exitCode = 1;
 }
