@@ -137,10 +137,20 @@ export function presentInFull(result: PromptResult): PromptMessage[] {
   return presentPrompt(result, "full").messages;
 }
 
+const MOST_NAMES = 10;
+
+function promptsThereAre(listed: readonly Prompt[]): string {
+  if (listed.length === 0) return "no server that could be asked has prompts";
+  const names = listed.slice(0, MOST_NAMES).map(({ server, name }) => `${server}/${name}`);
+  const more = listed.length > MOST_NAMES ? ` and ${listed.length - MOST_NAMES} more` : "";
+  return oneLine(`the prompts are: ${names.join(", ")}${more}`, 1000);
+}
+
 function unknownPrompt(name: string, listed: readonly Prompt[]): PlugboardError {
   const names = listed.flatMap((each) => [`${each.server}/${each.name}`, each.name]);
   const meant = closest(name, names);
   return new PlugboardError("UNKNOWN_PROMPT", `there is no prompt named '${oneLine(name, 200)}'`, {
-    hint: meant === undefined ? undefined : `did you mean '${oneLine(meant, 200)}'?`,
+    hint: meant === undefined ? promptsThereAre(listed) : `did you mean '${oneLine(meant, 200)}'?`,
+    isHintQuoted: true,
   });
 }

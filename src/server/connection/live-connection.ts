@@ -108,8 +108,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
   }
 }
 
-const DOWNLOADS =
-  "if it downloads itself on its first start, run its command once by hand or raise its timeout";
+const NO_ANSWER =
+  "check that the command starts an MCP server; if it downloads itself on its first start, run it once by hand or raise its timeout";
 
 /** `late` is what a timeout means here. */
 function explain(error: unknown, late: string, carrier: Carrier): PlugboardError {
@@ -118,7 +118,7 @@ function explain(error: unknown, late: string, carrier: Carrier): PlugboardError
   return withCause("TIMEOUT", late, carrier.cause?.(), {
     cause: reason,
     quote: "",
-    hint: carrier.lateHint ?? DOWNLOADS,
+    hint: carrier.lateHint ?? NO_ANSWER,
   });
 }
 

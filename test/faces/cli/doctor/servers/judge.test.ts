@@ -203,6 +203,21 @@ describe("a server that failed", () => {
       'install uv as https://docs.astral.sh/uv says, or write its full path into "command" of its entry in board.json',
     ],
     [
+      "because its program is mistyped",
+      {
+        kind: "failed",
+        error: new PlugboardError("SPAWN_FAILED", "not found", {
+          hint: "did you mean 'npx'? Otherwise install it or give an absolute path",
+        }),
+      },
+      {
+        definition: definition({ target: { kind: "stdio", command: "npxx", args: [], env: {} } }),
+        isCommandMissing: true,
+      },
+      "command-not-startable",
+      "did you mean 'npx'? Then correct \"command\" of its entry in board.json; otherwise install it",
+    ],
+    [
       "for want of two variables",
       {
         kind: "failed",
