@@ -25,6 +25,7 @@ import type { ServerState } from "../model/server-state.ts";
 import type { ServerStatus } from "../model/server-status.ts";
 import { type CallOutcome, canonicalName, type Tool, type ToolResult } from "../model/tool.ts";
 import type { TraceEntry, TraceListener, TraceOptions } from "../model/trace.ts";
+import { aborted } from "../util/abort.ts";
 import { systemClock } from "../util/clock.ts";
 import { type Deferred, deferred } from "../util/deferred.ts";
 import { Emitter } from "../util/emitter.ts";
@@ -336,11 +337,7 @@ export class RemoteSession implements SessionBoard {
     try {
       await this.#request("board/trace", { ...options, trace });
       onBegun?.();
-      const aborted = new Promise<void>((resolve) => {
-        if (signal.aborted) return resolve();
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-      await Promise.race([aborted, this.link.closed]);
+      await Promise.race([aborted(signal), this.link.closed]);
       if (!this.link.isOpen && !signal.aborted) {
         throw new PlugboardError("SERVER_UNAVAILABLE", "the gateway has stopped", { quote: "" });
       }

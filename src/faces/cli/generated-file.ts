@@ -3,7 +3,7 @@
 import { chmod, lstat, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { readTextFile, writeTextFile } from "../../config/text/text-file.ts";
-import { PlugboardError } from "../../model/errors.ts";
+import { cancelled, PlugboardError } from "../../model/errors.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "./context.ts";
@@ -17,9 +17,11 @@ const MARK = /^(?:#!.*\n)?\/\/ Written by `plugboard /;
 export async function writeGenerated(
   file: string,
   text: string,
-  { io }: Pick<CliContext, "io">,
+  { io, signal }: Pick<CliContext, "io" | "signal">,
   { isProgram = false }: { isProgram?: boolean } = {},
 ): Promise<void> {
+  // Whoever has pressed Ctrl-C while the servers stopped does not want it any more.
+  if (signal.aborted) throw cancelled();
   const path = resolve(io.cwd, file);
   if (await isLink(path)) {
     throw new PlugboardError(

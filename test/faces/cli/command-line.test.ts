@@ -526,6 +526,6 @@ describe("help on a narrow terminal", () => {
     const [prose = ""] = out.split(/^(?:Ways to give|Examples:|Exit codes:)/m);
     const lines = prose.split("\n").filter((each) => !/^(?:Usage:)? +plugboard|^Usage/.test(each));
     expect(lines.filter((each) => each.length > 40)).toEqual([]);
-    expect(out).toMatch(/\n  -h, --help\n      show help/);
+    expect(out).toContain("\n  -h, --help\n      show help");
   });
 });

@@ -7,9 +7,12 @@ import { useScratch } from "./harness.ts";
 const scratch = useScratch();
 const TEXT = "#!/usr/bin/env node\n// Written by `plugboard generate-cli`.\n";
 
-function write(file: string, isProgram = false): Promise<void> {
+function write(
+  file: string,
+  { isProgram = false, signal = new AbortController().signal } = {},
+): Promise<void> {
   const { io } = scratch.start(["--version"]);
-  return writeGenerated(file, TEXT, { io }, { isProgram });
+  return writeGenerated(file, TEXT, { io, signal }, { isProgram });
 }
 
 describe("a generated file", () => {
@@ -22,11 +25,17 @@ describe("a generated file", () => {
     const target = join(scratch.directory, "target");
     if (before !== undefined) writeFileSync(target, before);
     symlinkSync(target, join(scratch.directory, "docs.mjs"));
-    await expect(write("docs.mjs", true)).rejects.toMatchObject({
+    await expect(write("docs.mjs", { isProgram: true })).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
       message: "docs.mjs is a link, so it was not replaced",
     });
     expect(existsSync(target) ? readFileSync(target, "utf8") : undefined).toBe(before);
+  });
+
+  it("is not written after an interrupt", async () => {
+    const interrupted = write("docs.mjs", { signal: AbortSignal.abort() });
+    await expect(interrupted).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(existsSync(join(scratch.directory, "docs.mjs"))).toBe(false);
   });
 
   it.each([
@@ -36,7 +45,7 @@ describe("a generated file", () => {
   ])("with the mode %o can be run by whoever may read it: %o", async (mode, runnable) => {
     const path = scratch.file("docs.mjs", TEXT);
     chmodSync(path, mode);
-    await write("docs.mjs", true);
+    await write("docs.mjs", { isProgram: true });
     expect(statSync(path).mode & 0o777).toBe(runnable);
   });
 });

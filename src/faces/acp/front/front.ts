@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@agentclientprotocol/sdk";
+import { aborted } from "../../../util/abort.ts";
 import { LineWriter, readLines } from "./lines.ts";
 import { OwnIds } from "./message.ts";
 import { Relay, type RelayOptions } from "./relay.ts";
@@ -33,12 +34,8 @@ export async function runFront(options: FrontOptions): Promise<void> {
       await onRefusal(error);
       throw error;
     }
-    const isOver = new Promise<void>((resolve) => {
-      if (over.aborted) resolve();
-      over.addEventListener("abort", () => resolve(), { once: true });
-    });
     const read = readLines(input, DEFAULT_MAX_MESSAGE_BYTES, (line) => relay.fromClient(line));
-    await Promise.race([read, isOver]);
+    await Promise.race([read, aborted(over)]);
   } finally {
     await relay.close();
   }

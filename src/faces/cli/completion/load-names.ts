@@ -16,6 +16,12 @@ const MOST_KEYS = 100;
 const MOST_VALUES = 50;
 const LONGEST = 200;
 const ABOUT = 80;
+/**
+ * What the names of all tools may take in the file, in bytes, and what their arguments may: with more, it would be read
+ * and written anew with every key that is pressed. Servers share it alike, so that one cannot take it from the others.
+ */
+const ALL_TOOLS = 5 * 1024 ** 2;
+const ALL_KEYS = 3 * 1024 ** 2;
 
 /** Rejects with CONFIG_INVALID. */
 export async function loadNames(
@@ -30,8 +36,26 @@ export async function loadNames(
     servers: agent.servers.map(({ name }) => name),
     agents: await agentsOf(source, around),
     models: [...(agent.models ?? [])],
-    tools: [...tools].flatMap(([server, list]) => list.map((tool) => toKnown(server, tool))),
+    tools: [...tools].flatMap(([server, list]) => knownOf(server, list, tools.size)),
   };
+}
+
+function knownOf(server: string, list: readonly ToolDefinition[], servers: number): KnownTool[] {
+  let room = ALL_TOOLS / servers;
+  let keysRoom = ALL_KEYS / servers;
+  const known: KnownTool[] = [];
+  for (const tool of list) {
+    const { keys, ...named } = toKnown(server, tool);
+    room -= bytesOf(named);
+    if (room < 0) break;
+    const isKept = keysRoom > 0 && (keysRoom -= bytesOf(keys)) >= 0;
+    known.push({ ...named, keys: isKept ? keys : [] });
+  }
+  return known;
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 20;
 }
 
 function configOf(

@@ -17,7 +17,13 @@ import { secretsGroup } from "./secrets.ts";
 import { serversGroup } from "./servers.ts";
 import { signInGroup } from "./sign-in.ts";
 import { stateGroup } from "./state.ts";
-import { type CheckedGroup, groupLines, type Mended, sentence, summaryLines } from "./view.ts";
+import {
+  type CheckedGroup,
+  groupLines,
+  type CheckedFinding,
+  sentence,
+  summaryLines,
+} from "./view.ts";
 
 /** What others build on comes first: a repair of the state directory lets the servers start. */
 const GROUPS: readonly CheckGroup[] = [
@@ -40,7 +46,7 @@ export async function runDoctor(command: DoctorCommand, cli: CliContext): Promis
     const checked: CheckedGroup[] = [];
     const told = new Set<string>();
     for (const { title, run } of groups) {
-      const findings: Mended[] = [];
+      const findings: CheckedFinding[] = [];
       const found = await findingsOf(run, context);
       // Only now: it has stopped what it had started.
       if (cli.signal.aborted) throw cancelled();
@@ -49,7 +55,7 @@ export async function runDoctor(command: DoctorCommand, cli: CliContext): Promis
         const words = `${finding.level} ${sentence(finding)}`;
         if (finding.level !== "ok" && told.has(words)) continue;
         told.add(words);
-        findings.push(fix ? await mended(finding) : finding);
+        findings.push(fix ? await withFix(finding) : finding);
       }
       checked.push({ title, findings });
       if (!options.json) screen.lines(groupLines({ title, findings }, cli));
@@ -85,7 +91,7 @@ function failedCheck(error: unknown): Finding {
 }
 
 /** What is still to be done stays a finding. */
-async function mended(finding: Finding): Promise<Mended> {
+async function withFix(finding: Finding): Promise<CheckedFinding> {
   if (finding.level === "ok" || finding.fix === undefined) return finding;
   try {
     const fixed = await finding.fix.apply();

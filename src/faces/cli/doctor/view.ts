@@ -9,7 +9,7 @@ import type { DoctorCommand } from "./command.ts";
 import type { Finding, FindingLevel } from "./finding.ts";
 
 /** A finding, and what came of its repair. */
-export type Mended = Finding & {
+export type CheckedFinding = Finding & {
   /** What was done about it. */
   fixed?: string;
   /** Why it could not be repaired. */
@@ -18,7 +18,7 @@ export type Mended = Finding & {
 
 export interface CheckedGroup {
   title: string;
-  findings: readonly Mended[];
+  findings: readonly CheckedFinding[];
 }
 
 type View = Pick<CliContext, "screen" | "options">;
@@ -48,7 +48,7 @@ export function groupLines({ title, findings }: CheckedGroup, view: View): strin
   if (findings.length === 0) return [];
   const { screen, options } = view;
   const { out } = screen.terminal;
-  const isFolded = (each: Mended): boolean =>
+  const isFolded = (each: CheckedFinding): boolean =>
     each.level === "ok" && each.fixed === undefined && !isVerbose(options);
   const worst = ORDER.findLast((level) => findings.some((each) => each.level === level)) ?? "ok";
   const heading = `${mark(worst, view)} ${out.paint("bold", title)}`;
@@ -62,13 +62,13 @@ export function groupLines({ title, findings }: CheckedGroup, view: View): strin
   ];
 }
 
-function foldedText(findings: readonly Mended[]): string {
+function foldedText(findings: readonly CheckedFinding[]): string {
   const named = findings.slice(0, MOST_NAMED).map((each) => oneLine(sentence(each), 120));
   const more = findings.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
-function findingLines(finding: Mended, view: View): string[] {
+function findingLines(finding: CheckedFinding, view: View): string[] {
   const { out } = view.screen.terminal;
   const { fixed } = finding;
   const told = fixed === undefined ? sentence(finding) : `fixed, it was: ${sentence(finding)}`;
@@ -82,14 +82,14 @@ function findingLines(finding: Mended, view: View): string[] {
 }
 
 /** Behind an arrow, so that what to do is seen apart from what is so. */
-function adviceLines(finding: Mended, view: View): string[] {
+function adviceLines(finding: CheckedFinding, view: View): string[] {
   const { out, unicode } = view.screen.terminal;
   const lines = adviceOf(finding, view).flatMap((line) => wrapped(line, 6, out.width));
   const arrow = unicode ? "→" : ">";
   return lines.map((line, at) => (at === 0 ? `    ${arrow}${line.slice(5)}` : line));
 }
 
-function adviceOf(finding: Mended, { options }: View): string[] {
+function adviceOf(finding: CheckedFinding, { options }: View): string[] {
   const { fixed, unfixed } = finding;
   if (fixed !== undefined) return commandsApart(plainText(fixed), options);
   if (finding.level === "ok") return [];
@@ -127,7 +127,7 @@ function mark(level: FindingLevel, { screen }: View): string {
 
 /** How it stands, and what to run next. */
 export function summaryLines(
-  findings: readonly Mended[],
+  findings: readonly CheckedFinding[],
   view: View,
   { server, fix }: DoctorCommand,
 ): string[] {
@@ -162,7 +162,10 @@ export function summaryLines(
           `  ${offeredCommand(`${again} --fix`, options)}`,
         ]
       : broken > 0
-        ? ["When you have mended it, look again:", `  ${offeredCommand(again, options)}`]
+        ? [
+            `When you have mended ${broken === 1 ? "it" : "them"}, look again:`,
+            `  ${offeredCommand(again, options)}`,
+          ]
         : []),
   ];
 }

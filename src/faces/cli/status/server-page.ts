@@ -40,6 +40,12 @@ export function serverPage(
   ];
 }
 
+const ORIGINS: Readonly<Record<ServerStatus["origin"], string>> = {
+  defaults: "the servers of every agent",
+  agent: "the agent's own servers",
+  session: "the session",
+};
+
 function facts(
   server: ServerStatus,
   now: number,
@@ -57,7 +63,7 @@ function facts(
     ["last error", lastError === undefined || reason.startsWith(lastError) ? "" : lastError],
     ["target", server.target],
     ["transport", server.transport],
-    ["from", server.origin === "agent" ? "the agent's own servers" : `the ${server.origin}`],
+    ["from", ORIGINS[server.origin]],
     ["file", from?.file ?? ""],
     ["hides", from?.hides === undefined ? "" : `the server of this name in ${from.hides}`],
     ["server", [identity?.name, identity?.version].filter(Boolean).join(" ")],

@@ -90,6 +90,25 @@ describe("plugboard __complete", () => {
     expect(await ask("status", "")).toEqual(["two\t", "three\t"]);
   });
 
+  it("keeps little of a server with endless schemas, and all of the others", async () => {
+    await configure({ mcpServers: { fat: { command: "x" }, thin: { command: "y" } } });
+    const choices = Array.from({ length: 50 }, (_, at) => "v".repeat(190) + at);
+    const properties = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`k${at}`, { enum: choices }]),
+    );
+    const many = Array.from({ length: 20 }, (_, at) => ({
+      name: `t${at}`,
+      inputSchema: { properties },
+    }));
+    await saveTools("fat", many);
+    await saveTools("thin", [{ name: "read", inputSchema: { properties: { path: {} } } }]);
+    expect((await ask("call", "fat/")).length).toBe(20);
+    expect(await ask("call", "thin/read", "")).toEqual(["path=\t"]);
+    expect((await ask("call", "fat/t0", "")).length).toBe(100);
+    expect(await ask("call", "fat/t19", "")).toEqual([]);
+    expect(statSync(join(home, "completion.json")).size).toBeLessThan(4 * 1024 ** 2);
+  });
+
   it("offers no name and no text that would leave its line or that a terminal would obey", async () => {
     await configure({ mcpServers: { files: { command: "x" } } });
     const hidden = ["a\nb", "c\td", "e\u001b[31mf", "g\u202eh", "i\u2028j"];

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { globalOptions } from "../../../../src/faces/cli/context.ts";
-import { groupLines, type Mended, summaryLines } from "../../../../src/faces/cli/doctor/view.ts";
+import {
+  groupLines,
+  type CheckedFinding,
+  summaryLines,
+} from "../../../../src/faces/cli/doctor/view.ts";
 import { Screen } from "../../../../src/faces/cli/terminal/screen.ts";
 import { Sink, terminal } from "../harness.ts";
 
@@ -10,8 +14,11 @@ function view(columns?: number, { env = {}, verbose = false } = {}) {
   return { screen, options: globalOptions({ verbose }) };
 }
 
-const ok = (message: string): Mended => ({ level: "ok", check: "c", message });
-const wrong = (level: "note" | "warning" | "broken", more: Partial<Mended> = {}): Mended => ({
+const ok = (message: string): CheckedFinding => ({ level: "ok", check: "c", message });
+const wrong = (
+  level: "note" | "warning" | "broken",
+  more: Partial<CheckedFinding> = {},
+): CheckedFinding => ({
   level,
   check: "c",
   message: "the command npx is not found",
@@ -22,7 +29,7 @@ const wrong = (level: "note" | "warning" | "broken", more: Partial<Mended> = {})
 const plain = { env: { NO_COLOR: "1" } };
 
 describe("a group", () => {
-  it.each<[string, Mended[], ReturnType<typeof view>, string[]]>([
+  it.each<[string, CheckedFinding[], ReturnType<typeof view>, string[]]>([
     ["that has found nothing is left out", [], view(), []],
     ["that is all right is one line", [ok("one"), ok("two")], view(), ["✓ Servers  one; two"]],
     [
@@ -134,7 +141,7 @@ describe("the last lines", () => {
   const fix = { describe: "mend it", apply: () => Promise.resolve("mended") };
   const again = ["When you have mended it, look again:"];
 
-  it.each<[string, Mended[], { server?: string; fix?: boolean }, string[]]>([
+  it.each<[string, CheckedFinding[], { server?: string; fix?: boolean }, string[]]>([
     ["of a sound machine", [ok("one")], {}, ["Everything is all right."]],
     [
       "count what does not break anything",
@@ -146,7 +153,11 @@ describe("the last lines", () => {
       "count what is broken first",
       [wrong("note"), wrong("broken"), wrong("broken"), wrong("warning")],
       {},
-      ["2 broken, 1 warning, 1 note", ...again, "  plugboard doctor"],
+      [
+        "2 broken, 1 warning, 1 note",
+        "When you have mended them, look again:",
+        "  plugboard doctor",
+      ],
     ],
     [
       "name the server",

@@ -67,7 +67,7 @@ describe("a server in full", () => {
       "  next attempt  2 of 5, in 3 s",
       "  target        node server.js",
       "  transport     stdio",
-      "  from          the defaults",
+      "  from          the servers of every agent",
       "  tools         2, from the cache",
       "  restarts      0",
       "  calls         1 call, 1 failed",
