@@ -93,9 +93,8 @@ function remedyFor(error: PlugboardError, examined: Examined): string {
   if (target.kind === "stdio" && code === "TIMEOUT") return timeoutRemedy(examined);
   if (target.kind === "stdio" && isCommandMissing) {
     const program = INSTALL.get(target.command);
-    const [meant = ""] = /^did you mean '[^']+'\? /.exec(hint ?? "") ?? [];
-    if (meant !== "") return `${meant}Then correct "command" of ${entry}; otherwise install it`;
-    return `install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
+    const [suggestion = ""] = /^did you mean '[^']+'\? Otherwise /.exec(hint ?? "") ?? [];
+    return `${suggestion}install ${program ?? "it"}, or write its full path into "command" of ${entry}`;
   }
   const [, variables] = /^set ([A-Z][\w ]*?) in its "env"; /.exec(hint ?? "") ?? [];
   if (variables !== undefined) {

@@ -215,7 +215,7 @@ describe("a server that failed", () => {
         isCommandMissing: true,
       },
       "command-not-startable",
-      "did you mean 'npx'? Then correct \"command\" of its entry in board.json; otherwise install it",
+      "did you mean 'npx'? Otherwise install it, or write its full path into \"command\" of its entry in board.json",
     ],
     [
       "for want of two variables",
