@@ -11,6 +11,7 @@ import { pathExists } from "../../../util/path-exists.ts";
 import { visible } from "../../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { requireYes } from "../terminal/input.ts";
+import type { Paint } from "../terminal/terminal.ts";
 import type { ConnectedApplication, Entry } from "./applications.ts";
 import { applied, type Splice, undone, withEntries } from "./entry-text.ts";
 import { valueOf } from "./found.ts";
@@ -157,11 +158,16 @@ export async function makeChange(
   const { text, steps, record } = outcome;
   screen.note(`${visible(file.file)} would change:`);
   for (const line of steps.flatMap((step) => changeLines(step.text, step.splices))) {
-    screen.note(line);
+    screen.note(painted(line, screen.terminal.err.paint));
   }
   for (const line of notes) screen.note(line);
   await requireYes("Write it?", { yes, what: "write it" }, context);
   if (record !== undefined) await writeRecord(home, record);
   await writeTextFile(file, text, { mode: OWN_MODE });
   if (record === undefined) await removeRecord(home, file.target);
+}
+
+function painted(line: string, paint: Paint): string {
+  if (line.startsWith("+")) return paint("green", line);
+  return line.startsWith("-") ? paint("red", line) : line;
 }

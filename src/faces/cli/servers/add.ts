@@ -282,7 +282,10 @@ async function requireAnswer(
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
-  for (const line of trialLines(name, trial, context)) screen.note(line);
+  const { paint } = screen.terminal.err;
+  const [first = "", ...rest] = trialLines(name, trial, context);
+  screen.note(paint(trial.state.kind === "ready" ? "green" : "red", first));
+  for (const line of rest) screen.note(line);
   if (trial.hasAnswered) return;
   if (!yes && canAsk(context)) {
     if (await askYesNo("Add it anyway?", context)) return;
