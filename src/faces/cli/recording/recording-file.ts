@@ -31,7 +31,7 @@ export const DEEPEST = 1000;
 /** What may wait to be written. More than that is left out. */
 const MOST_UNWRITTEN = 64 * 1024 ** 2;
 
-export interface RecordingHeader {
+interface RecordingHeader {
   server: string;
   /** As a date in ISO 8601. */
   recorded: string;
