@@ -108,6 +108,7 @@ it("plugboard serve with a bare PATH starts a server that is on the login shell'
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [bin, "serve"],
+    stderr: "ignore",
     cwd: home,
     env: {
       PATH: "/usr/bin:/bin",

@@ -139,11 +139,6 @@ describe("a server that does not work", () => {
         "command-not-startable",
         /^install it, or write its full path/,
       ],
-      mistyped: [
-        { command: "nodde" },
-        "command-not-startable",
-        /^did you mean 'node'\? Otherwise install it, or write/,
-      ],
       unset: [
         fixture("stderr-then-exit"),
         "variable-missing",
