@@ -124,14 +124,10 @@ function toSvg(steps) {
     now += command.length * PER_LETTER;
     typed.until = now;
     now += AFTER_COMMAND;
-    const shown = output
-      .trimEnd()
-      .split("\n")
-      .flatMap(wrapped)
-      .map((spans) => {
-        now += PER_LINE;
-        return { spans, at: now };
-      });
+    const shown = rowsOf(output.trimEnd()).map((spans) => {
+      now += PER_LINE;
+      return { spans, at: now };
+    });
     now += AFTER_OUTPUT;
     const gap = index === 0 ? [] : [{ spans: [], at: 0 }];
     return [...gap, typed, ...shown];
@@ -184,11 +180,11 @@ const TONES = new Map([
   ["36", "cyan"],
 ]);
 
-/** One line of a terminal as rows of spans, none wider than the picture. */
-function wrapped(line) {
+/** What a terminal shows, as rows of spans, none wider than the picture. */
+function rowsOf(output) {
   const rows = [[]];
   let column = 0;
-  const put = (text, tone) => {
+  const putLine = (text, tone) => {
     for (let rest = text; rest !== "";) {
       if (column === COLUMNS) {
         rows.push([]);
@@ -200,8 +196,17 @@ function wrapped(line) {
       column += fits.length;
     }
   };
+  const put = (text, tone) => {
+    const [first, ...lines] = text.split("\n");
+    putLine(first, tone);
+    for (const line of lines) {
+      rows.push([]);
+      column = 0;
+      putLine(line, tone);
+    }
+  };
   // Behind each escape character come a code, which holds for what follows, and an `m`.
-  const [plain, ...painted] = line.split("\u001B[");
+  const [plain, ...painted] = output.split("\u001B[");
   put(plain);
   for (const part of painted) {
     const end = part.indexOf("m");
