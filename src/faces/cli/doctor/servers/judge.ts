@@ -17,6 +17,8 @@ export interface JudgeOptions {
   toolNameLength?: number | undefined;
   /** The configured model, and what it takes. */
   model?: (ModelLimits & { id: string }) | undefined;
+  /** Milliseconds, to bound the work. */
+  monotonic?: () => number;
 }
 
 /** A start that takes longer is worth a word. */
@@ -26,6 +28,8 @@ const MUCH_MEMORY = 1024 ** 3;
 const MOST_NAMES = 3;
 /** A hostile schema takes a while, and there may be thousands of tools. */
 const MOST_SCHEMAS = 500;
+/** Milliseconds for the schemas of one server: nothing else happens meanwhile, not even a Ctrl-C. */
+const SCHEMAS_MS = 2000;
 const LONGEST_NAME = 64;
 
 /** The providers whose rules differ, as people call them. */
@@ -215,19 +219,27 @@ function shortened(name: string): string {
 }
 
 /** Tools that a model would not get, because its provider refuses their schemas or they do not fit. */
-function ofSchemas({ definition, tools }: Examined, { model }: JudgeOptions): Finding[] {
+function ofSchemas(
+  { definition, tools }: Examined,
+  { model, monotonic = () => performance.now() }: JudgeOptions,
+): Finding[] {
   const { name: subject } = definition;
-  const some = tools.slice(0, MOST_SCHEMAS);
-  const forModel = model === undefined ? [] : leftOutTools(some, model);
+  const some: Tool[] = [];
   const refusals = new Map<string, { tool: string; reason: string; by: string[] }>();
-  for (const [provider, name] of PROVIDERS) {
-    if (provider === model?.schemas) continue;
-    for (const { tool, reason } of refusedBy(provider, some)) {
-      const known = refusals.get(tool) ?? { tool, reason, by: [] };
-      known.by.push(name);
-      refusals.set(tool, known);
+  const end = monotonic() + SCHEMAS_MS;
+  for (const each of tools.slice(0, MOST_SCHEMAS)) {
+    if (monotonic() > end) break;
+    some.push(each);
+    for (const [provider, name] of PROVIDERS) {
+      if (provider === model?.schemas) continue;
+      for (const { tool, reason } of refusedBy(provider, [each])) {
+        const known = refusals.get(tool) ?? { tool, reason, by: [] };
+        known.by.push(name);
+        refusals.set(tool, known);
+      }
     }
   }
+  const forModel = model === undefined ? [] : leftOutTools(some, model);
   return [
     ...forModel.map(({ subject: names = "a tool", message }): Finding => ({
       level: "warning",

@@ -269,3 +269,19 @@ describe("a server that failed", () => {
     ]);
   });
 });
+
+it("the schemas of a server have only so much time, however many there are", () => {
+  const read = new Set<string>();
+  const tools = Array.from({ length: 100 }, (_, at) => {
+    const each = tool("github", `t${at}`);
+    const { parameters } = each;
+    return Object.defineProperty({ ...each }, "parameters", {
+      get: () => (read.add(each.name), parameters),
+    });
+  });
+  let now = 0;
+  // Each look at the clock is half a second after the last.
+  remarks({ tools }, { monotonic: () => (now += 500) });
+  expect(read.size).toBeGreaterThan(0);
+  expect(read.size).toBeLessThan(10);
+});
