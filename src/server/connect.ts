@@ -24,14 +24,6 @@ export type Connect = (
   onRemains: (remains: Remains) => void,
 ) => Promise<Connection>;
 
-const SECRETS_TAKE_LONGER_MS = 50;
-
-/** While a server waits for its secrets, there is time to load what its connection needs next. */
-function loadSdk(): void {
-  // Whoever needs it gets the failure.
-  import("@modelcontextprotocol/client").catch(() => {});
-}
-
 /** Every attempt learns something about the server (its era, its transport), and the next one uses it. */
 export function createConnector(options: ConnectOptions): Connect {
   const logged = { ...options, logger: loggerFor(options.definition.name, options.logger) };
@@ -39,10 +31,7 @@ export function createConnector(options: ConnectOptions): Connect {
   const remote = remoteConnector(logged);
   const acp = acpConnector(logged);
   return async (signal, onRemains) => {
-    const resolving = options.resolve(signal);
-    // Not before the requests are on their way: loading keeps this process busy.
-    const loading = options.clock.after(SECRETS_TAKE_LONGER_MS, loadSdk);
-    const { target, renew } = await resolving.finally(() => loading.cancel());
+    const { target, renew } = await options.resolve(signal);
     switch (target.kind) {
       case "stdio":
         return stdio(target, signal, onRemains);

@@ -48,7 +48,7 @@ async function loadedBy(
 it("listing tools that are remembered loads neither a protocol, a validator nor a network", async () => {
   scratch.servers({ echo: fixture("echo") });
   const cold = await loadedBy("tools");
-  expect(cold.loaded).toContain("@modelcontextprotocol/client");
+  expect(cold.stdout).toContain("echo");
   const warm = await loadedBy("tools", "--json");
   expect(warm.stdout).toContain("echo/echo");
   expect(warm.loaded).toContain("cli");
@@ -57,11 +57,17 @@ it("listing tools that are remembered loads neither a protocol, a validator nor 
   }
 });
 
+it("a server that asks for nothing is started and called without the SDK", async () => {
+  scratch.servers({ echo: fixture("echo"), watched: fixture("modern-only") });
+  const sdk = "@modelcontextprotocol/client";
+  expect((await loadedBy("call", "echo/echo", "text=hi")).loaded).not.toContain(sdk);
+  expect((await loadedBy("call", "watched/echo", "text=hi")).loaded).toContain(sdk);
+});
+
 it("a call loads the validator only for a tool that has an outputSchema", async () => {
   scratch.servers({ echo: fixture("echo") });
   const plain = await loadedBy("call", "echo/echo", "text=hi");
   expect(plain.stdout).toBe("hi\n");
-  expect(plain.loaded).toContain("@modelcontextprotocol/client");
   expect(plain.loaded).not.toContain("ajv");
   expect((await loadedBy("call", "echo/add", "a=1", "b=2")).loaded).toContain("ajv");
 });

@@ -235,6 +235,13 @@ async function discover(
   };
 }
 
+/** How the server calls itself. Up to 2025-11-25 it must; later it may. */
+export function infoOf({ era, statement }: Handshake): Implementation | undefined {
+  if (era === "legacy") return toImplementation(statement.serverInfo);
+  const info = isJsonObject(statement._meta) ? statement._meta[SERVER_INFO] : undefined;
+  return info === undefined ? undefined : toImplementation(info);
+}
+
 const SERVER_INFO = "io.modelcontextprotocol/serverInfo";
 const CAPABILITIES = ["tools", "resources", "prompts", "logging", "completions"] as const;
 
@@ -297,7 +304,7 @@ function unsupported(
 }
 
 /** The SDK requires a name and a version, and some servers leave them out. */
-function toImplementation(info: unknown): JsonObject {
+function toImplementation(info: unknown): JsonObject & Implementation {
   const given = isJsonObject(info) ? info : {};
   return {
     name: typeof given.name === "string" ? given.name : "unnamed",

@@ -4,16 +4,13 @@ import type { ServerIdentity } from "../../model/connection.ts";
 import { oneLine, plainText, truncate } from "../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
 import type { RedactText } from "../log/stderr-log.ts";
-import type { Handshake, Implementation } from "./handshake.ts";
+import { type Handshake, infoOf } from "./handshake.ts";
 
 /** In characters. Instructions end up in prompts and in the cache. */
 const MAX_INSTRUCTIONS = 64 * 1024;
 
-export function readIdentity(
-  handshake: Handshake,
-  info: Implementation | undefined,
-  redact: RedactText,
-): ServerIdentity {
+export function readIdentity(handshake: Handshake, redact: RedactText): ServerIdentity {
+  const info = infoOf(handshake);
   const instructions = instructionsOf(handshake);
   return {
     era: handshake.era,
@@ -33,10 +30,8 @@ export function readIdentity(
 }
 
 /** Where invisible characters were removed, as the end of a sentence; undefined if there were none. */
-export function hiddenIn(
-  handshake: Handshake,
-  info: Implementation | undefined,
-): string | undefined {
+export function hiddenIn(handshake: Handshake): string | undefined {
+  const info = infoOf(handshake);
   const places = [
     ...(hasInvisible(`${info?.name ?? ""}${info?.version ?? ""}`) ? ["name"] : []),
     ...(hasInvisible(instructionsOf(handshake) ?? "") ? ["instructions"] : []),

@@ -1,7 +1,6 @@
 // One conversation with one server, whatever carries it: the handshake, the SDK client on top, the lists and
 // the calls, until it is closed.
 
-import type { Client } from "@modelcontextprotocol/client";
 import type {
   CallOptions,
   Connection,
@@ -25,7 +24,7 @@ import type { LoggedMessage } from "../log/server-log.ts";
 import type { RedactText } from "../log/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
-import type { Carrier } from "../transport/carrier.ts";
+import { type Carrier, INITIALIZED } from "../transport/carrier.ts";
 import { isMethodNotFound } from "../transport/errors.ts";
 import type { Tap } from "../tap.ts";
 import { type ParamHeader, readParamHeaders } from "../../model/param-headers.ts";
@@ -33,7 +32,7 @@ import { ChangeStream } from "./change-stream.ts";
 import { type Handshake, type Implementation, requestMeta, shakeHands } from "./handshake.ts";
 import { hiddenIn, readIdentity } from "./identity.ts";
 import { LiveContent } from "./live-content.ts";
-import { attachClient } from "./sdk-client.ts";
+import { preloadSdk, SdkClient } from "./sdk-client.ts";
 
 export interface ConnectionOptions {
   definition: ServerDefinition;
@@ -129,7 +128,6 @@ class LiveConnection implements Connection {
   readonly #redact: RedactText;
   readonly #closed = deferred<PlugboardError | undefined>();
   readonly #toolsChanged = new Set<() => void>();
-  #client: Client | undefined;
   #handshake: Handshake | undefined;
   #content: LiveContent | undefined;
   #closing: Promise<void> | undefined;
@@ -150,12 +148,14 @@ class LiveConnection implements Connection {
       redact,
       onLog,
     });
-    void carrier.broken.then((reason) => {
-      this.#offLogLevel?.();
-      this.#router.end(reason);
-      wire.end(reason);
-      this.#closed.resolve(reason);
-    });
+    void carrier.broken.then((reason) => this.#broke(reason));
+  }
+
+  #broke(reason: PlugboardError): void {
+    this.#offLogLevel?.();
+    this.#router.end(reason);
+    this.#options.carrier.wire.end(reason);
+    this.#closed.resolve(reason);
   }
 
   get closed(): Promise<PlugboardError | undefined> {
@@ -169,7 +169,7 @@ class LiveConnection implements Connection {
   get identity(): ServerIdentity {
     const handshake = this.#handshake;
     if (handshake === undefined) throw notEstablished();
-    const identity = readIdentity(handshake, this.#client?.getServerVersion(), this.#redact);
+    const identity = readIdentity(handshake, this.#redact);
     return { ...identity, transport: this.#options.carrier.transport };
   }
 
@@ -178,14 +178,13 @@ class LiveConnection implements Connection {
     return this.#content;
   }
 
-  /** Shakes hands, then puts the SDK on top. `timeout` is what is left of the server's time to get ready. */
+  /** Shakes hands, and makes room for the SDK on top. `timeout` is what is left of the server's time to get ready. */
   async establish(timeout: number, expect: ProtocolEra | undefined): Promise<void> {
-    // Loading the SDK costs nothing now: the child is booting meanwhile.
-    const sdk = import("@modelcontextprotocol/client");
-    // It is awaited only after the handshake, which may take longer than the failure.
-    sdk.catch(() => {});
     const { wire, transport } = this.#options.carrier;
     const { capabilities } = this.#router.requests;
+    // A server that gets roots asks for them at once. Loading costs nothing now: the child is booting meanwhile.
+    const mayAskAtOnce = this.#router.requests.supports("roots/list");
+    if (mayAskAtOnce) void preloadSdk();
     const handshake = await shakeHands({
       request: (method, params, question) => wire.request(method, params, question),
       host: this.#host,
@@ -208,7 +207,9 @@ class LiveConnection implements Connection {
     const onToolsChanged = (): void => {
       for (const listener of this.#toolsChanged) listener();
     };
-    const client = await attachClient(await sdk, {
+    // The SDK listens to the changes of a modern server, and must do so before anything is listed.
+    if (era === "legacy" ? mayAskAtOnce : reportsChanges(stated)) await preloadSdk();
+    const client = new SdkClient({
       transport: wire,
       handshake,
       host: this.#host,
@@ -220,8 +221,13 @@ class LiveConnection implements Connection {
         this.#options.logger.debug("a message of the server was not understood", {
           reason: oneLine(error.message, 300),
         }),
+      onFailed: (error) => this.#broke(error),
     });
-    this.#client = client;
+    if (era === "legacy") {
+      wire.setProtocolVersion?.(handshake.protocolVersion);
+      // At once: when the SDK is on top, the wire takes this for the SDK's own.
+      await wire.send(INITIALIZED);
+    }
     // A modern server gets the log level with every request, and asks for the roots when it needs them.
     const setLogLevel = (): void => {
       if (era === "legacy" && hasLogging) this.#router.setLogLevel(timeout);
@@ -241,7 +247,7 @@ class LiveConnection implements Connection {
     if (era === "legacy") await this.#router.untilRootsTaken();
   }
 
-  #openContent(era: ProtocolEra, client: Client, onMissed: () => void): LiveContent {
+  #openContent(era: ProtocolEra, client: SdkClient, onMissed: () => void): LiveContent {
     const { name: server, timeout } = this.#options.definition;
     const onError = ({ message }: PlugboardError): void =>
       this.#options.logger.debug("the server does not report changes", { reason: message });
@@ -263,7 +269,8 @@ class LiveConnection implements Connection {
 
   async listTools(): Promise<ToolList> {
     const { capabilities } = this.#router.requests;
-    if (this.#client?.getServerCapabilities()?.tools === undefined) {
+    const stated = this.#handshake?.statement.capabilities;
+    if (!isJsonObject(stated) || !isJsonObject(stated.tools)) {
       return { tools: [], diagnostics: this.#remarks(), capabilities };
     }
     const { name: server, timeout } = this.#options.definition;
@@ -288,7 +295,7 @@ class LiveConnection implements Connection {
   /** What is unusual about the connection itself. */
   #remarks(): Diagnostic[] {
     const { definition, remark } = this.#options;
-    const places = this.#handshake && hiddenIn(this.#handshake, this.#client?.getServerVersion());
+    const places = this.#handshake && hiddenIn(this.#handshake);
     const messages = [
       ...(this.#handshake?.oddCapabilities ?? []).map(
         (name) => `its capability '${name}' is not an object, so it counts as absent`,
@@ -359,6 +366,13 @@ class LiveConnection implements Connection {
     this.#options.carrier.wire.end(stopped);
     await this.#options.carrier.stop();
   }
+}
+
+function reportsChanges(capabilities: unknown): boolean {
+  if (!isJsonObject(capabilities)) return false;
+  return Object.values(capabilities).some(
+    (each) => isJsonObject(each) && each.listChanged === true,
+  );
 }
 
 function notEstablished(): PlugboardError {

@@ -1,8 +1,9 @@
 // Where the MCP SDK is used: on top of a transport whose handshake is done. It passes on the server's
-// requests and notifications.
+// requests and notifications. It is loaded with the first of them: most servers never send any, and the SDK costs more
+// than everything else that a start needs.
 
-import type { Client } from "@modelcontextprotocol/client";
-import { type ErrorCode, PlugboardError } from "../../model/errors.ts";
+import type { Client, JSONRPCMessage, ServerCapabilities } from "@modelcontextprotocol/client";
+import { type ErrorCode, PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import type { ContentChange } from "../../model/server-content.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
@@ -22,9 +23,89 @@ export interface AttachOptions {
   onToolsChanged: () => void;
   onContentChange: (change: ContentChange) => void;
   onError: (error: Error) => void;
+  /** The SDK cannot be loaded, or does not take the handshake: nobody answers what the server asks. */
+  onFailed: (error: PlugboardError) => void;
 }
 
-export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Client> {
+const loadSdk = (): Promise<Sdk> => import("@modelcontextprotocol/client");
+
+/** Never rejects: whoever needs it later gets the failure. */
+export async function preloadSdk(): Promise<void> {
+  await loadSdk().catch(() => {});
+}
+
+export class SdkClient implements Pick<
+  Client,
+  "transport" | "getServerCapabilities" | "listen" | "sendRootsListChanged"
+> {
+  readonly #options: AttachOptions;
+  /** What the server sent while the SDK was being loaded. */
+  #early: JSONRPCMessage[] = [];
+  #attached: Promise<Client> | undefined;
+  #isOver = false;
+
+  constructor(options: AttachOptions) {
+    this.#options = options;
+    const { transport, router } = options;
+    transport.onmessage = (message) => {
+      this.#early.push(message);
+      this.#attach().catch(() => {});
+    };
+    transport.onerror = options.onError;
+    transport.onclose = () => {
+      this.#isOver = true;
+    };
+    transport.onlog = (params, request) => router.log.write(params, request);
+  }
+
+  /** Undefined when the conversation is over. */
+  get transport(): Wire | undefined {
+    return this.#isOver ? undefined : this.#options.transport;
+  }
+
+  getServerCapabilities(): ServerCapabilities {
+    // oxlint-disable-next-line no-unsafe-type-assertion -- the handshake has kept nothing else
+    return this.#options.handshake.statement.capabilities as ServerCapabilities;
+  }
+
+  async listen(...args: Parameters<Client["listen"]>): ReturnType<Client["listen"]> {
+    return (await this.#attach()).listen(...args);
+  }
+
+  async sendRootsListChanged(): Promise<void> {
+    await (await this.#attach()).sendRootsListChanged();
+  }
+
+  /** Rejects with a PlugboardError. */
+  #attach(): Promise<Client> {
+    this.#attached ??= loadSdk()
+      .then((sdk) => attachClient(sdk, this.#options))
+      .catch((error: unknown) => {
+        const message = oneLine(errorMessage(error), 2000);
+        const failure = new PlugboardError("HANDSHAKE_FAILED", message, { cause: error });
+        // It must not be kept for later: nobody will ever take it.
+        delete this.#options.transport.onmessage;
+        this.#options.onFailed(failure);
+        throw failure;
+      })
+      .finally(() => this.#passOnEarly());
+    return this.#attached;
+  }
+
+  #passOnEarly(): void {
+    const { transport, onError } = this.#options;
+    for (const message of this.#early.splice(0)) {
+      try {
+        transport.onmessage?.(message);
+      } catch (error) {
+        // A message that breaks the code that reads it must not end the host.
+        onError(toPlugboardError(error, "PROTOCOL"));
+      }
+    }
+  }
+}
+
+async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Client> {
   const { handshake, transport, router, timeout, onToolsChanged, onContentChange } = options;
   const client = new sdk.Client(options.host, { capabilities: router.requests.capabilities });
   client.onerror = options.onError;
@@ -33,7 +114,6 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
     if (router.requests.supports(method)) passOnRequests(method, sdk, client, router);
   }
   client.setNotificationHandler("notifications/message", ({ params }) => router.log.write(params));
-  transport.onlog = (params, request) => router.log.write(params, request);
   client.setNotificationHandler("notifications/elicitation/complete", ({ params }) =>
     router.requests.completed(params),
   );
@@ -47,19 +127,16 @@ export async function attachClient(sdk: Sdk, options: AttachOptions): Promise<Cl
   client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
     onContentChange({ kind: "updated", uri: params.uri }),
   );
-  try {
-    if (handshake.era === "legacy") {
-      transport.adoptInitializeResult(handshake.statement);
-      await client.connect(transport, { timeout });
-    } else {
-      // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
-      const discover = handshake.statement as ModernPrior["discover"];
-      await client.connect(transport, { prior: { kind: "modern", discover }, timeout });
-    }
-  } catch (error) {
-    if (error instanceof PlugboardError) throw error;
-    const message = oneLine(errorMessage(error), 2000);
-    throw new PlugboardError("HANDSHAKE_FAILED", message, { cause: error });
+  // The SDK would call these before its own.
+  delete transport.onmessage;
+  delete transport.onerror;
+  if (handshake.era === "legacy") {
+    transport.adoptInitializeResult(handshake.statement);
+    await client.connect(transport, { timeout });
+  } else {
+    // oxlint-disable-next-line no-unsafe-type-assertion -- connect() validates it
+    const discover = handshake.statement as ModernPrior["discover"];
+    await client.connect(transport, { prior: { kind: "modern", discover }, timeout });
   }
   return client;
 }

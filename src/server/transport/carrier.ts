@@ -1,7 +1,7 @@
 // What carries a connection: a process and its pipes, requests to a URL, or requests to an ACP client. The port
 // between a connection and the transports.
 
-import type { Transport } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { ProtocolEra, RemoteTransportKind } from "../../model/connection.ts";
 import type { PlugboardError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -16,7 +16,7 @@ export interface Wire extends Transport {
   /** Rejects with a PlugboardError only. */
   request(method: string, params: JsonObject, options: RequestOptions): Promise<unknown>;
   callTool(name: string, args: JsonObject, options: RequestOptions): Promise<unknown>;
-  /** From now on, the wire itself answers an `initialize` of the SDK's, with this result. */
+  /** The handshake is done: the wire itself answers an `initialize` of the SDK's, and does not send its `initialized`. */
   adoptInitializeResult(result: JsonObject): void;
   /** 2026-07-28 wants this `_meta` in every request and notification. */
   adoptMeta(meta: JsonObject): void;
@@ -26,6 +26,13 @@ export interface Wire extends Transport {
   hold<Result>(wait: Promise<Result>): Promise<Result>;
   /** Ends the conversation; everything pending fails with `error`. */
   end(error: PlugboardError): void;
+}
+
+/** What ends a handshake up to 2025-11-25. */
+export const INITIALIZED = { jsonrpc: "2.0", method: "notifications/initialized" } as const;
+
+export function isInitialized(message: JSONRPCMessage): boolean {
+  return "method" in message && message.method === INITIALIZED.method;
 }
 
 export interface Carrier {

@@ -5,7 +5,7 @@ import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol
 import { PlugboardError, toPlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import { Backlog } from "./backlog.ts";
-import type { Wire } from "./carrier.ts";
+import { isInitialized, type Wire } from "./carrier.ts";
 import { faultOfText } from "./dropped-line.ts";
 import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
@@ -71,6 +71,7 @@ export abstract class RemoteTransport implements Wire {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (isInitialized(message) && this.#initializeResult !== undefined) return;
     if (!("method" in message) || !("id" in message)) return this.notify(message);
     const { id, method } = message;
     if (method === "initialize" && this.#initializeResult !== undefined) {

@@ -7,7 +7,7 @@ import { PlugboardError } from "../../model/errors.ts";
 import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Backlog } from "./backlog.ts";
-import type { Wire } from "./carrier.ts";
+import { isInitialized, type Wire } from "./carrier.ts";
 import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
@@ -109,6 +109,7 @@ export class StdioTransport implements Wire {
       queueMicrotask(() => this.onmessage?.(answer));
       return;
     }
+    if (isInitialized(message) && this.#initializeResult) return;
     if (this.#closed) throw closedBy("the connection is closed");
     if (this.#unsent() > this.#options.maxMessageBytes) throw notReading();
     this.#post(`${JSON.stringify(message)}\n`);

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../../../src/model/logger.ts";
+import type { Handshake } from "../../../src/server/connection/handshake.ts";
+import { preloadSdk, SdkClient } from "../../../src/server/connection/sdk-client.ts";
+import { RequestRouter } from "../../../src/server/requests/request-router.ts";
+import { openTransport } from "../../support/stdio-peer.ts";
+
+const HANDSHAKE: Handshake = {
+  era: "legacy",
+  protocolVersion: "2025-11-25",
+  statement: {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: "docs", version: "1" },
+  },
+  oddCapabilities: [],
+};
+const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
+
+function open(handshake = HANDSHAKE) {
+  const peer = openTransport();
+  const { transport, clock } = peer;
+  const router = new RequestRouter({
+    server: "docs",
+    wire: transport,
+    answers: {},
+    clock,
+    logger: silentLogger,
+    redact: (text) => text,
+  });
+  const failures: string[] = [];
+  const errors: string[] = [];
+  let changes = 0;
+  const client = new SdkClient({
+    transport,
+    handshake,
+    host: { name: "host", version: "1" },
+    router,
+    timeout: 1000,
+    onToolsChanged: () => {
+      changes += 1;
+    },
+    onContentChange: () => {},
+    onError: ({ message }) => errors.push(message),
+    onFailed: ({ code }) => failures.push(code),
+  });
+  return { ...peer, client, failures, errors, changes: () => changes };
+}
+
+/** Until the SDK is on top, however long it takes to load. */
+async function attached(answer: (...messages: unknown[]) => Promise<void>): Promise<void> {
+  await preloadSdk();
+  for (let turn = 0; turn < 5; turn += 1) await answer();
+}
+
+describe("the SDK", () => {
+  it("answers what the server sent before it was loaded, in order and once", async () => {
+    const { answer, stdin, changes, errors, failures } = open();
+    await answer(ping(1), CHANGED);
+    await answer(ping(2));
+    await attached(answer);
+    await answer(ping(3), CHANGED);
+    expect(stdin.messages()).toEqual([1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, result: {} })));
+    expect(changes()).toBe(2);
+    expect([errors, failures]).toEqual([[], []]);
+  });
+
+  it("sends nothing of its own to a server that is silent", async () => {
+    const { answer, stdin } = open();
+    await attached(answer);
+    expect(stdin.writes).toEqual([]);
+  });
+
+  it("reports a handshake that it does not take, and keeps nothing that the server sends", async () => {
+    const { answer, failures, transport } = open({
+      ...HANDSHAKE,
+      statement: { protocolVersion: "1999-01-01", capabilities: {} },
+    });
+    await answer(ping(1));
+    await attached(answer);
+    expect(failures).toEqual(["HANDSHAKE_FAILED"]);
+    expect(transport.onmessage).toBeUndefined();
+  });
+
+  it("is over with the conversation", async () => {
+    const { client, transport } = open();
+    expect(client.transport).toBe(transport);
+    await transport.close();
+    expect(client.transport).toBeUndefined();
+  });
+});
