@@ -1,4 +1,4 @@
-// Compiles src/ to dist/, and puts the modules of the command together. Where TypeScript is absent (an install without dev dependencies) there is
+// Compiles src/ to dist/, and puts the modules of the command and of the library together. Where TypeScript is absent (an install without dev dependencies) there is
 // nothing to build with and, in a published package, nothing to build: --if-possible says so and goes on.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
@@ -24,9 +24,10 @@ const built = spawnSync(process.execPath, [tsc, "-p", join(root, "tsconfig.build
 });
 if (built.status !== 0) process.exit(built.status ?? 1);
 // Loaded here, since an install without dev dependencies does not have the bundler either.
-const { bundleCommand } = await import("./bundle.mjs");
+const { bundleCommand, bundleLibrary } = await import("./bundle.mjs");
 await bundleCommand(dist);
 await writeGrammar();
+await bundleLibrary(dist, createRequire(import.meta.url)("../package.json").exports);
 const { bundleOpenClawPlugin } = await import("./bundle-openclaw-plugin.mjs");
 await bundleOpenClawPlugin();
 chmodSync(bin, 0o755);

@@ -1,5 +1,5 @@
-// Puts the modules of the command into a few files in dist/cli/: Node takes about half a millisecond for each file that
-// it loads, and a command would load some two hundred. The library keeps its modules as they are.
+// Puts the modules of the command into a few files in dist/cli/, and those of the library into a few in dist/lib/: Node
+// takes about half a millisecond for each file that it loads, and a command or a board would load some two hundred.
 
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { rolldown } from "rolldown";
  * session; what runs until a call to a running gateway is sent; what most other commands need. Each becomes one file, with
  * what it imports.
  */
-const GROUPS = {
+const COMMAND_GROUPS = {
   first: [
     "util/system-problem.js",
     "util/version.js",
@@ -25,16 +25,37 @@ const GROUPS = {
   board: ["faces/cli/open.js", "board/core.js", "server/connect.js", "board/call-stages.js"],
 };
 
+/** What every board needs to start its servers and to call them. */
+const LIBRARY_GROUPS = {
+  board: ["index.js", "server/connect.js", "process/reap-orphans.js", "board/call-stages.js"],
+};
+
 const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
 
 /** `dist` is what tsc has written. Replaces `bin.js` in it. */
 export async function bundleCommand(dist) {
-  const chunks = join(dist, "cli");
-  const groups = groupsOf(dist);
+  const groups = groupsOf(COMMAND_GROUPS, dist);
   const quick = groups.filter(({ name }) => name !== "board");
+  await bundle({ dist, entries: ["bin.js"], folder: "cli", groups, quick });
+}
+
+/** Replaces the modules that `exports` in package.json names, all at once: they share what they import. */
+export async function bundleLibrary(dist, exports) {
+  const entries = Object.values(exports)
+    .map((entry) => entry.default)
+    .filter((path) => path !== undefined)
+    .map((path) => relative("dist", path));
+  const groups = groupsOf(LIBRARY_GROUPS, dist);
+  await bundle({ dist, entries, folder: "lib", groups, quick: [] });
+}
+
+async function bundle({ dist, entries, folder, groups, quick }) {
+  const chunks = join(dist, folder);
   const isQuick = (file) => quick.some(({ files }) => files.has(file));
-  const bundle = await rolldown({
-    input: join(dist, "bin.js"),
+  const bundling = await rolldown({
+    input: Object.fromEntries(
+      entries.map((entry) => [entry.replace(/\.js$/, ""), join(dist, entry)]),
+    ),
     platform: "node",
     external: (id, importer) =>
       id.startsWith("node:") ? !isQuick(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
@@ -48,11 +69,11 @@ export async function bundleCommand(dist) {
       if (level === "warn" && !isKnown) throw new Error(log.message);
     },
   });
-  await bundle.write({
+  await bundling.write({
     dir: dist,
     format: "esm",
-    entryFileNames: "bin.js",
-    chunkFileNames: "cli/[name].js",
+    entryFileNames: "[name].js",
+    chunkFileNames: `${folder}/[name].js`,
     codeSplitting: {
       groups: groups.map(({ name, files, priority }) => ({
         name,
@@ -62,7 +83,7 @@ export async function bundleCommand(dist) {
     },
     comments: { legal: true, annotation: false, jsdoc: false },
   });
-  await bundle.close();
+  await bundling.close();
 }
 
 /** A module looks for files relative to where tsc has put it. */
@@ -72,11 +93,11 @@ function inPlace(code, path) {
   return code.replaceAll("import.meta.url", place);
 }
 
-function groupsOf(dist) {
+function groupsOf(roots, dist) {
   const taken = new Set();
-  return Object.entries(GROUPS).map(([name, roots], index) => {
+  return Object.entries(roots).map(([name, modules], index) => {
     const own = new Set();
-    for (const root of roots) addWithImports(join(dist, root), own, taken);
+    for (const root of modules) addWithImports(join(dist, root), own, taken);
     own.forEach((file) => taken.add(file));
     return { name, files: own, priority: 10 - index };
   });

@@ -12,16 +12,27 @@ import { fixture } from "../support/boards.ts";
 
 const run = promisify(execFile);
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
 
 const scratch = useScratch();
 
 const isProject = (): boolean => existsSync(join(scratch.directory, "plugboard.json"));
 
-/** The packages and the parts of this one that a command loaded, by what the engine saw. */
-async function loadedBy(
-  ...args: string[]
-): Promise<{ stdout: string; loaded: string[]; files: string[] }> {
-  const coverage = join(scratch.directory, `coverage-${args.join("-").replaceAll("/", "-")}`);
+interface Loaded {
+  stdout: string;
+  /** The packages, and the parts of this one. */
+  loaded: string[];
+  /** The files of this one. */
+  files: string[];
+}
+
+function loadedBy(...args: string[]): Promise<Loaded> {
+  return loadedIn(args.join("-").replaceAll("/", "-"), [BIN, ...args]);
+}
+
+/** What a run of Node loaded, by what the engine saw. */
+async function loadedIn(title: string, words: string[]): Promise<Loaded> {
+  const coverage = join(scratch.directory, `coverage-${title}`);
   const env = {
     ...process.env,
     NODE_V8_COVERAGE: coverage,
@@ -29,7 +40,7 @@ async function loadedBy(
     // Without it, the file of the directory lies over the one in the home.
     PLUGBOARD_CONFIG: isProject() ? "" : join(scratch.directory, "servers.json"),
   };
-  const { stdout } = await run(process.execPath, [BIN, ...args], { cwd: scratch.directory, env });
+  const { stdout } = await run(process.execPath, words, { cwd: scratch.directory, env });
   const reports = await Promise.all(
     (await readdir(coverage)).map((name) => readFile(join(coverage, name), "utf8")),
   );
@@ -62,6 +73,13 @@ it("a server that asks for nothing is started and called without the SDK", async
   const sdk = "@modelcontextprotocol/client";
   expect((await loadedBy("call", "echo/echo", "text=hi")).loaded).not.toContain(sdk);
   expect((await loadedBy("call", "watched/echo", "text=hi")).loaded).toContain(sdk);
+});
+
+it("a program that uses the library loads it as a few files", async () => {
+  const words = ["--input-type=module", "--eval", `await import(${JSON.stringify(LIBRARY)})`];
+  const { files } = await loadedIn("library", words);
+  expect(files.filter((file) => file.startsWith("lib/"))).toContain("lib/board.js");
+  expect(files.length).toBeLessThan(5);
 });
 
 it("a call loads the validator only for a tool that has an outputSchema", async () => {
