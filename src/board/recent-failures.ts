@@ -12,6 +12,7 @@ import type { ServerDefinition } from "../model/server-definition.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
 import type { Clock } from "../util/clock.ts";
 import type { Environment } from "../util/environment.ts";
+import { removeFile } from "../util/own-file.ts";
 import { duration } from "../util/text.ts";
 
 const FORMAT = 1;
@@ -61,7 +62,7 @@ export class RecentFailures {
   }
 
   async forget(key: string): Promise<void> {
-    await rm(this.#path(key), { force: true });
+    await removeFile(this.#path(key));
   }
 
   #path(key: string): string {

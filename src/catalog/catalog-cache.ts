@@ -31,6 +31,7 @@ export type Reached = Pick<ServerIdentity, "era" | "isEraDoubtful" | "transport"
 
 export class CatalogCache {
   readonly #directory: string;
+  #names: Promise<string[]> | undefined;
 
   constructor(stateDir: string) {
     this.#directory = join(stateDir, "catalog");
@@ -43,7 +44,13 @@ export class CatalogCache {
 
   /** How the server was reached the last time, from a list that was made for other capabilities. */
   async lastReached(definition: string): Promise<Reached | undefined> {
-    const names = await readdir(this.#directory).catch(() => []);
+    // Servers that are looked up together share one listing.
+    this.#names ??= readdir(this.#directory)
+      .catch(() => [])
+      .finally(() => {
+        this.#names = undefined;
+      });
+    const names = await this.#names;
     const own = names.filter((name) => name.startsWith(definition));
     const entries = await Promise.all(own.map((name) => this.#read(name)));
     const newest = entries.reduce(

@@ -2,10 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { rename, rm } from "node:fs/promises";
 import { jsonOfAnyDepth } from "../util/canonical-json.ts";
-import { makeDirectory } from "../util/make-directory.ts";
+import { createFile } from "../util/own-file.ts";
 import { openRegularFile } from "../util/regular-file.ts";
 
 /** The file's value; `undefined` if it is missing, unreadable, not a regular file, too large or not JSON. */
@@ -41,10 +40,9 @@ export function readJsonFileNow(path: string, maxBytes: number): unknown {
 
 /** A reader sees the old file or the new one, never a part of one. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  await makeDirectory(dirname(path));
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    const file = await open(temporary, "wx", 0o600);
+    const file = await createFile(temporary);
     try {
       await file.writeFile(jsonOfAnyDepth(value));
     } finally {

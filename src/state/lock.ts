@@ -2,12 +2,11 @@
 // looked up. The clock decides only about holders that cannot be looked up, such as those on another machine.
 
 import { randomBytes } from "node:crypto";
-import { lstat, open, rm, utimes } from "node:fs/promises";
-import { dirname } from "node:path";
+import { lstat, rm, utimes } from "node:fs/promises";
 import { PlugboardError } from "../model/errors.ts";
 import { type Clock, pause } from "../util/clock.ts";
 import { hasErrorCode } from "../util/error-code.ts";
-import { makeDirectory } from "../util/make-directory.ts";
+import { createFile, removeFile } from "../util/own-file.ts";
 import { readRegularFile } from "../util/regular-file.ts";
 import { ownerName, ownerState } from "./process-owner.ts";
 
@@ -56,7 +55,6 @@ export async function withLock<Result>(
 /** Returns the function that releases the lock, or undefined if somebody else holds it. */
 export async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
   const token = randomBytes(8).toString("hex");
-  await makeDirectory(dirname(path));
   if (!(await create(path, token))) {
     const isFree = (await isStaleLock(path)) && (await removeStaleLock(path));
     if (!isFree || !(await create(path, token))) return undefined;
@@ -68,12 +66,12 @@ export async function tryLock(path: string): Promise<(() => Promise<void>) | und
   return async () => {
     clearInterval(heartbeat);
     // If another process took this lock for stale, the file is now its own and must stay.
-    if ((await readHolder(path))?.token === token) await rm(path, { force: true });
+    if ((await readHolder(path))?.token === token) await removeFile(path);
   };
 }
 
 async function create(path: string, token: string): Promise<boolean> {
-  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+  const file = await createFile(path).catch((error: unknown) => {
     if (hasErrorCode(error, "EEXIST")) return undefined;
     throw error;
   });

@@ -22,6 +22,9 @@ export class ChangeFiles implements Invalidation {
   readonly #subscriptions = new Set<Subscription>();
   /** What the files were at the last look. */
   readonly #versions = new Map<Topic, string>();
+  /** The last message of each topic, and the one that waits for its end. */
+  readonly #writing = new Map<Topic, Promise<void>>();
+  readonly #waiting = new Map<Topic, Promise<void>>();
   #timer: Timer | undefined;
 
   constructor(stateDir: string, clock: Clock) {
@@ -29,7 +32,21 @@ export class ChangeFiles implements Invalidation {
     this.#clock = clock;
   }
 
-  async publish(topic: Topic): Promise<void> {
+  /** What is published while a message is being written goes out together after it. */
+  publish(topic: Topic): Promise<void> {
+    const waiting = this.#waiting.get(topic);
+    if (waiting !== undefined) return waiting;
+    const next = (this.#writing.get(topic) ?? Promise.resolve()).then(() => {
+      this.#waiting.delete(topic);
+      const writing = this.#write(topic);
+      this.#writing.set(topic, writing);
+      return writing;
+    });
+    this.#waiting.set(topic, next);
+    return next;
+  }
+
+  async #write(topic: Topic): Promise<void> {
     const id = randomBytes(8).toString("hex");
     // It is only a hint.
     await writeJsonFile(this.#file(topic), { id }).catch(() => {});

@@ -23,7 +23,6 @@ import {
 } from "../../model/shared-state.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
-import { makeDirectory } from "../../util/make-directory.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import { readJsonFile, writeJsonFile } from "../json-file.ts";
 import { withLock } from "../lock.ts";
@@ -78,7 +77,6 @@ export class PinFiles implements PinStore {
   async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
     const name = fileName(id);
     const path = join(this.#directory, name);
-    await makeDirectory(this.#directory);
     let isChanged = false;
     const task = async (): Promise<ServerPins | undefined> => {
       const stored = await this.#readStored(name, id);
