@@ -1,7 +1,7 @@
 // Holds one server's tokens: loads them, renews them once for all callers and processes, and asks a person to sign
 // in when nothing else helps.
 
-import { computeScopeUnion, type OAuthTokens } from "@modelcontextprotocol/client";
+import type { OAuthTokens } from "@modelcontextprotocol/client";
 import {
   type Authorizer,
   type Challenge,
@@ -13,13 +13,12 @@ import {
 import { PlugboardError } from "../model/errors.ts";
 import type { Logger } from "../model/logger.ts";
 import { parseChallenge, type ParsedChallenge } from "./challenge.ts";
-import { knownClient, type OAuthClient } from "./client.ts";
-import { discover } from "./discover.ts";
-import { clientCredentials, type NotRenewable, refresh, revoke, toGrant } from "./grants.ts";
-import { signInError } from "./sign-in-error.ts";
-import { covers, scopeFor } from "./scope.ts";
-import { signIn, type SignInOptions } from "./sign-in.ts";
+import type { OAuthClient } from "./client.ts";
+import type { NotRenewable } from "./grants.ts";
+import type { SignInOptions } from "./sign-in.ts";
 import { type Discovery, type Grant, grantKey, keyOf } from "./store.ts";
+
+const loadFlows = () => import("./flows.ts");
 
 /** A token this close to its expiry would expire before it arrives. */
 const SLACK_MS = 10_000;
@@ -106,6 +105,7 @@ export class ServerAuthorizer implements Authorizer {
     if (this.#options.settings.grant === "client_credentials") {
       await this.#useCredentials(discovery, parsed?.scope);
     } else {
+      const { computeScopeUnion } = await loadFlows();
       const wanted = computeScopeUnion(parsed?.scope, known?.wantedScope);
       await this.#askPerson(discovery, wanted, this.#grant?.scope, 401, request);
     }
@@ -120,6 +120,7 @@ export class ServerAuthorizer implements Authorizer {
     this.#grant = undefined;
     if (discovery === undefined || grant === undefined) return "none";
     this.#signedOut = true;
+    const { revoke } = await loadFlows();
     const client = await this.#client(discovery);
     const isRevoked =
       client !== undefined &&
@@ -150,6 +151,7 @@ export class ServerAuthorizer implements Authorizer {
     if (this.#options.settings.grant === "client_credentials") {
       return this.#useCredentials(discovery, challenge.scope);
     }
+    const { covers } = await loadFlows();
     const { insufficientScope, scope } = challenge;
     const granted = this.#grant?.scope;
     if (insufficientScope) {
@@ -176,6 +178,7 @@ export class ServerAuthorizer implements Authorizer {
   async #discover(challenge: ParsedChallenge | undefined): Promise<Discovery> {
     const { server, serverUrl, fetch, settings, store } = this.#options;
     const issuer = settings.issuer;
+    const { discover } = await loadFlows();
     const discovery = await discover({ server, serverUrl, challenge, fetch, issuer });
     if (discovery.issuer !== this.#discovery?.issuer) {
       // Tokens and clients belong to the issuer that gave them.
@@ -195,6 +198,7 @@ export class ServerAuthorizer implements Authorizer {
   ): Promise<boolean> {
     const { store, fetch, server } = this.#options;
     const key = this.#grantKey(discovery);
+    const { refresh, signInError, toGrant } = await loadFlows();
     return store.withLease(key, async () => {
       if (await this.#adopt(discovery, used)) return true;
       const refreshToken = this.#grant?.tokens.refresh_token;
@@ -235,12 +239,14 @@ export class ServerAuthorizer implements Authorizer {
     const stored = await this.#options.store.read("grant", this.#grantKey(discovery));
     if (stored === undefined) return false;
     this.#grant = stored;
+    const { covers } = await loadFlows();
     const isNew = stored.tokens.access_token !== used && !this.#isExpired(stored);
     return isNew && covers(stored.scope, scope);
   }
 
   async #useCredentials(discovery: Discovery, wanted: string | undefined): Promise<void> {
     const { settings, server, fetch } = this.#options;
+    const { clientCredentials, scopeFor, signInError, toGrant } = await loadFlows();
     const client = await this.#client(discovery);
     if (client === undefined) {
       throw signInError(server, "client credentials need oauth.clientId and a secret or a key");
@@ -267,6 +273,7 @@ export class ServerAuthorizer implements Authorizer {
   ): Promise<void> {
     const { settings, store } = this.#options;
     const { onAuthorization = this.#options.onAuthorization } = request;
+    const { computeScopeUnion, scopeFor, signIn, toGrant } = await loadFlows();
     const scope = scopeFor({ settings, discovery, wanted, granted });
     if (onAuthorization === undefined || this.#signedOut) {
       const known = await store.read("server", this.#serverKey);
@@ -291,12 +298,14 @@ export class ServerAuthorizer implements Authorizer {
     await this.#options.store.write("grant", this.#grantKey(discovery), grant);
   }
 
-  #client(discovery: Discovery): Promise<OAuthClient | undefined> {
+  async #client(discovery: Discovery): Promise<OAuthClient | undefined> {
+    const { knownClient } = await loadFlows();
     return knownClient({ ...this.#options, discovery });
   }
 
   /** The client with its secret as it is now, if that is another one: the authorization server refuses `used`. */
   async #otherClient(discovery: Discovery, used: OAuthClient): Promise<OAuthClient | undefined> {
+    const { knownClient } = await loadFlows();
     const latest = await knownClient({ ...this.#options, discovery }, true);
     const isOther = latest?.information.client_secret !== used.information.client_secret;
     return isOther ? latest : undefined;
