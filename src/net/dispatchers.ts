@@ -1,10 +1,11 @@
-// The connections of one guarded fetch. Only this file knows the HTTP client.
+// The connections of one guarded fetch. Only this file uses the HTTP client.
 
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
+import type { Dispatcher } from "undici";
 import { PlugboardError } from "../model/errors.ts";
 import { guardedLookup, type Resolve } from "./lookup.ts";
+import { Agent, ProxyAgent } from "./http-client.ts";
 import type { AddressRules } from "./policy.ts";
 import { proxyFor } from "./proxy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
@@ -82,8 +83,9 @@ export function openDispatchers(
   return {
     // Async, so that an error thrown by the client becomes a rejection.
     async send(url, { method, headers, body, signal, identify }) {
-      return request(url, {
-        dispatcher: dispatcherFor(url, identify),
+      return dispatcherFor(url, identify).request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
         method,
         // A copy, because the client adds headers for a proxy.
         headers: { ...headers },
