@@ -15,6 +15,7 @@ import { findRuntimes } from "./lib/runtimes.mjs";
 import { summarise } from "./lib/summary.mjs";
 import {
   callTable,
+  coldStartTable,
   commandTable,
   contenderTable,
   secretsTable,
@@ -22,6 +23,7 @@ import {
 } from "./lib/tables.mjs";
 import { judge } from "./lib/verdicts.mjs";
 import { measureAdHocCall } from "./measure/ad-hoc.mjs";
+import { measureColdStart } from "./measure/cold-start.mjs";
 import { measureCommandLine } from "./measure/command-line.mjs";
 import { measureSecrets } from "./measure/secrets.mjs";
 import { measureWarmCall } from "./measure/warm.mjs";
@@ -29,6 +31,7 @@ import { sized } from "./scenarios.mjs";
 
 const COMMANDS = {
   "command-line": { measure: measureCommandLine, table: commandTable },
+  "cold-start": { measure: measureColdStart, table: coldStartTable },
   secrets: { measure: measureSecrets, table: secretsTable },
   "warm-call": { measure: measureWarmCall, table: callTable },
   "ad-hoc-call": { measure: measureAdHocCall, table: callTable },

@@ -116,6 +116,26 @@ export const scenarios = [
     quick: { rounds: 5 },
   },
   {
+    name: "cold",
+    title: "the first 46 servers of a process, on stdio, that start in no time",
+    command: "cold-start",
+    servers: 46,
+    // The first is the limit.
+    contenders: ["hand-written", "plugboard", "sdk-v2"],
+    rounds: 15,
+    timeLimit: 60,
+    quick: { rounds: 5 },
+  },
+  {
+    name: "remote",
+    title: "the first remote server of a process",
+    command: "cold-start",
+    contenders: ["sdk-v2", "plugboard"],
+    rounds: 15,
+    timeLimit: 60,
+    quick: { rounds: 5 },
+  },
+  {
     name: "secrets",
     title: "10 servers with 10 references each, from a provider that takes a second",
     command: "secrets",

@@ -66,6 +66,22 @@ export function callTable({ figures, failure }) {
   ]);
 }
 
+export function coldStartTable({ figures, failure }) {
+  if (figures === undefined) return `  failed: ${shorten(failure)}\n`;
+  const { limit, best } = figures;
+  return layOut([
+    ["", "load CPU ms", "start CPU ms", "start to limit", "both to limit", "start ms"],
+    ...Object.entries(best).map(([name, { load, start, whole, ms }]) => [
+      name,
+      load.toFixed(0),
+      start.toFixed(0),
+      times(start / best[limit].start),
+      times(whole / best[limit].whole),
+      ms.toFixed(0),
+    ]),
+  ]);
+}
+
 export function secretsTable({ figures, failure }) {
   if (figures === undefined) return `  failed: ${shorten(failure)}\n`;
   const row = (title, { all, slowest, rest }) => [

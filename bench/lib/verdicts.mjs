@@ -64,6 +64,19 @@ const RULES = [
     holds: (ratio) => ratio <= 2,
   },
   {
+    scenario: "cold",
+    claim: "46 servers cost at most 5 x the CPU of a hand-written start",
+    value: ({ figures }) => figures?.ratio,
+    holds: (ratio) => ratio <= 5,
+  },
+  {
+    scenario: "remote",
+    claim:
+      "the first remote server costs at most 1.2 x the CPU that it costs with the SDK, loading included",
+    value: ({ figures }) => figures?.whole,
+    holds: (ratio) => ratio <= 1.2,
+  },
+  {
     scenario: "secrets",
     claim:
       "10 servers with 10 references each are ready in at most 1.2 x the slowest request's time",
