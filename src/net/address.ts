@@ -1,7 +1,8 @@
 // Classifies IP addresses: on the internet, this machine, a private network, or no machine at all.
 
 import { isIP } from "node:net";
-import ipaddr from "ipaddr.js";
+import type { IPv4, IPv6 } from "ipaddr.js";
+import { ipaddr } from "./ipaddr.ts";
 
 export interface AddressClass {
   /** An `unusable` address belongs to no single machine, so no setting can allow it. */
@@ -10,7 +11,7 @@ export interface AddressClass {
   label: string;
 }
 
-export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type Address = IPv4 | IPv6;
 
 /** Clouds hand out credentials at these addresses. Some are in public ranges, so the range does not reveal them. */
 const METADATA = new Set([
@@ -47,8 +48,8 @@ const GLOBAL_UNICAST = rangeOf("2000::/3");
 const NAT64 = rangeOf("64:ff9b::/96");
 
 /** Read with the first address: a program on this machine has none, and must not wait for it. */
-function rangeOf(text: string): () => [ipaddr.IPv6, number] {
-  let parsed: [ipaddr.IPv6, number] | undefined;
+function rangeOf(text: string): () => [IPv6, number] {
+  let parsed: [IPv6, number] | undefined;
   return () => (parsed ??= ipaddr.IPv6.parseCIDR(text));
 }
 
@@ -86,17 +87,17 @@ export function classifyAddress(address: Address): AddressClass {
 const PUBLIC: AddressClass = { kind: "public", label: "a public address" };
 
 /** 6to4, Teredo and the like embed an IPv4 address that leads anywhere, so they count as reserved. */
-function classifyIPv6(address: ipaddr.IPv6, range: string): AddressClass {
+function classifyIPv6(address: IPv6, range: string): AddressClass {
   return range === "unicast" && address.match(GLOBAL_UNICAST()) ? PUBLIC : RESERVED;
 }
 
 /** A network without IPv4 reaches public servers through NAT64, so the embedded IPv4 address decides. */
-function classifyTranslated(address: ipaddr.IPv6): AddressClass {
+function classifyTranslated(address: IPv6): AddressClass {
   const inner = classifyAddress(new ipaddr.IPv4(address.toByteArray().slice(12)));
   // The translator's loopback address is not this machine.
   return inner.kind === "loopback" ? RESERVED : inner;
 }
 
-function isIPv4(address: Address): address is ipaddr.IPv4 {
+function isIPv4(address: Address): address is IPv4 {
   return address.kind() === "ipv4";
 }
