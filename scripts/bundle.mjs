@@ -7,8 +7,8 @@ import { rolldown } from "rolldown";
 
 /**
  * What the first module needs, and what both a call and completion need; what completes a word; the small program of a
- * session; what runs until a call to a running gateway is sent; what most other commands need. Each becomes one file, with
- * what it imports.
+ * session; what runs until a call to a running gateway is sent; what reads all other command lines; what most other
+ * commands need; the list of tools. Each becomes one file, with what it imports.
  */
 const COMMAND_GROUPS = {
   first: [
@@ -22,8 +22,18 @@ const COMMAND_GROUPS = {
   completion: ["faces/cli/completion/complete.js"],
   attached: ["faces/cli/serve/attached.js"],
   start: ["faces/cli/main.js", "faces/cli/call/call.js"],
-  board: ["faces/cli/open.js", "board/core.js", "server/connect.js", "board/call-stages.js"],
+  parser: ["faces/cli/command-line.js"],
+  board: [
+    "faces/cli/open.js",
+    "board/core.js",
+    "server/connect.js",
+    "process/reap-orphans.js",
+    "board/call-stages.js",
+  ],
+  tools: ["faces/cli/tools/tools.js"],
 };
+/** Those that are done before a board would have been loaded. */
+const QUICK = new Set(["first", "completion", "attached", "start"]);
 
 /** What every board needs to start its servers and to call them. */
 const LIBRARY_GROUPS = {
@@ -35,7 +45,7 @@ const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\
 /** `dist` is what tsc has written. Replaces `bin.js` in it. */
 export async function bundleCommand(dist) {
   const groups = groupsOf(COMMAND_GROUPS, dist);
-  const quick = groups.filter(({ name }) => name !== "board");
+  const quick = groups.filter(({ name }) => QUICK.has(name));
   await bundle({ dist, entries: ["bin.js"], folder: "cli", groups, quick });
 }
 
