@@ -8,7 +8,7 @@ import { rolldown } from "rolldown";
 /**
  * What the first module needs, and what both a call and completion need; what completes a word; the small program of a
  * session; what runs until a call to a running gateway is sent; what reads all other command lines; what most other
- * commands need; the list of tools. Each becomes one file, with what it imports.
+ * commands need; what starts servers and calls them; the list of tools. Each becomes one file, with what it imports.
  */
 const COMMAND_GROUPS = {
   first: [
@@ -23,13 +23,8 @@ const COMMAND_GROUPS = {
   attached: ["faces/cli/serve/attached.js"],
   start: ["faces/cli/main.js", "faces/cli/call/call.js"],
   parser: ["faces/cli/command-line.js"],
-  board: [
-    "faces/cli/open.js",
-    "board/core.js",
-    "server/connect.js",
-    "process/reap-orphans.js",
-    "board/call-stages.js",
-  ],
+  board: ["faces/cli/open.js", "board/core.js", "process/reap-orphans.js"],
+  server: ["server/connect.js", "board/call-stages.js"],
   tools: ["faces/cli/tools/tools.js"],
 };
 /** Those that are done before a board would have been loaded. */
