@@ -100,7 +100,8 @@ export function useScratch(): Scratch {
     };
   });
   afterEach(() => {
-    rmSync(directory, { recursive: true, force: true });
+    // A process that has just ended may still write its coverage.
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
     expectNoProcesses();
   });
   const scratch: Scratch = {
