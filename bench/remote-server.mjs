@@ -12,8 +12,12 @@ const RESULTS = {
   ping: {},
 };
 
-const server = createServer(async (request, response) => {
-  if (request.method !== "POST") return response.writeHead(405).end();
+const server = createServer((request, response) => {
+  if (request.method === "POST") void answer(request, response);
+  else response.writeHead(405).end();
+});
+
+async function answer(request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
@@ -22,6 +26,7 @@ const server = createServer(async (request, response) => {
   const outcome = result ? { result } : { error: { code: -32601, message: "Method not found" } };
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
-});
+}
+
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}/mcp`));
 process.stdin.resume().once("end", () => process.exit());

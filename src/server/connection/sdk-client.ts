@@ -1,6 +1,6 @@
 // Where the MCP SDK is used: on top of a transport whose handshake is done. It passes on the server's
-// requests and notifications. It is loaded with the first of them: most servers never send any, and the SDK costs more
-// than everything else that a start needs.
+// requests and notifications. It is loaded with the first request: most servers never send any, and the SDK costs more
+// than everything else that a start needs. Until then, simple reports are passed on here.
 
 import type { Client, JSONRPCMessage, ServerCapabilities } from "@modelcontextprotocol/client";
 import { type ErrorCode, PlugboardError, toPlugboardError } from "../../model/errors.ts";
@@ -48,6 +48,7 @@ export class SdkClient implements Pick<
     this.#options = options;
     const { transport, router } = options;
     transport.onmessage = (message) => {
+      if (this.#hear(message)) return;
       this.#early.push(message);
       this.#attach().catch(() => {});
     };
@@ -72,8 +73,33 @@ export class SdkClient implements Pick<
     return (await this.#attach()).listen(...args);
   }
 
-  async sendRootsListChanged(): Promise<void> {
-    await (await this.#attach()).sendRootsListChanged();
+  /** Without the SDK, so that no call overtakes it. */
+  sendRootsListChanged(): Promise<void> {
+    return this.#options.transport.send({
+      jsonrpc: "2.0",
+      method: "notifications/roots/list_changed",
+    });
+  }
+
+  /** Takes reports at once, so that none comes after the result of the call that it belongs to. */
+  #hear(message: JSONRPCMessage): boolean {
+    const { router, onToolsChanged, onContentChange } = this.#options;
+    switch ("method" in message && !("id" in message) && message.method) {
+      case "notifications/message":
+        router.log.write("params" in message ? message.params : undefined);
+        return true;
+      case "notifications/tools/list_changed":
+        onToolsChanged();
+        return true;
+      case "notifications/resources/list_changed":
+        onContentChange({ kind: "resources" });
+        return true;
+      case "notifications/prompts/list_changed":
+        onContentChange({ kind: "prompts" });
+        return true;
+      default:
+        return false;
+    }
   }
 
   /** Rejects with a PlugboardError. */

@@ -66,6 +66,16 @@ describe("the SDK", () => {
     expect([errors, failures]).toEqual([[], []]);
   });
 
+  it("is not waited for by a report, nor by a report of the host's", async () => {
+    const { answer, stdin, changes, client } = open();
+    await answer(CHANGED);
+    expect(changes()).toBe(1);
+    const sent = client.sendRootsListChanged();
+    await answer();
+    expect(stdin.messages()).toMatchObject([{ method: "notifications/roots/list_changed" }]);
+    await sent;
+  });
+
   it("sends nothing of its own to a server that is silent", async () => {
     const { answer, stdin } = open();
     await attached(answer);
