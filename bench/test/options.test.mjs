@@ -10,7 +10,7 @@ describe("options", () => {
     assert.equal(options.node, "both");
     assert.equal(options.quick, false);
     assert.equal(options.pin, true);
-    assert.equal(options.scenarios.length, 13);
+    assert.equal(options.scenarios.length, 15);
     assert.equal(options.contenders.length, 14);
   });
 
