@@ -100,8 +100,7 @@ export function useScratch(): Scratch {
     };
   });
   afterEach(() => {
-    // A process that has just ended may still write its coverage.
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(directory, { recursive: true, force: true });
     expectNoProcesses();
   });
   const scratch: Scratch = {
