@@ -27,6 +27,9 @@ export interface AttachOptions {
   onFailed: (error: PlugboardError) => void;
 }
 
+/** More than a server asks in the time that loading takes. */
+const MOST_EARLY = 1000;
+
 const loadSdk = (): Promise<Sdk> => import("@modelcontextprotocol/client");
 
 /** Never rejects: whoever needs it later gets the failure. */
@@ -49,7 +52,8 @@ export class SdkClient implements Pick<
     const { transport, router } = options;
     transport.onmessage = (message) => {
       if (this.#hear(message)) return;
-      this.#early.push(message);
+      // A server that floods meanwhile must not fill the memory.
+      if (this.#early.length < MOST_EARLY) this.#early.push(message);
       this.#attach().catch(() => {});
     };
     transport.onerror = options.onError;

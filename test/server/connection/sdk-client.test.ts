@@ -55,6 +55,14 @@ async function attached(answer: (...messages: unknown[]) => Promise<void>): Prom
 }
 
 describe("the SDK", () => {
+  it("answers a thousand requests of a server that floods it while it is loaded, and forgets the rest", async () => {
+    const { answer, stdin } = open();
+    await answer(...Array.from({ length: 1500 }, (_, id) => ping(id + 1)));
+    await attached(answer);
+    const ids = stdin.messages().map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+  });
+
   it("answers what the server sent before it was loaded, in order and once", async () => {
     const { answer, stdin, changes, errors, failures } = open();
     await answer(ping(1), CHANGED);
