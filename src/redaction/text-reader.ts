@@ -178,8 +178,47 @@ export function unfinishedCode(text: string): number {
   return at === -1 ? text.length : from + at;
 }
 
-export class TextReader {
+/** Reads a text character by character, as UTF-16 units. */
+export interface UnitReader {
   /** Where the character that was read last stands in the text. */
+  readonly start: number;
+  readonly end: number;
+  /** Goes on from this place. */
+  moveTo(at: number): void;
+  /** The next character, or END. */
+  next(): number;
+  /** So many characters from this place on, or fewer at the end. */
+  read(from: number, count: number): string;
+}
+
+/** Reads what is written. */
+export class WrittenReader implements UnitReader {
+  start = 0;
+  end = 0;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  moveTo(at: number): void {
+    this.end = at;
+  }
+
+  next(): number {
+    if (this.end >= this.#text.length) return END;
+    this.start = this.end;
+    this.end += 1;
+    return this.#text.charCodeAt(this.start);
+  }
+
+  read(from: number, count: number): string {
+    return this.#text.slice(from, from + count);
+  }
+}
+
+/** Reads what is seen. */
+export class TextReader implements UnitReader {
   start = 0;
   end = 0;
   readonly #text: string;
@@ -196,13 +235,22 @@ export class TextReader {
     this.#isLiteral = isLiteral;
   }
 
-  /** Goes on from this place. */
   moveTo(at: number): void {
     this.end = at;
     this.#low = 0;
   }
 
-  /** The next character that is seen, as a UTF-16 unit, or END. */
+  read(from: number, count: number): string {
+    this.moveTo(from);
+    let found = "";
+    while (found.length < count) {
+      const unit = this.next();
+      if (unit === END) break;
+      found += String.fromCharCode(unit);
+    }
+    return found;
+  }
+
   next(): number {
     if (this.#low !== 0) {
       const low = this.#low;
