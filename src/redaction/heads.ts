@@ -5,64 +5,74 @@
 import { Automaton } from "./automaton.ts";
 
 const LONGEST_HEAD = 16;
+const SHORTEST_BLOCK = 3;
 /** A block of the text is looked up every so many characters, at most. */
 const LONGEST_STRIDE = 64;
 const FEWEST_BITS = 1 << 12;
 /** A table of a megabyte still fits into the cache of most processors. */
 const MOST_BITS = 1 << 23;
-/** One bit in so many is set, so that most blocks of another text are not found. */
-const BITS_PER_BLOCK = 16;
-const BITS_PER_HEAD = 64;
+/** With so many, hardly any other hash is found. */
+const BITS_PER_HASH = 32;
 
 /** The words with the same head. */
 export class Group {
-  readonly #words: string[] = [];
+  readonly words: string[] = [];
   #automaton: Automaton | undefined;
-
-  add(word: string): void {
-    this.#words.push(word);
-  }
 
   /** Made when the head is first found: most are never in a text, and to make the automata of all takes long. */
   get automaton(): Automaton {
-    return (this.#automaton ??= new Automaton(this.#words));
+    return (this.#automaton ??= new Automaton(this.words));
   }
 }
 
 export class Heads {
   readonly length: number;
-  /** A head that is split in two has a block of so many characters on one side. */
+  /** So many characters are looked up together. */
   readonly block: number;
   readonly #stride: number;
   readonly #groups = new Map<string, Group>();
   /** The blocks at the beginning of each word: one of them is looked up wherever a word stands. */
   readonly #blocks: HashSet;
   readonly #heads: HashSet;
+  /** What the first character of a head counts in its hash. */
+  readonly #power: number;
   #automaton: Automaton | undefined;
 
   /** No word is shorter than `shortest`. */
   constructor(words: readonly string[], shortest: number) {
     this.length = Math.min(shortest, LONGEST_HEAD);
-    this.block = Math.ceil(this.length / 2);
-    for (const word of words) {
-      const head = word.slice(0, this.length);
-      const group = this.#groups.get(head) ?? new Group();
-      group.add(word);
-      this.#groups.set(head, group);
-    }
-    this.#heads = new HashSet(this.#groups.size * BITS_PER_HEAD);
+    for (const word of words) this.#groupFor(word).words.push(word);
+    this.block = blockFor(this.#groups.size, this.length);
+    this.#power = hashOf("\u0001".padEnd(this.length, "\0"), 0, this.length);
+    this.#heads = new HashSet(this.#groups.size);
     for (const head of this.#groups.keys()) this.#heads.add(hashOf(head, 0, this.length));
 
-    const rare = Math.floor(MOST_BITS / BITS_PER_BLOCK / this.#groups.size);
-    const longest = Math.min(shortest - this.block + 1, LONGEST_STRIDE, rare);
-    this.#stride = Math.max(longest, this.length - this.block + 1);
-    this.#blocks = new HashSet(this.#groups.size * this.#stride * BITS_PER_BLOCK);
+    this.#stride = this.#bestStride(shortest);
+    this.#blocks = new HashSet(this.#groups.size * this.#stride);
+    for (const group of this.#groups.values()) this.#addBlocks(group);
+  }
+
+  #groupFor(word: string): Group {
+    const head = word.slice(0, this.length);
+    const known = this.#groups.get(head);
+    if (known !== undefined) return known;
+    const group = new Group();
+    this.#groups.set(head, group);
+    return group;
+  }
+
+  #addBlocks({ words }: Group): void {
+    let last = "";
     for (const word of words) {
+      const beginning = word.slice(0, this.#stride + this.block - 1);
+      // Many forms of a secret differ only at their end.
+      if (beginning === last) continue;
+      last = beginning;
       for (let at = 0; at < this.#stride; at += 1) this.#blocks.add(hashOf(word, at, this.block));
     }
   }
 
-  /** The places in the text where a word may begin. Few of them are wrong. */
+  /** The places in the text where a head stands. */
   placesIn(text: string): number[] {
     const { length, block } = this;
     const stride = this.#stride;
@@ -70,11 +80,31 @@ export class Heads {
     const places: number[] = [];
     for (let at = stride - 1; at <= last; at += stride) {
       if (!this.#blocks.has(hashOf(text, at, block))) continue;
-      for (let start = at - stride + 1; start <= at; start += 1) {
-        if (this.#heads.has(hashOf(text, start, length))) places.push(start);
+      let start = at - stride + 1;
+      let hash = hashOf(text, start, length);
+      for (; start <= at; start += 1) {
+        if (this.#heads.has(hash) && this.#groups.has(text.slice(start, start + length))) {
+          places.push(start);
+        }
+        hash = this.roll(hash, text.charCodeAt(start), text.charCodeAt(start + length));
       }
     }
     return places;
+  }
+
+  /**
+   * The longer it is, the fewer blocks of a text are looked up, and the more of them are found that are not at the
+   * beginning of a word. Then two characters are read for each place where one might begin.
+   */
+  #bestStride(shortest: number): number {
+    const best = Math.sqrt((this.block * MOST_BITS) / (8 * this.#groups.size));
+    const longest = Math.min(Math.floor(best), shortest - this.block + 1, LONGEST_STRIDE);
+    return Math.max(longest, this.length - this.block + 1);
+  }
+
+  /** The hash of the characters after the oldest one, and of the newest. */
+  roll(hash: number, oldest: number, newest: number): number {
+    return hashWith(hash - Math.imul(oldest, this.#power), newest);
   }
 
   /** The words that begin with these characters, as many as a head has. */
@@ -98,39 +128,54 @@ export class Heads {
   }
 }
 
-/** A set of hashes that may also have others: each is one bit. */
+/**
+ * The more heads there are, the more characters have to be looked at together, or every text would have some block of
+ * theirs. A head that is split in two has a whole block on one side.
+ */
+function blockFor(heads: number, length: number): number {
+  // In hexadecimal text, a character is four bits.
+  const enough = Math.ceil(Math.log2(64 * heads) / 4);
+  return Math.min(Math.max(enough, SHORTEST_BLOCK), Math.ceil(length / 2));
+}
+
+/** A set of hashes that may seem to have others too: a Bloom filter that looks at one word of its memory. */
 class HashSet {
-  readonly #bits: Uint8Array;
+  readonly #words: Int32Array;
   readonly #unused: number;
 
-  constructor(atLeast: number) {
+  constructor(size: number) {
     let bits = FEWEST_BITS;
-    while (bits < atLeast && bits < MOST_BITS) bits *= 2;
-    this.#bits = new Uint8Array(bits / 8);
-    this.#unused = Math.clz32(bits) + 1;
+    while (bits < size * BITS_PER_HASH && bits < MOST_BITS) bits *= 2;
+    this.#words = new Int32Array(bits / 32);
+    this.#unused = Math.clz32(bits / 32) + 1;
   }
 
   add(hash: number): void {
-    const bit = this.#bitOf(hash);
-    this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] ?? 0) | (1 << (bit & 7));
+    const index = this.#indexOf(hash);
+    this.#words[index] = (this.#words[index] ?? 0) | threeBits(hash);
   }
 
   has(hash: number): boolean {
-    const bit = this.#bitOf(hash);
-    return ((this.#bits[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0;
+    const bits = threeBits(hash);
+    return ((this.#words[this.#indexOf(hash)] ?? 0) & bits) === bits;
   }
 
   /** The golden ratio spreads a hash over all bits, as in Knuth's multiplicative hashing. */
-  #bitOf(hash: number): number {
+  #indexOf(hash: number): number {
     return Math.imul(hash, 0x9e3779b1) >>> this.#unused;
   }
+}
+
+function threeBits(hash: number): number {
+  const mixed = Math.imul(hash, 0x85ebca6b) >>> 17;
+  return (1 << (mixed & 31)) | (1 << ((mixed >>> 5) & 31)) | (1 << (mixed >>> 10));
 }
 
 export const NO_HASH = 0;
 
 /** The hash of the characters so far and one more. */
 export function hashWith(hash: number, unit: number): number {
-  return Math.imul(hash, 0x01000193) ^ unit;
+  return (Math.imul(hash, 0x5bd1e995) + unit) | 0;
 }
 
 export function hashOf(text: string, from: number, length: number): number {

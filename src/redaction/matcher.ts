@@ -2,12 +2,13 @@
 // such a place, an automaton of the few words that begin so reads on, which keeps it linear for every text. Words that only
 // a reader sees, because they are encoded or have something invisible inside, are read in the same way, by a reader.
 
-import { type Group, hashWith, Heads, NO_HASH } from "./heads.ts";
+import { type Group, Heads, NO_HASH } from "./heads.ts";
 import { HiddenPlaces } from "./hidden-places.ts";
 import {
   codeAfter,
   END,
   hasEscapes,
+  isAsWritten,
   TextReader,
   type UnitReader,
   unfinishedCode,
@@ -22,8 +23,8 @@ const CUT_UNIT = CUT.charCodeAt(0);
 /** Where a text was cut inside a word, fewer of its characters than this reveal nothing. */
 export const SHORTEST_PREFIX = 4;
 
-/** A character that is seen may be written as two, as a quote in JSON, or as some more. */
-const WRITTEN_PER_SEEN = 4;
+/** A character that is seen may be written as two, as a quote in JSON. */
+const WRITTEN_PER_SEEN = 2;
 
 /** The beginning of a word at the end of a text: where it stands, and how many characters a reader sees of it. */
 interface Opening {
@@ -86,8 +87,14 @@ export class SecretMatcher {
   }
 
   /** What a reader sees of the words. They may begin as written, or where something is hidden. */
-  #collectSeen(text: string, written: readonly number[], isLiteral: boolean, found: number[]): void {
+  #collectSeen(
+    text: string,
+    written: readonly number[],
+    isLiteral: boolean,
+    found: number[],
+  ): void {
     const hidden = this.#hiddenHeads(text, isLiteral);
+    if (hidden.length === 0 && (written.length === 0 || isAsWritten(text))) return;
     const starts = hidden.length === 0 ? written : ascending([...written, ...hidden]);
     this.#collect(starts, new TextReader(text, isLiteral), found);
   }
@@ -152,25 +159,25 @@ export class SecretMatcher {
     const reader = new TextReader(text, isLiteral);
     const found: number[] = [];
     let count = 0;
+    let hash = NO_HASH;
     for (let at = first; at < text.length;) {
       const from = at - WRITTEN_PER_SEEN * length;
       if (from > reader.end) {
         reader.moveTo(from);
         count = 0;
+        hash = NO_HASH;
       }
       for (let after = 0; after < length;) {
         const unit = reader.next();
         if (unit === END) return found;
+        const oldest = count < length ? 0 : (units[(count - length) & mask] ?? 0);
+        hash = heads.roll(hash, oldest, unit);
         units[count & mask] = unit;
         places[count & mask] = reader.start;
         count += 1;
         if (reader.start >= at) after += 1;
-        if (count < length) continue;
-        let hash = NO_HASH;
-        for (let each = count - length; each < count; each += 1) {
-          hash = hashWith(hash, units[each & mask] ?? 0);
-        }
-        if (heads.mayBeHead(hash)) found.push(places[(count - length) & mask] ?? 0);
+        if (count < length || !heads.mayBeHead(hash)) continue;
+        found.push(places[(count - length) & mask] ?? 0);
       }
       // A head that is not read to its end begins after the first of the last characters.
       at = hidden.next(Math.max(at + 1, places[(count - length + 1) & mask] ?? 0));
@@ -217,12 +224,12 @@ export class SecretMatcher {
   #hiddenOpening(text: string): Opening {
     const from = Math.max(0, text.length - 8 * this.#longest);
     const end = unfinishedCode(text);
-    const isAsWritten =
+    const isTheSame =
       end === text.length &&
       codeAfter(text, from) === text.length &&
       text.indexOf("\n", from) === -1 &&
       text.indexOf("\\n", from) === -1;
-    if (isAsWritten) return { start: end, length: 0 };
+    if (isTheSame) return { start: end, length: 0 };
     return this.#opening(new TextReader(text.slice(0, end)), from, end);
   }
 

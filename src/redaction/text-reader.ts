@@ -167,6 +167,11 @@ export function isPlain(text: string): boolean {
   return !CONTROLS.some((each) => text.includes(each)) && !text.includes("\r");
 }
 
+/** Whether the text is certainly seen as it is written, at the ends of lines too. */
+export function isAsWritten(text: string): boolean {
+  return isPlain(text) && !text.includes("\n") && !text.includes("\\n");
+}
+
 export function hasEscapes(text: string): boolean {
   return text.includes("\u001b") || text.includes("\u009b");
 }
@@ -242,13 +247,12 @@ export class TextReader implements UnitReader {
 
   read(from: number, count: number): string {
     this.moveTo(from);
-    let found = "";
-    while (found.length < count) {
-      const unit = this.next();
+    const units: number[] = [];
+    for (let unit = 0; units.length < count; units.push(unit)) {
+      unit = this.next();
       if (unit === END) break;
-      found += String.fromCharCode(unit);
     }
-    return found;
+    return String.fromCharCode(...units);
   }
 
   next(): number {

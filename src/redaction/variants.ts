@@ -3,13 +3,25 @@
 const SHORTEST_LINE = 16;
 
 /** The characters that each encoder keeps: encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI. */
-const URL_ENCODINGS: readonly { kept: RegExp; space: string }[] = [
+const URL_ENCODERS: readonly (readonly string[])[] = [
   { kept: /[A-Za-z0-9\-_.!~*'()]/, space: "%20" },
   { kept: /[A-Za-z0-9\-_.*]/, space: "+" },
   { kept: /[A-Za-z0-9\-_.~]/, space: "%20" },
   { kept: /[A-Za-z0-9\-_.~/]/, space: "%20" },
   { kept: /[A-Za-z0-9\-_.!~*'();,/?:@&=+$#]/, space: "%20" },
-];
+].flatMap(({ kept, space }) => {
+  const lower = (byte: number): string => byte.toString(16).padStart(2, "0");
+  const encoder = (hex: (byte: number) => string): string[] =>
+    Array.from({ length: 256 }, (_, byte) => {
+      const character = String.fromCharCode(byte);
+      if (character === " ") return space;
+      return kept.test(character) ? character : `%${hex(byte)}`;
+    });
+  return [encoder(lower), encoder((byte) => lower(byte).toUpperCase())];
+});
+
+/** Every encoder for URLs and JSON leaves such a text as it is. */
+const KEPT_BY_ALL = /^[A-Za-z0-9\-_.]*$/;
 
 /** The secret itself comes first. Of a secret with several lines, each longer line counts as well. */
 export function variantsOf(secret: string): Set<string> {
@@ -17,8 +29,10 @@ export function variantsOf(secret: string): Set<string> {
   for (const text of [secret, ...longLines(secret)]) {
     const bytes = Buffer.from(text, "utf8");
     found.add(text);
-    for (const each of jsonForms(text)) found.add(each);
-    for (const each of urlForms(bytes)) found.add(each);
+    if (!KEPT_BY_ALL.test(text)) {
+      for (const each of jsonForms(text)) found.add(each);
+      for (const encoder of URL_ENCODERS) found.add(encoded(bytes, encoder));
+    }
     for (const each of base64Forms(bytes)) found.add(each);
     const hex = bytes.toString("hex");
     found.add(hex).add(hex.toUpperCase());
@@ -37,7 +51,7 @@ function longLines(secret: string): string[] {
 
 /** Escaped once, and twice for JSON inside JSON. */
 function jsonForms(text: string): string[] {
-  const once = escapings(text);
+  const once = [...new Set(escapings(text))];
   return [...once, ...once.flatMap(escapings)];
 }
 
@@ -63,17 +77,11 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function urlForms(bytes: Buffer): string[] {
-  return URL_ENCODINGS.flatMap(({ kept, space }) => {
-    const encode = (hex: (byte: number) => string): string =>
-      Array.from(bytes, (byte) => {
-        const character = String.fromCharCode(byte);
-        if (character === " ") return space;
-        return kept.test(character) ? character : `%${hex(byte)}`;
-      }).join("");
-    const lower = (byte: number): string => byte.toString(16).padStart(2, "0");
-    return [encode(lower), encode((byte) => lower(byte).toUpperCase())];
-  });
+/** `encoder` has the text for each byte. */
+function encoded(bytes: Buffer, encoder: readonly string[]): string {
+  let text = "";
+  for (const byte of bytes) text += encoder[byte] ?? "";
+  return text;
 }
 
 /**
@@ -87,9 +95,8 @@ function base64Forms(bytes: Buffer): string[] {
     const first = before === 0 ? 0 : before + 1;
     const own = Math.floor((8 * (before + bytes.length)) / 6);
     const unpadded = whole.replace(/=+$/, "");
-    return [whole.slice(first, own), unpadded.slice(first), whole.slice(first)].flatMap((form) => [
-      form,
-      form.replaceAll("+", "-").replaceAll("/", "_"),
-    ]);
+    const forms = [whole.slice(first, own), unpadded.slice(first), whole.slice(first)];
+    if (!/[+/]/.test(whole)) return forms;
+    return [...forms, ...forms.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))];
   });
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SecretMatcher } from "../../src/redaction/matcher.ts";
@@ -68,6 +69,85 @@ describe("the words in a text", () => {
       2_000_000, 2_000_501,
     ]);
   });
+});
+
+describe("many words", () => {
+  const word = (at: number): string => createHash("sha256").update(`${at}`).digest("hex");
+  const words = Array.from({ length: 3000 }, (_, at) => word(at));
+  const others = Array.from({ length: 1000 }, (_, at) => word(-1 - at));
+  const matcher = new SecretMatcher(words);
+
+  it.each(["", "\n", "\\n", "\u200b", "%41"])(
+    "are not found in a text of the same kind with %j in between, and each of them is found there",
+    (between) => {
+      expect(matcher.spans(others.join(between))).toEqual([]);
+      const spans = matcher.spans(words.join(between));
+      const step = 64 + between.length;
+      expect(spans).toEqual(words.flatMap((_, at) => [at * step, at * step + 64]));
+    },
+  );
+
+  it("are found where one begins inside another, hidden or not", () => {
+    const [first = "", second = ""] = words;
+    const text = `${first.slice(0, 60)}${second.slice(4)}`;
+    const own = new SecretMatcher([...words, text.slice(50)]);
+    expect(own.spans(first)).toEqual([0, 64]);
+    expect(own.spans(text)).toEqual([50, 120]);
+    expect(own.spans(`${text.slice(0, 70)}\n${text.slice(70)}`)).toEqual([50, 121]);
+    expect(own.spans(`${text.slice(0, 52)}\u200b${text.slice(52)}`)).toEqual([50, 121]);
+  });
+
+  it("that begin alike are told from each other at their ends", () => {
+    const alike = words.map((each) => `eyJhbGciOiJIUzI1NiJ9.${each}`);
+    const jwt = new SecretMatcher(alike);
+    expect(jwt.spans(others.map((each) => `eyJhbGciOiJIUzI1NiJ9.${each}`).join("\n"))).toEqual([]);
+    expect(jwt.spans(alike.join(" "))).toHaveLength(2 * alike.length);
+  });
+});
+
+/** What stands between characters and is not seen, and how a character is written so that only a reader sees it. */
+const unseen = fc.constantFrom("", "", "", "\u200b", "\n", "\r\n  ", "\\n", "\u001b[0m");
+const written = fc.constantFrom<(unit: string) => string>(
+  (unit) => unit,
+  (unit) => unit,
+  (unit) => unit,
+  (unit) => `%${unit.charCodeAt(0).toString(16)}`,
+  (unit) => `\\u00${unit.charCodeAt(0).toString(16)}`,
+  (unit) => `&#${unit.charCodeAt(0)};`,
+);
+
+describe("words that only a reader sees", () => {
+  // Of three lengths, so that heads of every length are split: three, eight and sixteen characters.
+  it.each([3, 9, 17])(
+    "are all found, and nothing else, if they have %d letters or more",
+    (from) => {
+      const words = fc.array(letters(from, from + 9), { minLength: 1, maxLength: 20 });
+      const units = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), written, unseen), {
+        maxLength: 120,
+      });
+      fc.assert(
+        fc.property(words, units, fc.nat(), (random, parts, pick) => {
+          const seen = parts.map(([letter]) => letter).join("");
+          const start = pick % Math.max(1, seen.length - from);
+          const list = [...random, seen.slice(start, start + from)].filter(
+            ({ length }) => length >= from,
+          );
+          fc.pre(list.length > 0);
+          const pieces = parts.map(([letter, write, after]) => write(letter) + after);
+          const text = pieces.join("");
+          const marks = coveredBySpans(text, new SecretMatcher(list).spans(text));
+          let at = 0;
+          const found = parts.map(([letter, write], index) => {
+            const isFound = marks.slice(at, at + write(letter).length).includes(true);
+            at += pieces[index]?.length ?? 0;
+            return isFound;
+          });
+          expect(found).toEqual(covered(seen, list));
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 });
 
 describe("the end of a text", () => {
