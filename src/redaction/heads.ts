@@ -72,7 +72,7 @@ export class Heads {
     }
   }
 
-  /** The places in the text where a head stands. */
+  /** The places in the text where a word may begin. Hardly any of them is wrong. */
   placesIn(text: string): number[] {
     const { length, block } = this;
     const stride = this.#stride;
@@ -83,9 +83,7 @@ export class Heads {
       let start = at - stride + 1;
       let hash = hashOf(text, start, length);
       for (; start <= at; start += 1) {
-        if (this.#heads.has(hash) && this.#groups.has(text.slice(start, start + length))) {
-          places.push(start);
-        }
+        if (this.#heads.has(hash)) places.push(start);
         hash = this.roll(hash, text.charCodeAt(start), text.charCodeAt(start + length));
       }
     }

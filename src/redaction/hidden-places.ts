@@ -1,7 +1,7 @@
 // The places in a text where what is seen differs from what is written.
 
 import { hashOf, hashWith, type Heads, NO_HASH } from "./heads.ts";
-import { codeAfter, END, isPlain, TextReader } from "./text-reader.ts";
+import { codeAfter, END, isPlain, isPlainAt, TextReader } from "./text-reader.ts";
 
 /**
  * Only those that may be inside the head of a word, or at its beginning: then a block of the head stands before the
@@ -54,6 +54,11 @@ export class HiddenPlaces {
       let before = at;
       while (before > after && isBeforeLineEnd(text, before - 1)) before -= 1;
       if (this.#isAfterBlock(before)) return at;
+      after = blanksEnd(text, at + lineEnd.length);
+      if (isPlainAt(text, after, this.#heads.block)) {
+        if (this.#isAfterBlock(after + this.#heads.block)) return at;
+        continue;
+      }
       this.#reader.moveTo(at);
       const first = this.#reader.next();
       after = Math.max(this.#reader.start, at + 1);
@@ -75,6 +80,14 @@ export class HiddenPlaces {
       hash = hashWith(hash, unit);
     }
     return this.#heads.mayBeInHead(hash);
+  }
+}
+
+function blanksEnd(text: string, from: number): number {
+  let at = from;
+  for (; ; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return at;
   }
 }
 

@@ -51,17 +51,16 @@ export class SecretMatcher {
   readonly #places: Int32Array;
 
   /** Takes at least one word, and none shorter than three characters. */
-  constructor(words: Iterable<string>) {
-    const list = [...words];
+  constructor(words: readonly string[]) {
     let shortest = Infinity;
     let longest = 0;
-    for (const { length } of list) {
+    for (const { length } of words) {
       shortest = Math.min(shortest, length);
       longest = Math.max(longest, length);
     }
     this.shortest = shortest;
     this.#longest = longest;
-    this.#heads = new Heads(list, shortest);
+    this.#heads = new Heads(words, shortest);
     let ring = 1;
     while (ring < longest) ring *= 2;
     this.#units = new Uint16Array(ring);

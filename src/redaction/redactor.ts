@@ -200,16 +200,19 @@ export class Redactor {
     const parent = this.#parent;
     const version = this.#version + (parent === undefined ? 0 : parent.#version);
     if (version !== this.#matched) {
-      const words = new Set([...(parent === undefined ? [] : parent.#words()), ...this.#words()]);
-      this.#matcher = words.size === 0 ? undefined : new SecretMatcher(words);
+      const words = parent === undefined ? this.#words() : [...parent.#words(), ...this.#words()];
+      this.#matcher = words.length === 0 ? undefined : new SecretMatcher(words);
       this.#matched = version;
     }
     return this.#matcher;
   }
 
   #words(): string[] {
-    const secrets = [...this.#secrets].filter(([secret]) => !this.#isOrdinary(secret));
-    return [...secrets.flatMap(([, variants]) => [...variants]), ...this.#phrases];
+    const words = [...this.#phrases];
+    for (const [secret, variants] of this.#secrets) {
+      if (!this.#isOrdinary(secret)) words.push(...variants);
+    }
+    return words;
   }
 
   #isOrdinary(secret: string): boolean {

@@ -167,6 +167,16 @@ export function isPlain(text: string): boolean {
   return !CONTROLS.some((each) => text.includes(each)) && !text.includes("\r");
 }
 
+/** Whether so many characters are certainly seen as they are written. */
+export function isPlainAt(text: string, from: number, count: number): boolean {
+  for (let at = from; at < from + count; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (!(unit >= SPACE && unit < 0x7f)) return false;
+    if (unit === PERCENT || unit === BACKSLASH || unit === AMPERSAND) return false;
+  }
+  return true;
+}
+
 /** Whether the text is certainly seen as it is written, at the ends of lines too. */
 export function isAsWritten(text: string): boolean {
   return isPlain(text) && !text.includes("\n") && !text.includes("\\n");
