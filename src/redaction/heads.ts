@@ -37,6 +37,8 @@ export class Heads {
   /** What the first character of a head counts in its hash. */
   readonly #power: number;
   #automaton: Automaton | undefined;
+  /** The one that was asked for last: in a text made to be hard, it is often the next one too. */
+  #last: { head: string; group: Group | undefined } = { head: "", group: undefined };
 
   /** No word is shorter than `shortest`. */
   constructor(words: readonly string[], shortest: number) {
@@ -107,7 +109,8 @@ export class Heads {
 
   /** The words that begin with these characters, as many as a head has. */
   group(head: string): Group | undefined {
-    return this.#groups.get(head);
+    if (head !== this.#last.head) this.#last = { head, group: this.#groups.get(head) };
+    return this.#last.group;
   }
 
   /** By the hash of as many characters as a head has. */
