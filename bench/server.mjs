@@ -3,22 +3,27 @@
 //
 //   --start-delay=<ms>   does not read its input before
 //   --big=<bytes>        the size `big` answers with; built before the first message is read
+//   --tools=<count>      how many tools it lists; those beyond the two are only listed
 
 import { parseArgs } from "node:util";
 import { lineReader } from "./lib/lines.mjs";
 
 const KNOWN_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-const TOOLS = [
-  tool("echo", "Answers with the text it was given", "text", "string"),
-  tool("big", "Answers with a text of that many bytes", "bytes", "integer"),
-];
-
 const { values } = parseArgs({
   options: {
     "start-delay": { type: "string", default: "0" },
     big: { type: "string", default: "0" },
+    tools: { type: "string", default: "2" },
   },
 });
+
+const TOOLS = [
+  tool("echo", "Answers with the text it was given", "text", "string"),
+  tool("big", "Answers with a text of that many bytes", "bytes", "integer"),
+  ...Array.from({ length: Number(values.tools) - 2 }, (_, at) =>
+    tool(`other_${at}`, `Is the tool number ${at} that nobody calls`, "text", "string"),
+  ),
+];
 
 // Bytes, not a string: the server then only copies them, whatever the size.
 const bigSize = Number(values.big);
