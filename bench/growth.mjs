@@ -71,17 +71,17 @@ async function measureCase({ tools, servers, secrets, bytes, calls: count, inFli
     loop: async () => loop.text(await loop.call("big", { bytes })),
     plugboard: async () => (await board.call("mcp__server0__big", { bytes })).content[0].text,
   };
-  const best = { loop: Infinity, plugboard: Infinity };
+  const least = { loop: Infinity, plugboard: Infinity };
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
     for (const [name, call] of Object.entries(contenders)) {
       const before = cpuMs();
       await keepInFlight(call, { count, inFlight, bytes });
       const each = ((cpuMs() - before) * 1_000) / count;
-      if (round >= WARM_UP_ROUNDS) best[name] = Math.min(best[name], each);
+      if (round >= WARM_UP_ROUNDS) least[name] = Math.min(least[name], each);
     }
   }
   await Promise.all([loop.close(), close()]);
-  return best;
+  return least;
 }
 
 /** With rules, limits and the audit on disk. The first server answers the calls, the others are only there. */
@@ -110,8 +110,8 @@ async function keepInFlight(call, { count, inFlight, bytes }) {
   const lane = async () => {
     while (next < count) {
       next += 1;
-      const answer = await call();
-      if (answer.length !== bytes) throw new Error(`expected ${bytes} bytes: ${answer}`);
+      const told = await call();
+      if (told.length !== bytes) throw new Error(`expected ${bytes} bytes: ${told}`);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
