@@ -4,10 +4,8 @@
 
 import { Automaton } from "./automaton.ts";
 
-const LONGEST_HEAD = 16;
+const LONGEST_HEAD = 64;
 const SHORTEST_BLOCK = 3;
-/** A block of the text is looked up every so many characters, at most. */
-const LONGEST_STRIDE = 64;
 const FEWEST_BITS = 1 << 12;
 /** A table of a megabyte still fits into the cache of most processors. */
 const MOST_BITS = 1 << 23;
@@ -27,11 +25,12 @@ export class Group {
 
 export class Heads {
   readonly length: number;
-  /** So many characters are looked up together. */
+  /** So many characters are looked up together. A head that is split in two has a whole block on one side. */
   readonly block: number;
+  /** A block of the text is looked up every so many characters. */
   readonly #stride: number;
   readonly #groups = new Map<string, Group>();
-  /** The blocks at the beginning of each word: one of them is looked up wherever a word stands. */
+  /** All blocks of all heads: one of them is looked up wherever a head stands. */
   readonly #blocks: HashSet;
   readonly #heads: HashSet;
   /** What the first character of a head counts in its hash. */
@@ -42,16 +41,18 @@ export class Heads {
 
   /** No word is shorter than `shortest`. */
   constructor(words: readonly string[], shortest: number) {
-    this.length = Math.min(shortest, LONGEST_HEAD);
-    for (const word of words) this.#groupFor(word).words.push(word);
-    this.block = blockFor(this.#groups.size, this.length);
+    const block = blockFor(words.length);
+    this.length = Math.min(block + strideFor(words.length, block) - 1, shortest, LONGEST_HEAD);
+    this.block = Math.min(block, Math.ceil(this.length / 2));
+    this.#stride = this.length - this.block + 1;
     this.#power = hashOf("\u0001".padEnd(this.length, "\0"), 0, this.length);
+    for (const word of words) this.#groupFor(word).words.push(word);
     this.#heads = new HashSet(this.#groups.size);
-    for (const head of this.#groups.keys()) this.#heads.add(hashOf(head, 0, this.length));
-
-    this.#stride = this.#bestStride(shortest);
     this.#blocks = new HashSet(this.#groups.size * this.#stride);
-    for (const group of this.#groups.values()) this.#addBlocks(group);
+    for (const head of this.#groups.keys()) {
+      this.#heads.add(hashOf(head, 0, this.length));
+      for (let at = 0; at < this.#stride; at += 1) this.#blocks.add(hashOf(head, at, this.block));
+    }
   }
 
   #groupFor(word: string): Group {
@@ -61,17 +62,6 @@ export class Heads {
     const group = new Group();
     this.#groups.set(head, group);
     return group;
-  }
-
-  #addBlocks({ words }: Group): void {
-    let last = "";
-    for (const word of words) {
-      const beginning = word.slice(0, this.#stride + this.block - 1);
-      // Many forms of a secret differ only at their end.
-      if (beginning === last) continue;
-      last = beginning;
-      for (let at = 0; at < this.#stride; at += 1) this.#blocks.add(hashOf(word, at, this.block));
-    }
   }
 
   /** The places in the text where a word may begin. Hardly any of them is wrong. */
@@ -90,16 +80,6 @@ export class Heads {
       }
     }
     return places;
-  }
-
-  /**
-   * The longer it is, the fewer blocks of a text are looked up, and the more of them are found that are not at the
-   * beginning of a word. Then two characters are read for each place where one might begin.
-   */
-  #bestStride(shortest: number): number {
-    const best = Math.sqrt((this.block * MOST_BITS) / (8 * this.#groups.size));
-    const longest = Math.min(Math.floor(best), shortest - this.block + 1, LONGEST_STRIDE);
-    return Math.max(longest, this.length - this.block + 1);
   }
 
   /** The hash of the characters after the oldest one, and of the newest. */
@@ -130,13 +110,19 @@ export class Heads {
 }
 
 /**
- * The more heads there are, the more characters have to be looked at together, or every text would have some block of
- * theirs. A head that is split in two has a whole block on one side.
+ * The more words there are, the more characters have to be looked at together, or every text would have some block of
+ * theirs. In hexadecimal text, a character is four bits.
  */
-function blockFor(heads: number, length: number): number {
-  // In hexadecimal text, a character is four bits.
-  const enough = Math.ceil(Math.log2(64 * heads) / 4);
-  return Math.min(Math.max(enough, SHORTEST_BLOCK), Math.ceil(length / 2));
+function blockFor(words: number): number {
+  return Math.max(Math.ceil(Math.log2(64 * words) / 4), SHORTEST_BLOCK);
+}
+
+/**
+ * The longer it is, the fewer blocks of a text are looked up, and the more of them are found that are not at the
+ * beginning of a word. Then every place is looked at where one might begin.
+ */
+function strideFor(words: number, block: number): number {
+  return Math.ceil(Math.sqrt((block * MOST_BITS) / (8 * words)));
 }
 
 /** A set of hashes that may seem to have others too: a Bloom filter that looks at one word of its memory. */

@@ -6,9 +6,12 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const ESCAPE = 0x1b;
 const SPACE = 0x20;
+const QUOTE = 0x22;
 const HASH = 0x23;
 const PERCENT = 0x25;
 const AMPERSAND = 0x26;
+const APOSTROPHE = 0x27;
+const SLASH = 0x2f;
 const SEMICOLON = 0x3b;
 const BACKSLASH = 0x5c;
 const SMALL_N = 0x6e;
@@ -104,7 +107,7 @@ const LONGEST_UNFINISHED = 32;
 
 /** A long text is first searched for the few characters without which it cannot have a code. */
 const LONG = 4096;
-const BEGINNINGS = ["%", "&", "\\u", "\\x"];
+const BEGINNINGS = ["%", "&", "\\u", "\\x", "\\/", "\\'"];
 const CONTROLS = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code))
   .filter((each) => !"\t\n\r".includes(each))
   .concat("\u007f");
@@ -149,7 +152,7 @@ function isCode(text: string, at: number, unit: number): boolean {
     case PERCENT:
       return hexDigit(next) >= 0 && hexDigit(text.charCodeAt(at + 2)) >= 0;
     case BACKSLASH:
-      return next === SMALL_U || next === SMALL_X;
+      return next === SMALL_U || next === SMALL_X || next === SLASH || next === APOSTROPHE;
     case AMPERSAND:
       return next === HASH || entityAt(text, at + 1) !== "";
     case CARRIAGE_RETURN:
@@ -396,9 +399,9 @@ export class TextReader implements UnitReader {
         this.end += 1;
         this.#skipBlanks();
         return 0;
-      case 0x22:
-      case 0x27:
-      case 0x2f:
+      case QUOTE:
+      case APOSTROPHE:
+      case SLASH:
         this.end += 1;
         return unit;
       case SMALL_U:

@@ -117,8 +117,8 @@ const written = fc.constantFrom<(unit: string) => string>(
 );
 
 describe("words that only a reader sees", () => {
-  // Of three lengths, so that heads of every length are split: three, eight and sixteen characters.
-  it.each([3, 9, 17])(
+  // Of several lengths: what is hidden is then inside a word's first characters, or after them.
+  it.each([3, 9, 17, 70])(
     "are all found, and nothing else, if they have %d letters or more",
     (from) => {
       const words = fc.array(letters(from, from + 9), { minLength: 1, maxLength: 20 });

@@ -56,6 +56,8 @@ describe("a secret", () => {
     ["in JSON", 'say "hi"\\now', asJson],
     ["in JSON in JSON", 'say "hi"\\now', (secret) => asJson(asJson(secret))],
     ["in JSON with escaped slashes", "a/b/c/d/e/f", (secret) => secret.replaceAll("/", "\\/")],
+    ["as base64 with escaped slashes", "??>>??>>~~???", (s) => base64(s).replaceAll("/", "\\/")],
+    ["with escaped apostrophes", "it's-a-'secret'", (secret) => secret.replaceAll("'", "\\'")],
     [
       "in JSON of ASCII alone",
       "pässwörd",
