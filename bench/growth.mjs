@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -173,12 +173,12 @@ async function answer(request, reply, count) {
 async function redaction() {
   const bytes = Buffer.concat(Array.from({ length: MEGABYTE / 32 }, (_, at) => random(`${at}`)));
   const base64 = bytes.toString("base64").slice(0, MEGABYTE);
-  const prose = "The quick brown fox jumps over the lazy dog, and 42 others.\n";
+  const prose = await readFile(new URL("../docs/architecture.md", import.meta.url), "utf8");
   const texts = Object.entries({
     base64,
     "base64 in lines": base64.replace(/.{76}/g, "$&\n"),
     hex: bytes.toString("hex").slice(0, MEGABYTE),
-    prose: prose.repeat(MEGABYTE / prose.length),
+    prose: prose.repeat(MEGABYTE / prose.length + 1).slice(0, MEGABYTE),
     // Through a buffer, so that it is one piece, as what a server sends.
   }).map(([name, text]) => [name, Buffer.from(text).toString()]);
   console.log("\nRedaction, in milliseconds");
