@@ -1,7 +1,7 @@
 // The places in a text where what is seen differs from what is written.
 
 import { hashOf, hashWith, type Heads, NO_HASH } from "./heads.ts";
-import { codeAfter, END, isPlain, isPlainAt, TextReader } from "./text-reader.ts";
+import { codeAfter, END, isPlain, isPlainUnit, TextReader } from "./text-reader.ts";
 
 /**
  * Only those that may be inside the head of a word, or at its beginning: then a block of the head stands before the
@@ -10,7 +10,9 @@ import { codeAfter, END, isPlain, isPlainAt, TextReader } from "./text-reader.ts
 export class HiddenPlaces {
   readonly #text: string;
   readonly #heads: Heads;
-  readonly #reader: TextReader;
+  readonly #isLiteral: boolean;
+  /** Made when it is needed: most texts are short and have no such place. */
+  #made: TextReader | undefined;
   /** The next place of each kind. None is looked for again before it is passed, or the search would be quadratic. */
   #code: number;
   #break = -1;
@@ -19,7 +21,7 @@ export class HiddenPlaces {
   constructor(text: string, heads: Heads, isLiteral: boolean) {
     this.#text = text;
     this.#heads = heads;
-    this.#reader = new TextReader(text, isLiteral);
+    this.#isLiteral = isLiteral;
     this.#code = isPlain(text) ? text.length : -1;
   }
 
@@ -55,8 +57,9 @@ export class HiddenPlaces {
       while (before > after && isBeforeLineEnd(text, before - 1)) before -= 1;
       if (this.#isAfterBlock(before)) return at;
       after = blanksEnd(text, at + lineEnd.length);
-      if (isPlainAt(text, after, this.#heads.block)) {
-        if (this.#isAfterBlock(after + this.#heads.block)) return at;
+      const hash = this.#plainHash(after);
+      if (hash !== undefined) {
+        if (this.#heads.mayBeInHead(hash)) return at;
         continue;
       }
       this.#reader.moveTo(at);
@@ -64,6 +67,21 @@ export class HiddenPlaces {
       after = Math.max(this.#reader.start, at + 1);
       if (this.#isBeforeBlock(first)) return at;
     }
+  }
+
+  /** Of the block from there on, if it is certainly seen as it is written. */
+  #plainHash(from: number): number | undefined {
+    let hash = NO_HASH;
+    for (let at = from; at < from + this.#heads.block; at += 1) {
+      const unit = this.#text.charCodeAt(at);
+      if (!isPlainUnit(unit)) return undefined;
+      hash = hashWith(hash, unit);
+    }
+    return hash;
+  }
+
+  get #reader(): TextReader {
+    return (this.#made ??= new TextReader(this.#text, this.#isLiteral));
   }
 
   #isAfterBlock(at: number): boolean {

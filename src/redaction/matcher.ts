@@ -78,7 +78,7 @@ export class SecretMatcher {
     const heads = this.#heads.placesIn(text);
     const starts = cut === undefined ? heads : ascending([...heads, ...cut.heads]);
     const found = cut === undefined ? [] : cut.spans;
-    this.#collect(starts, new WrittenReader(text), found);
+    if (starts.length > 0) this.#collect(starts, new WrittenReader(text), found);
     this.#collectSeen(text, starts, false, found);
     // Only a word that was hidden by something else than an escape can be in a sequence.
     if (hasEscapes(text)) this.#collectSeen(text, starts, true, found);
@@ -100,7 +100,6 @@ export class SecretMatcher {
 
   /** Adds the words that begin at these places, which must ascend. */
   #collect(starts: readonly number[], reader: UnitReader, found: number[]): void {
-    if (starts.length === 0) return;
     for (const { spans } of this.#walks(starts, reader)) {
       for (const each of spans) found.push(each);
     }

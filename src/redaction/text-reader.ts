@@ -170,14 +170,10 @@ export function isPlain(text: string): boolean {
   return !CONTROLS.some((each) => text.includes(each)) && !text.includes("\r");
 }
 
-/** Whether so many characters are certainly seen as they are written. */
-export function isPlainAt(text: string, from: number, count: number): boolean {
-  for (let at = from; at < from + count; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (!(unit >= SPACE && unit < 0x7f)) return false;
-    if (unit === PERCENT || unit === BACKSLASH || unit === AMPERSAND) return false;
-  }
-  return true;
+/** Whether the character is certainly seen as it is written. */
+export function isPlainUnit(unit: number): boolean {
+  if (!(unit >= SPACE && unit < 0x7f)) return false;
+  return unit !== PERCENT && unit !== BACKSLASH && unit !== AMPERSAND;
 }
 
 /** Whether the text is certainly seen as it is written, at the ends of lines too. */
@@ -279,8 +275,8 @@ export class TextReader implements UnitReader {
       const unit = text.charCodeAt(this.end);
       this.start = this.end;
       this.end += 1;
+      if (isPlainUnit(unit)) return unit;
       if (unit < 0x7f && unit >= SPACE) {
-        if (unit !== PERCENT && unit !== BACKSLASH && unit !== AMPERSAND) return unit;
         const seen = this.#decode(unit);
         if (seen !== 0) return seen;
         continue;
