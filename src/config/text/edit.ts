@@ -128,6 +128,8 @@ interface Splice {
 
 /** JSON5 has more than one kind of line break, and each of them ends a comment. */
 const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/;
+/** What new lines end with. The other breaks may stand in a string, where they end nothing. */
+const LINE_END = /\r\n|[\n\r]/;
 const LINE_BREAKS = /\r\n|[\n\r\u2028\u2029]/g;
 
 /** A list of plain values that is longer than this takes a line for each. */
@@ -176,7 +178,7 @@ function hasValue(text: string): boolean {
 
 function withValue(text: string): string {
   if (hasValue(text)) return text;
-  const lineEnd = LINE_BREAK.exec(text)?.[0] ?? "\n";
+  const lineEnd = LINE_END.exec(text)?.[0] ?? "\n";
   const isOpen = text.trim() !== "" && !/[\n\r\u2028\u2029]$/.test(text);
   return `${text}${isOpen ? lineEnd : ""}{}${lineEnd}`;
 }
@@ -189,7 +191,7 @@ function styleOf(text: string, root: ValueNode, tokens: readonly Span[]): Style 
   const colon = first?.name && text.slice(rangeOf(first.name)[1], rangeOf(first.value)[0]);
   const quote = singles > strings.length / 2 ? "'" : '"';
   return {
-    lineEnd: LINE_BREAK.exec(text)?.[0] ?? "\n",
+    lineEnd: LINE_END.exec(text)?.[0] ?? "\n",
     unit: indentUnit(text, { start, end }, tokens) ?? "  ",
     quote,
     keyQuote: keyQuote(text, first) ?? quote,

@@ -100,6 +100,13 @@ describe("setting a value", () => {
       `{\n  "a": [\n    "${"x".repeat(50)}",\n    "${"y".repeat(50)}"\n  ]\n}`,
     ],
     ["without members that are undefined", "{}", ["a"], { b: undefined }, '{\n  "a": {}\n}'],
+    [
+      "beside a line separator in a string, which ends no line",
+      '{ a: "\u2028", // note\n}',
+      ["b"],
+      1,
+      '{ a: "\u2028", // note\nb: 1,\n}',
+    ],
   ])("%s", (_, before, path, value, after) => {
     expect(setValue(before, path, value)).toBe(after);
   });
