@@ -1,5 +1,5 @@
-// What talks to authorization servers, with the SDK. The authorizer loads it when a server wants a token that there is
-// not: most servers never do.
+// Everything that talks to authorization servers, as one module: it needs the SDK, so the authorizer loads it only when a
+// server wants a token and none is stored. Most servers never want one.
 
 export { computeScopeUnion } from "@modelcontextprotocol/client";
 export { knownClient } from "./client.ts";

@@ -1,4 +1,4 @@
-// What is known by name of why a server failed, for a face that tells programs.
+// Names the cause of a server's failure, so that a face can tell it to programs.
 
 import { findCause } from "../server/log/find-cause.ts";
 

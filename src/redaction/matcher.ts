@@ -135,7 +135,7 @@ export class SecretMatcher {
       const length = automaton.word(state);
       if (length > 0) addSpan(spans, places[(count - length) & mask] ?? 0, reader.end);
       depth = automaton.depth(state);
-      // With less than a head, there is nothing that will not be found again where it begins.
+      // A match shorter than a head can be dropped: the search for heads finds its beginning again.
       if (depth < this.#heads.length && count >= this.#heads.length) {
         return { spans, until: depth === 0 ? reader.end : (places[(count - depth) & mask] ?? 0) };
       }

@@ -37,16 +37,19 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+/** What a desktop passes on. */
+const desktop = () => ({
+  PATH: "/usr/bin:/bin",
+  SHELL: "/bin/bash",
+  HOME: home,
+  PLUGBOARD_HOME: join(home, "state"),
+});
+
 async function connect(...startFile: string[]) {
   writeFileSync(join(home, ".bash_profile"), startFile.join("\n"));
   const started = spawn(process.execPath, [bin, "acp"], {
     cwd: home,
-    env: {
-      PATH: "/usr/bin:/bin",
-      SHELL: "/bin/bash",
-      HOME: home,
-      PLUGBOARD_HOME: join(home, "state"),
-    },
+    env: desktop(),
     stdio: ["pipe", "pipe", "inherit"],
   });
   agent = started;
@@ -110,12 +113,7 @@ it("plugboard serve with a bare PATH starts a server that is on the login shell'
     args: [bin, "serve"],
     stderr: "ignore",
     cwd: home,
-    env: {
-      PATH: "/usr/bin:/bin",
-      SHELL: "/bin/bash",
-      HOME: home,
-      PLUGBOARD_HOME: join(home, "state"),
-    },
+    env: desktop(),
   });
   await mcp.connect(transport);
   const { tools } = await mcp.listTools();

@@ -65,7 +65,7 @@ const OF_OPTIONS: Readonly<Record<string, Values>> = {
   "ws-url": "own",
 };
 
-/** Throws where a value has a name that nobody has said what to offer for. */
+/** Throws for a value whose name is in neither of the tables above. */
 export function describeGrammar(): CommandGrammar {
   const program = commandTree();
   return grammarOf(program, program.createHelp());

@@ -2,6 +2,8 @@
 
 import { connectChannel } from "../../../channel/connect.ts";
 import type { Link } from "../../../channel/link.ts";
+import type { RemoteSession } from "../../../channel/remote-session.ts";
+import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { RunningGateway } from "../../../state/running-gateway.ts";
 import type { CliContext } from "../context.ts";
@@ -20,6 +22,21 @@ export function connectTo(
     return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
   }
   return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });
+}
+
+/** The board of the chosen agent in a gateway, and not a session on it. It lists nothing. */
+export async function openAgentBoard(
+  link: Link,
+  { options, io, logger }: Pick<CliContext, "options" | "io" | "logger">,
+): Promise<RemoteSession> {
+  const { RemoteSession: Remote } = await import("../../../channel/remote-session.ts");
+  return Remote.open(link, {
+    agent: options.agent ?? DEFAULT_AGENT,
+    options: { cwd: io.cwd },
+    lists: false,
+    of: "board",
+    logger,
+  });
 }
 
 /** Asks a gateway something, and hangs up. */

@@ -2,7 +2,6 @@
 
 import { type ConfigSource, findConfig, possibleFiles } from "../../../config/find.ts";
 import { plugboardHome } from "../../../config/home.ts";
-import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import { PlugboardError, toPlugboardError } from "../../../model/errors.ts";
 import { stateToJson } from "../../../model/server-state.ts";
 import { tryLock } from "../../../state/lock.ts";
@@ -15,7 +14,7 @@ import { pause } from "../../../util/clock.ts";
 import { signalProcess } from "../../../util/signal.ts";
 import { plural } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
-import { connectTo, withLink } from "../attach/connect.ts";
+import { connectTo, openAgentBoard, withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -31,7 +30,7 @@ const LOOK_MS = 50;
 
 /** The same for every command of this user: what it was started with does not matter. */
 export async function runRestart({ server }: RestartCommand, context: CliContext): Promise<number> {
-  const { screen, options, io, signal } = context;
+  const { screen, options, signal } = context;
   refuseStandalone("restart", context);
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
@@ -42,15 +41,8 @@ export async function runRestart({ server }: RestartCommand, context: CliContext
     });
   }
   const status = await withLink(gateway, "restart", context, async (link) => {
-    const { RemoteSession } = await import("../../../channel/remote-session.ts");
-    const session = await RemoteSession.open(link, {
-      agent: options.agent ?? DEFAULT_AGENT,
-      options: { cwd: io.cwd },
-      lists: false,
-      of: "board",
-      logger: context.logger,
-    });
-    return untilInterrupted(session.restartShared(server), signal);
+    const board = await openAgentBoard(link, context);
+    return untilInterrupted(board.restartShared(server), signal);
   });
   const { state, tools } = status;
   const isReady = state.kind === "ready";

@@ -5,6 +5,7 @@ import { openModel } from "../../../agent/model.ts";
 import { DEFAULT_MODELS, keyVariablesOf } from "../../../agent/provider.ts";
 import { parseAgentConfig } from "../../../config/parse.ts";
 import { PlugboardError } from "../../../model/errors.ts";
+import { inWords } from "../../../util/text.ts";
 import { visible } from "../../../util/visible.ts";
 import { chooseModels, modelOptions } from "../models.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -32,7 +33,7 @@ function noModel(): Finding {
     check: "no-model",
     message:
       "there is no model, which plugboard ask, plugboard acp and servers that ask a model would need",
-    remedy: `if you want to use one, set ${variables.join(" or ")}, start Ollama, or set "model" in the configuration`,
+    remedy: `if you want to use one, set ${inWords(variables, "or")}, start Ollama, or set "model" in the configuration`,
   };
 }
 

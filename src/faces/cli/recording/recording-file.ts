@@ -269,15 +269,14 @@ class RecordingReader {
 
   #wrong(what: string, text: string): PlugboardError {
     const shown = visible(oneLine(text, 60));
-    return damaged(this.#name, `line ${this.#line} ${what}: ${shown}`);
+    const hint = this.#line === 1 ? RECORD_AGAIN : `remove that line, or ${RECORD_AGAIN}`;
+    return damaged(this.#name, `line ${this.#line} ${what}: ${shown}`, hint);
   }
 }
 
-function damaged(
-  name: string,
-  why: string,
-  hint = "remove that line, or record it again: plugboard record --help",
-): PlugboardError {
+const RECORD_AGAIN = "record it again: plugboard record --help";
+
+function damaged(name: string, why: string, hint = RECORD_AGAIN): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", `${name} cannot be replayed: ${why}`, { hint });
 }
 

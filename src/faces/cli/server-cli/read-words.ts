@@ -52,7 +52,7 @@ const OWN: ReadonlyMap<string, boolean> = new Map([
   ["--verbose", false],
   ["--no-color", false],
 ]);
-/** What nobody wants to lose to a tool that has a parameter of the same name. */
+/** These stay options of the program, even if a tool has a parameter of the same name. */
 const ALWAYS_OWN: ReadonlySet<string> = new Set(["--help", "-h"]);
 
 /** `program` is how the command line is called, for hints. */
@@ -115,7 +115,7 @@ class Reader {
     if (tool !== undefined) return new ToolOptions(tool);
     const meant = closest(word, words.values());
     throw wrong(
-      `there is no command '${oneLine(word, 60)}'${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+      `there is no command '${oneLine(word, 60)}'${meant === undefined ? "" : `; did you mean '${meant}'?`}`,
       `to see all commands: ${this.#program} --help`,
     );
   }
@@ -180,7 +180,7 @@ class Reader {
   #unknown(name: string): PlugboardError {
     const known = [...(this.#tool?.names() ?? []), ...OWN.keys()];
     const meant = closest(name, known);
-    const help = meant === undefined ? "" : `; did you mean ${meant}?`;
+    const help = meant === undefined ? "" : `; did you mean '${meant}'?`;
     return wrong(`there is no option '${oneLine(name, 60)}'${help}`, this.#helpHint());
   }
 

@@ -1,14 +1,13 @@
 // Traces one server for a command: that of the gateway which runs, or one that the command starts; until the command is
 // interrupted, or for the time of one call.
 
-import { DEFAULT_AGENT } from "../../../model/agent-config.ts";
 import type { Board } from "../../../model/board.ts";
 import { PlugboardError } from "../../../model/errors.ts";
 import type { TraceListener, TraceOptions } from "../../../model/trace.ts";
 import type { RunningGateway } from "../../../state/running-gateway.ts";
 import { aborted } from "../../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../../util/text.ts";
-import { withLink } from "../attach/connect.ts";
+import { openAgentBoard, withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import { makeCall } from "../call/call.ts";
 import { resultText } from "../call/result.ts";
@@ -81,18 +80,11 @@ async function followGateway(
   context: CliContext,
   { listener, maxSize, onGateway }: TraceServerOptions,
 ): Promise<number> {
-  const { options, io, logger, signal, commandName } = context;
+  const { signal, commandName } = context;
   return withLink(gateway, commandName, context, async (link) => {
-    const { RemoteSession } = await import("../../../channel/remote-session.ts");
-    const session = await RemoteSession.open(link, {
-      agent: options.agent ?? DEFAULT_AGENT,
-      options: { cwd: io.cwd },
-      lists: false,
-      of: "board",
-      logger,
-    });
+    const board = await openAgentBoard(link, context);
     const trace = { server, ...(maxSize !== undefined && { maxSize }) };
-    await session.traceShared(listener, trace, signal, () => onGateway?.(gateway));
+    await board.traceShared(listener, trace, signal, () => onGateway?.(gateway));
     return EXIT.ok;
   });
 }

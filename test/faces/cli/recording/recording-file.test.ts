@@ -157,3 +157,16 @@ describe("a recording that is damaged is refused, with the line that is wrong", 
     expect((await readRecording(path)).messages).toMatchObject([{ line: 3 }]);
   });
 });
+
+it.each<[string, string, boolean]>([
+  ["is empty", "", false],
+  ["is no recording", '{"a":1}\n', false],
+  ["has a wrong line", `${HEADER}\n[]\n`, true],
+])("a file that %s gets a hint that fits", async (_, text, isMendable) => {
+  const file = join(directory, "docs.jsonl");
+  writeFileSync(file, text);
+  const again = "record it again: plugboard record --help";
+  await expect(readRecording(file)).rejects.toMatchObject({
+    hint: isMendable ? `remove that line, or ${again}` : again,
+  });
+});

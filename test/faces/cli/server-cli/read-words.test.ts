@@ -141,18 +141,18 @@ describe("what is asked for", () => {
   it.each<[line: string, message: string, hint?: string]>([
     [
       "serch-all",
-      "there is no command 'serch-all'; did you mean search-all?",
+      "there is no command 'serch-all'; did you mean 'search-all'?",
       "to see all commands: docs.mjs --help",
     ],
     [
       "search-all --qurey x",
-      "there is no option '--qurey'; did you mean --query?",
+      "there is no option '--qurey'; did you mean '--query'?",
       "to see the options: docs.mjs search-all --help",
     ],
     ["search-all --query", "--query needs a value"],
     [
       "--jsno",
-      "there is no option '--jsno'; did you mean --json?",
+      "there is no option '--jsno'; did you mean '--json'?",
       "to see the options: docs.mjs --help",
     ],
     ["--json=1", "--json takes no value"],
