@@ -65,9 +65,8 @@ export class PinFiles implements PinStore {
   async read(id: PinnedServer): Promise<StoredPins> {
     const name = fileName(id);
     const stored = await this.#readStored(name, id);
-    // Older versions did not keep a record of what was pinned.
     if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
-      await this.#writeRecord(name, id).catch((error: unknown) =>
+      await this.#recordOlder(name, id).catch((error: unknown) =>
         this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
       );
     }
@@ -121,16 +120,26 @@ export class PinFiles implements PinStore {
     const path = join(this.#directory, name);
     const pins = await readPins(path);
     if (pins !== undefined) return { kind: "pinned", pins };
-    const lost = (why: LostPins["why"]): StoredPins => ({
-      kind: "lost",
-      lost: { server: id.server, key: id.key, file: path, why },
-    });
-    if ((await presence(path)) !== "absent") return lost("unreadable");
-    return (await this.#record(name)) === "absent" ? { kind: "none" } : lost("missing");
+    const isFileThere = (await presence(path)) === "there";
+    if (!isFileThere && (await this.#record(name)) === "absent") return { kind: "none" };
+    // Another process may have written them since they were read.
+    const second = await readPins(path);
+    if (second !== undefined) return { kind: "pinned", pins: second };
+    const why = (await presence(path)) === "there" ? "unreadable" : "missing";
+    return { kind: "lost", lost: { server: id.server, key: id.key, file: path, why } };
   }
 
   #record(name: string): Promise<"there" | "absent"> {
     return presence(join(this.#known, name));
+  }
+
+  /** Older versions did not keep a record of what was pinned. Pins that were forgotten meanwhile must not get one. */
+  async #recordOlder(name: string, id: PinnedServer): Promise<void> {
+    const path = join(this.#directory, name);
+    const task = async (): Promise<void> => {
+      if ((await presence(path)) === "there") await this.#writeRecord(name, id);
+    };
+    await withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
   }
 
   async #writeRecord(name: string, { server, key }: PinnedServer): Promise<void> {

@@ -181,6 +181,22 @@ describe("on disk", () => {
     },
   );
 
+  it("pins that are written while others read are there or not yet, never lost", async () => {
+    const writer = new PinFiles({ stateDir });
+    const reader = new PinFiles({ stateDir });
+    for (let round = 0; round < 100; round += 1) {
+      const each = { server: "docs", key: String(round) };
+      let isWritten = false;
+      const written = writer
+        .update(each, () => ({ ...pins, ...each }))
+        .finally(() => {
+          isWritten = true;
+        });
+      while (!isWritten) expect((await reader.read(each)).kind).not.toBe("lost");
+      await written;
+    }
+  });
+
   it("pins of an older version are recorded when they are read", async () => {
     const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
