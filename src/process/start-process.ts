@@ -16,6 +16,7 @@ import { type ChildEnvironment, baseEnvironment, childEnvironment } from "./envi
 import { sweepAtExit } from "./exit-sweep.ts";
 import { currentHost } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
+import { withBorrowedReads } from "./pipes.ts";
 import { explainSpawnFailure } from "./spawn-failure.ts";
 import {
   type ExitStatus,
@@ -42,6 +43,7 @@ export interface ServerProcess {
   readonly cookie: string;
   /** Errors of the streams are ignored unless you add a listener. */
   readonly stdin: Writable;
+  /** Copy a chunk that you keep: it is overwritten when your listener returns. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the child itself has ended. What it left behind is then stopped without being asked. */
@@ -65,16 +67,26 @@ export async function startProcess(options: StartProcessOptions): Promise<Server
   const run = parseContainerRun(command, args);
 
   let child: ChildProcessWithoutNullStreams;
+  let stdout: Readable;
   let pid: number;
   try {
     child = await launch(command, run ? labelledArgs(run, cookie) : args, { env, cwd }, platform);
+    // Now: in the next turn its own stream would read.
+    stdout = child.pid === undefined ? child.stdout : withBorrowedReads(child.stdout, platform);
     pid = await pidOf(child);
   } catch (error) {
     throw await explainSpawnFailure(error, { command, cwd, env, platform, server });
   }
 
   const engine = run && { command, globals: run.globals, env, cwd };
-  return watchProcess(child, pid, cookie, { ...options, clock, logger, platform, ambient, engine });
+  return watchProcess(child, stdout, pid, cookie, {
+    ...options,
+    clock,
+    logger,
+    platform,
+    ambient,
+    engine,
+  });
 }
 
 /** May throw at once or let the child emit "error": that depends on the kind of failure. */
@@ -101,11 +113,12 @@ const DRAIN = 200;
 
 function watchProcess(
   child: ChildProcessWithoutNullStreams,
+  stdout: Readable,
   pid: number,
   cookie: string,
   options: StopOptions,
 ): ServerProcess {
-  const { stdin, stdout, stderr } = child;
+  const { stdin, stderr } = child;
   const streams = [stdin, stdout, stderr];
   for (const emitter of [child, ...streams]) emitter.on("error", () => {});
 

@@ -7,12 +7,18 @@ const BLOCK_BYTES = 64 * 1024;
 const LARGE = 16 * 1024;
 
 export class HeldBytes {
+  readonly #areBorrowed: boolean;
   #pieces: Buffer[] = [];
   #length = 0;
   #block: Buffer | undefined;
   /** How much of the block is in `#pieces` already, and how much is used. */
   #sealed = 0;
   #used = 0;
+
+  /** Borrowed chunks are overwritten after `push`, so large ones are copied, too. */
+  constructor({ areBorrowed = false } = {}) {
+    this.#areBorrowed = areBorrowed;
+  }
 
   get length(): number {
     return this.#length;
@@ -22,7 +28,7 @@ export class HeldBytes {
     this.#length += bytes.length;
     if (bytes.length >= LARGE) {
       this.#seal();
-      this.#pieces.push(bytes);
+      this.#pieces.push(this.#areBorrowed ? Buffer.from(bytes) : bytes);
       return;
     }
     let rest = bytes;

@@ -9,6 +9,8 @@ const PEEK_BYTES = 2000;
 export interface LineReaderOptions {
   /** A longer line ends the reading. */
   maxBytes: number;
+  /** Chunks are overwritten when `push` returns. */
+  areChunksBorrowed?: boolean;
   onLine: (line: string) => void;
   /** Called once; nothing is read afterwards. */
   onOverflow: (bytes: number) => void;
@@ -16,11 +18,12 @@ export interface LineReaderOptions {
 
 export class LineReader {
   readonly #options: LineReaderOptions;
-  readonly #held = new HeldBytes();
+  readonly #held: HeldBytes;
   #ended = false;
 
   constructor(options: LineReaderOptions) {
     this.#options = options;
+    this.#held = new HeldBytes({ areBorrowed: options.areChunksBorrowed ?? false });
   }
 
   /** The size of the line that has not ended yet, and its beginning; undefined if there is none. */
@@ -31,7 +34,9 @@ export class LineReader {
 
   push(chunk: Buffer): void {
     if (this.#ended) return;
-    const last = chunk.lastIndexOf(NEWLINE);
+    // Most chunks end with a line.
+    const end = chunk.length - 1;
+    const last = chunk[end] === NEWLINE ? end : chunk.lastIndexOf(NEWLINE);
     if (last === -1) {
       this.#hold(chunk);
       return;

@@ -31,6 +31,18 @@ describe("HeldBytes", () => {
     expect(held.length).toBe(0);
   });
 
+  it.each(pairs)("keeps borrowed chunks of %d and %d bytes", (one, other) => {
+    const held = new HeldBytes({ areBorrowed: true });
+    const buffer = Buffer.alloc(Math.max(one, other));
+    for (let from = 0, turn = 0; from < bytes.length; turn += 1) {
+      const copied = bytes.copy(buffer, 0, from, from + (turn % 2 === 0 ? one : other));
+      held.push(buffer.subarray(0, copied));
+      from += copied;
+    }
+    buffer.fill(0);
+    expect(held.take() === bytes.toString()).toBe(true);
+  });
+
   it("starts from nothing after each line", () => {
     const held = new HeldBytes();
     expect(held.take()).toBe("");

@@ -123,10 +123,10 @@ const LONGEST_FLAT = 512;
 
 /** Never throws. Undefined if the arguments are not JSON. */
 export function keepArguments(args: JsonObject): KeptArguments | undefined {
-  const isShort = isFlat(args);
-  if (!isShort && isLarge(args)) return { kind: "large", args };
+  const shape = shapeOf(args);
+  if (shape === "other" && isLarge(args)) return { kind: "large", args };
   try {
-    return { kind: "copy", json: JSON.stringify(args), isCanonical: isShort && isSorted(args) };
+    return { kind: "copy", json: JSON.stringify(args), isCanonical: shape === "flat and sorted" };
   } catch {
     return undefined;
   }
@@ -144,7 +144,8 @@ export function describeArguments(
     const value: unknown = JSON.parse(kept.json);
     if (!isJsonObject(value)) return hashed(kept.json);
     if (redact !== undefined) return { arguments: redact.value(value) };
-    return hashed(isFlat(value) ? JSON.stringify(sorted(value)) : canonicalJson(value));
+    const isFlat = shapeOf(value) !== "other";
+    return hashed(isFlat ? JSON.stringify(sorted(value)) : canonicalJson(value));
   } catch {
     return {};
   }
@@ -154,26 +155,21 @@ function hashed(canonical: string): DescribedArguments {
   return { argumentsHash: hash("sha256", canonical).slice(0, HASH_LENGTH) };
 }
 
-/** A few short values, as most calls have: what is done with them is cheap. */
-function isFlat(args: JsonObject): boolean {
+/** Flat is a few short values, as most calls have: what is done with them is cheap. */
+function shapeOf(args: JsonObject): "flat and sorted" | "flat" | "other" {
   let keys = 0;
+  let last = "";
+  let isSorted = true;
   for (const key in args) {
     const value = args[key];
     const isShort = typeof value === "string" && value.length <= LONGEST_FLAT;
-    if (!isShort && typeof value !== "number" && typeof value !== "boolean") return false;
+    if (!isShort && typeof value !== "number" && typeof value !== "boolean") return "other";
     keys += 1;
-    if (keys > MOST_FLAT_KEYS || key.length > LONGEST_FLAT || key === "__proto__") return false;
-  }
-  return true;
-}
-
-function isSorted(args: JsonObject): boolean {
-  let last = "";
-  for (const key in args) {
-    if (last > key) return false;
+    if (keys > MOST_FLAT_KEYS || key.length > LONGEST_FLAT || key === "__proto__") return "other";
+    if (last > key) isSorted = false;
     last = key;
   }
-  return true;
+  return isSorted ? "flat and sorted" : "flat";
 }
 
 function sorted(args: JsonObject): JsonObject {

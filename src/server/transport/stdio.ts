@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Backlog } from "./backlog.ts";
 import { isInitialized, type Wire } from "./carrier.ts";
+import { writeAtOnce } from "../../process/pipes.ts";
 import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
@@ -27,6 +28,7 @@ const ENOUGH_TO_WRITE = 2048;
 
 export interface StdioTransportOptions {
   stdin: Writable;
+  /** Its chunks may be borrowed. */
   stdout: Readable;
   maxMessageBytes: number;
   clock: Clock;
@@ -84,6 +86,7 @@ export class StdioTransport implements Wire {
     this.#backlog = new Backlog(() => this.#unsent() <= room);
     this.#reader = new LineReader({
       maxBytes: options.maxMessageBytes,
+      areChunksBorrowed: true,
       onLine: (line) => this.#receive(line),
       onOverflow: () => this.#fatal(messageTooLarge(options.maxMessageBytes)),
     });
@@ -217,7 +220,9 @@ export class StdioTransport implements Wire {
   #flush(): void {
     const text = this.#outbox;
     this.#outbox = "";
-    if (text !== "" && !this.#closed) this.#stdin.write(text, this.#onWritten);
+    if (text === "" || this.#closed) return;
+    const rest = writeAtOnce(this.#stdin, text);
+    if (rest.length > 0) this.#stdin.write(rest, this.#onWritten);
   }
 
   /** Returns why, if the server has never seen the request. */

@@ -1,0 +1,72 @@
+// Reads and writes a child's pipes without what Node's streams do for each chunk: a new buffer of 64 KB for a read, and
+// a request, a callback and a tick for a write. For short messages that costs as much as all the rest of a call.
+
+import { writeSync } from "node:fs";
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
+import type { Readable, Writable } from "node:stream";
+
+/** Node's own name for the pipe behind a stream, if there is one. The types of Node do not have it. */
+interface HasHandle {
+  _handle?: { fd?: number } | null;
+}
+
+interface SocketOptions extends SocketConstructorOpts {
+  handle: object;
+  onread: OnReadOpts;
+}
+
+/** Each chunk is used up before the next read, so one buffer does for all pipes. */
+const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * A stream with the data of this one, which must not have been read from. Its chunks are borrowed: they are overwritten
+ * when its listeners return. It is the stream itself on Windows, which reads from several pipes at the same time, and
+ * where Node has no handle for us to take over.
+ */
+export function withBorrowedReads(
+  pipe: Readable & HasHandle,
+  platform: NodeJS.Platform = process.platform,
+): Readable {
+  const handle = pipe._handle;
+  if (platform === "win32" || !handle) return pipe;
+  const pass = (length: number): boolean => {
+    const chunk = BUFFER.subarray(0, length);
+    const isHeard = socket.listenerCount("data") > 0 && socket.readableLength === 0;
+    if (isHeard) return socket.emit("data", chunk);
+    // Nobody listens yet, so the stream keeps it.
+    return socket.push(Buffer.from(chunk));
+  };
+  const options: SocketOptions = {
+    handle,
+    readable: true,
+    writable: false,
+    onread: { buffer: BUFFER, callback: pass },
+  };
+  const socket: Socket & HasHandle = new Socket(options);
+  if (socket._handle !== handle) return pipe;
+  pipe._handle = null;
+  // The child counts as closed when the streams that it was started with are.
+  socket.once("close", () => pipe.destroy());
+  return socket;
+}
+
+/** A longer text fills the pipe, and then the stream has to wait for the rest. */
+const LONGEST_AT_ONCE = 8 * 1024;
+
+/**
+ * Writes what the pipe takes at once. Returns what is left for the stream to write: all of it if others wait already, if
+ * the pipe is full or broken, or if there is no pipe.
+ */
+export function writeAtOnce(stdin: Writable & HasHandle, text: string): string | Buffer {
+  const fd = stdin._handle?.fd;
+  const isDirect = fd !== undefined && fd > 0 && stdin.writable && stdin.writableLength === 0;
+  if (!isDirect || text.length > LONGEST_AT_ONCE) return text;
+  let written: number;
+  try {
+    written = writeSync(fd, text);
+  } catch {
+    // The stream waits, or says what is wrong.
+    return text;
+  }
+  return written === Buffer.byteLength(text) ? "" : Buffer.from(text).subarray(written);
+}

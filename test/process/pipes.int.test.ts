@@ -1,0 +1,168 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { withBorrowedReads, writeAtOnce } from "../../src/process/pipes.ts";
+import { eventually } from "../support/processes.ts";
+
+const children: ChildProcessWithoutNullStreams[] = [];
+
+afterEach(async () => {
+  const ends = children.splice(0).map(async (child) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  });
+  await Promise.all(ends);
+});
+
+function start(command: string, ...args: string[]): ChildProcessWithoutNullStreams {
+  const child = spawn(command, args, { stdio: "pipe" });
+  children.push(child);
+  return child;
+}
+
+const sh = (script: string): ChildProcessWithoutNullStreams => start("sh", "-c", script);
+
+/** Everything that is read, copied while it may be. */
+async function contentOf(output: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  output.on("data", (chunk: Buffer) => chunks.push(Buffer.from(chunk)));
+  await once(output, "end");
+  return Buffer.concat(chunks).toString();
+}
+
+describe("a pipe with borrowed reads", () => {
+  it("is not mixed up with others, although all share one buffer", async () => {
+    const letters = ["a", "b", "c", "d"];
+    const read = letters.map((letter) =>
+      contentOf(
+        withBorrowedReads(sh(`head -c 1000000 /dev/zero | tr '\\0' ${letter}; echo .`).stdout),
+      ),
+    );
+    expect(await Promise.all(read)).toEqual(letters.map((each) => `${each.repeat(1_000_000)}.\n`));
+  });
+
+  it("lends its buffer: a chunk is overwritten by the next read", async () => {
+    const { stdin, stdout } = start("cat");
+    const output = withBorrowedReads(stdout);
+    const kept: Buffer[] = [];
+    output.on("data", (chunk: Buffer) => kept.push(chunk));
+    for (const word of ["one", "two"]) {
+      stdin.write(word);
+      await once(output, "data");
+    }
+    expect(kept.map(String)).toEqual(["two", "two"]);
+  });
+
+  it("keeps what comes before anybody listens, in order", async () => {
+    const child = sh("printf first; read -r _; printf ' second'");
+    const output = withBorrowedReads(child.stdout);
+    await eventually(() => output.readableLength === 5);
+    const content = contentOf(output);
+    child.stdin.end("\n");
+    expect(await content).toBe("first second");
+  });
+
+  it("stops reading while nobody takes what is there", async () => {
+    const output = withBorrowedReads(sh("head -c 5000000 /dev/zero").stdout);
+    await eventually(() => output.readableLength >= output.readableHighWaterMark);
+    await turn();
+    expect(output.readableLength).toBeLessThan(1_000_000);
+    expect(await text(output)).toHaveLength(5_000_000);
+  });
+
+  it("ends and closes, and so does its child", async () => {
+    const child = sh("echo bye");
+    const output = withBorrowedReads(child.stdout);
+    const closed = once(child, "close");
+    child.stderr.resume();
+    expect(await contentOf(output)).toBe("bye\n");
+    expect(await closed).toEqual([0, null]);
+    expect([output.destroyed, child.stdout.destroyed]).toEqual([true, true]);
+  });
+
+  it("can be destroyed while its child still writes", async () => {
+    const child = sh("yes");
+    const output = withBorrowedReads(child.stdout);
+    await once(output, "data");
+    output.destroy();
+    child.stderr.resume();
+    // It cannot write any more, which ends it.
+    expect(await once(child, "close")).not.toEqual([0, null]);
+  });
+
+  it.each<[string, () => Readable, NodeJS.Platform]>([
+    ["on Windows", () => start("true").stdout, "win32"],
+    ["without a pipe", () => new PassThrough(), "linux"],
+  ])("is the stream itself %s", (_, open, platform) => {
+    const stream = open();
+    expect(withBorrowedReads(stream, platform)).toBe(stream);
+  });
+});
+
+describe("writeAtOnce", () => {
+  it("writes short texts without the stream", async () => {
+    const { stdin, stdout } = start("cat");
+    for (const each of ["plain\n", "aé日😀\n", "\ud800\n"])
+      expect(writeAtOnce(stdin, each)).toBe("");
+    stdin.end();
+    expect(await text(stdout)).toBe("plain\naé日😀\n\ufffd\n");
+  });
+
+  it("leaves the rest of a full pipe to the stream, and nothing is lost or overtakes", async () => {
+    const child = sh("read -r _; cat");
+    const { stdin } = child;
+    const lines = Array.from({ length: 1000 }, (_, at) => `${at} ${"é日".repeat(200)}\n`);
+    const left = lines.map((line) => {
+      const rest = writeAtOnce(stdin, line);
+      if (rest.length > 0) stdin.write(rest);
+      return rest;
+    });
+    // The first fit, one was divided or refused, and after it the stream has all.
+    const firstLeft = left.findIndex((rest) => rest.length > 0);
+    expect(firstLeft).toBeGreaterThan(0);
+    expect(left.slice(firstLeft + 1)).toEqual(lines.slice(firstLeft + 1));
+    stdin.end();
+    expect(await text(child.stdout)).toBe(lines.slice(1).join(""));
+  });
+
+  it.each<[string, () => Promise<Writable>]>([
+    ["is no pipe", async () => new PassThrough()],
+    [
+      "has ended",
+      async () => {
+        const { stdin } = start("cat");
+        stdin.end();
+        return stdin;
+      },
+    ],
+    [
+      "is destroyed",
+      async () => {
+        const { stdin } = start("cat");
+        stdin.destroy();
+        return stdin;
+      },
+    ],
+    [
+      "is broken",
+      async () => {
+        const child = sh("exec <&-; echo; sleep 60");
+        await once(child.stdout, "data");
+        return child.stdin;
+      },
+    ],
+  ])("leaves all to a stream that %s", async (_, open) => {
+    const stdin = await open();
+    expect(writeAtOnce(stdin, "text\n")).toBe("text\n");
+  });
+
+  it("leaves long texts to the stream", () => {
+    const long = "x".repeat(10_000);
+    expect(writeAtOnce(start("cat").stdin, long)).toBe(long);
+  });
+});
