@@ -8,10 +8,22 @@ const RULES = [
     holds: (ratio) => ratio <= 1,
   },
   {
+    scenario: "sequential",
+    claim: "board.call p50 is at most 1.15 x a hand-written loop's",
+    value: ({ rows }) => own(rows)?.toLimit,
+    holds: (ratio) => ratio <= 1.15,
+  },
+  {
     scenario: "concurrent",
     claim: "throughput at 100 in flight is no less than the best peer's",
     value: ({ rows }) => own(rows)?.toBestPeer,
     holds: (ratio) => ratio >= 1,
+  },
+  {
+    scenario: "concurrent",
+    claim: "throughput at 100 in flight is at least 0.8 x a hand-written loop's",
+    value: ({ rows }) => own(rows)?.toLimit,
+    holds: (ratio) => ratio >= 0.8,
   },
   {
     scenario: "big-64",

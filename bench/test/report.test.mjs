@@ -95,25 +95,38 @@ describe("summarise", () => {
 });
 
 describe("judge", () => {
-  const peers = { "sdk-v1": p50s(50) };
+  const loop = { "hand-written": p50s(40) };
+  const peers = { ...loop, "sdk-v1": p50s(50) };
+  const rivals = { "hand-written": rates(20), "sdk-v1": rates(15) };
+  // One verdict beside the best peer, then one beside what the machine allows.
   const cases = [
-    { name: "sequential", outcomes: { plugboard: p50s(50), ...peers }, passed: true },
-    { name: "sequential", outcomes: { plugboard: p50s(51), ...peers }, passed: false },
-    { name: "sequential", outcomes: { plugboard: p50s(50) }, passed: undefined },
-    { name: "sequential", outcomes: { plugboard: "crashed", ...peers }, passed: false },
-    { name: "concurrent", outcomes: { plugboard: rates(10), "sdk-v1": rates(10) }, passed: true },
-    { name: "concurrent", outcomes: { plugboard: rates(9), "sdk-v1": rates(10) }, passed: false },
-    { name: "big-64", outcomes: { bare: sizes(100), plugboard: sizes(200) }, passed: true },
-    { name: "big-64", outcomes: { bare: sizes(100), plugboard: sizes(201) }, passed: false },
-    { name: "start", outcomes: { plugboard: [{ all: 13, alone: 10, ratio: 1.3 }] }, passed: true },
-    { name: "start", outcomes: { plugboard: [{ all: 14, alone: 10, ratio: 1.4 }] }, passed: false },
+    { name: "sequential", outcomes: { ...peers, plugboard: p50s(46) }, passed: [true, true] },
+    { name: "sequential", outcomes: { ...peers, plugboard: p50s(47) }, passed: [true, false] },
+    { name: "sequential", outcomes: { ...peers, plugboard: p50s(51) }, passed: [false, false] },
+    { name: "sequential", outcomes: { ...loop, plugboard: p50s(46) }, passed: [undefined, true] },
+    { name: "sequential", outcomes: { ...peers, plugboard: "crashed" }, passed: [false, false] },
+    { name: "concurrent", outcomes: { ...rivals, plugboard: rates(16) }, passed: [true, true] },
+    { name: "concurrent", outcomes: { ...rivals, plugboard: rates(15.9) }, passed: [true, false] },
+    { name: "concurrent", outcomes: { ...rivals, plugboard: rates(14) }, passed: [false, false] },
+    { name: "big-64", outcomes: { bare: sizes(100), plugboard: sizes(200) }, passed: [true] },
+    { name: "big-64", outcomes: { bare: sizes(100), plugboard: sizes(201) }, passed: [false] },
+    {
+      name: "start",
+      outcomes: { plugboard: [{ all: 13, alone: 10, ratio: 1.3 }] },
+      passed: [true],
+    },
+    {
+      name: "start",
+      outcomes: { plugboard: [{ all: 14, alone: 10, ratio: 1.4 }] },
+      passed: [false],
+    },
   ];
   for (const { name, outcomes, passed } of cases) {
     it(`${name}: ${JSON.stringify(outcomes)} is ${passed}`, () => {
       const verdicts = judge(scenario(name), { rows: rowsOf(name, outcomes) });
       assert.deepEqual(
         verdicts.map((verdict) => verdict.passed),
-        [passed],
+        passed,
       );
     });
   }
