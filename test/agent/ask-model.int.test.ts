@@ -1,9 +1,11 @@
 // A model that is away, slow or broken, over the wire.
 
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../src/agent/model.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { eventually } from "../support/processes.ts";
 import { ALL_TYPES, closeModels, KEY, only, rig, tool } from "./rig.ts";
 
 closeModels();
@@ -135,72 +137,116 @@ describe("a stream", () => {
   });
 });
 
+/** An event stream that the test writes itself, as a model of OpenAI's. */
+async function startStream() {
+  let response: ServerResponse | undefined;
+  const server = createServer((_, given) => {
+    given.writeHead(200, { "content-type": "text/event-stream" });
+    given.flushHeaders();
+    response = given;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  const model = await openModel("streamed/model", {
+    env: {},
+    providers: { streamed: { type: "openai-compatible", baseUrl } },
+    ...SILENCE,
+  });
+  return {
+    model,
+    asked: () => eventually(() => response !== undefined),
+    write: (text: string): void => void response?.write(text),
+    say(content: string, finish?: string): void {
+      const choice = { index: 0, delta: { role: "assistant", content }, finish_reason: finish };
+      const chunk = { id: "x", object: "chat.completion.chunk", choices: [choice] };
+      this.write(`data: ${JSON.stringify(chunk)}\n\n`);
+    },
+    end: (): void => void response?.end("data: [DONE]\n\n"),
+    async [Symbol.asyncDispose]() {
+      await model.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const SILENCE = { notice: 1000, timeout: 6000 };
+
 describe("a model that says nothing", () => {
-  const silence = { notice: 10, timeout: 60 };
   const notice = {
     type: "notice",
-    text: "the model scripted/model has said nothing for 10 ms; it is given up after 60 ms",
+    text: "the model scripted/model has said nothing for 1 s; it is given up after 6 s",
   };
 
   it.each(ALL_TYPES)("is reported, and given up without another attempt: %s", async (type) => {
-    const { run, model } = await rig([{ text: "late", delayMs: 60_000 }], type, undefined, silence);
-    const { end, events, waits } = await run();
+    const { run, model } = await rig([{ text: "late", delayMs: 60_000 }], type, undefined, SILENCE);
+    const clock = new ManualClock();
+    const running = run({ clock });
+    await eventually(() => model.requests.length === 1);
+    await clock.advance(SILENCE.timeout);
+    const { end, events } = await running;
     expect(end).toMatchObject({
       reason: "failed",
       error: {
         code: "TIMEOUT",
-        message: "the model scripted/model said nothing for 60 ms",
+        message: "the model scripted/model said nothing for 6 s",
         hint: 'try again; if it needs more time to think, set a longer "modelTimeout"',
         // Later it may answer.
         permanent: false,
       },
     });
     expect(only(events, "notice")).toEqual([notice]);
-    expect(waits).toEqual([]);
+    expect(only(events, "retry")).toEqual([]);
     expect(model.requests).toHaveLength(1);
   });
 
   it("is one that pauses for too long, not one that takes long", async () => {
-    const { run } = await rig(
-      [{ text: "once upon a time there was a dog that ran all day", chunkDelayMs: 100 }],
-      "openai-compatible",
-      undefined,
-      { notice: 900, timeout: 1000 },
-    );
-    const { end, events } = await run();
+    await using stream = await startStream();
+    const clock = new ManualClock();
+    let heard = "";
+    const { run } = await rig([]);
+    const running = run({
+      model: stream.model,
+      clock,
+      onEvent: (event) => (heard += event.type === "text" ? event.text : ""),
+    });
+    await stream.asked();
+    for (const word of ["once ", "upon ", "a ", "time ", "there ", "was ", "a ", "dog"]) {
+      const before = heard;
+      stream.say(word);
+      await eventually(() => heard === before + word);
+      await clock.advance(SILENCE.notice - 1);
+    }
+    stream.say("", "stop");
+    stream.end();
+    const { end, events } = await running;
     expect(end.reason).toBe("end_turn");
     expect(only(events, "notice")).toEqual([]);
   });
 
   it("but keeps the connection open is given up as well", async () => {
-    const server = createServer((_, response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      const say = (data: object): void => {
-        response.write(`data: ${JSON.stringify(data)}\n\n`);
-      };
-      const choice = { index: 0, delta: { role: "assistant", content: "well, " } };
-      say({ id: "x", object: "chat.completion.chunk", choices: [choice] });
-      const ping = setInterval(() => response.write(": still here\n\n"), 5);
-      response.on("close", () => clearInterval(ping));
+    await using stream = await startStream();
+    const clock = new ManualClock();
+    let heard = "";
+    const { run } = await rig([]);
+    const running = run({
+      model: stream.model,
+      clock,
+      onEvent: (event) => (heard += event.type === "text" ? event.text : ""),
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    try {
-      const { port } = server.address() as AddressInfo;
-      const baseUrl = `http://127.0.0.1:${port}/v1`;
-      const model = await openModel("quiet/model", {
-        env: {},
-        providers: { quiet: { type: "openai-compatible", baseUrl } },
-        ...silence,
-      });
-      const { run } = await rig([]);
-      const { end, history } = await run({ model });
-      expect(end).toMatchObject({ reason: "failed", error: { code: "TIMEOUT" } });
-      expect(history.at(-1)).toEqual({ role: "assistant", content: "well, " });
-      await model.close();
-    } finally {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+    await stream.asked();
+    stream.say("well, ");
+    await eventually(() => heard === "well, ");
+    // Each sign of life has time to arrive before the clock moves on.
+    for (let passed = 0; passed < SILENCE.timeout; passed += SILENCE.timeout / 10) {
+      stream.write(": still here\n\n");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await clock.advance(SILENCE.timeout / 10);
     }
+    const { end, history } = await running;
+    expect(end).toMatchObject({ reason: "failed", error: { code: "TIMEOUT" } });
+    expect(history.at(-1)).toEqual({ role: "assistant", content: "well, " });
   });
 });
 
