@@ -102,10 +102,12 @@ async function findOrphans(table: ProcessTable, host: HostIdentity): Promise<Pro
   for (const { cookie, pid } of all) if (cookie && spared.has(pid)) cookies.delete(cookie);
   const orphaned = await orphanedCookies(cookies, host, table);
   const carriers = all.filter(({ cookie, uid }) => uid === host.uid && orphaned.has(cookie ?? ""));
-  return withRelatives(all, carriers).filter(
+  const orphans = withRelatives(all, carriers).filter(
     ({ cookie, pid, zombie }) =>
       !zombie && !spared.has(pid) && (cookie === undefined || orphaned.has(cookie)),
   );
+  // A host that ended after the list was made has stopped its servers before.
+  return table.living(orphans);
 }
 
 /**

@@ -65,6 +65,18 @@ async function lookAlike(cookie: string): Promise<number> {
   return child.pid ?? 0;
 }
 
+/** The system's table, with something that happens to the list before it is used. */
+function seen(change: (entries: ProcessEntry[]) => Promise<ProcessEntry[]>): ProcessTable {
+  const real = openProcessTable(process.platform);
+  if (!real) throw new Error("no table");
+  return {
+    list: async () => change(await real.list()),
+    listNow: (since) => real.listNow(since),
+    descendants: (pid) => real.descendants(pid),
+    living: (refs) => real.living(refs),
+  };
+}
+
 describe("a host that is killed", () => {
   it("is really the one its cookies name", async () => {
     const list = [node(fixture("polite"))];
@@ -75,9 +87,11 @@ describe("a host that is killed", () => {
     expect(cookie).toMatchObject({ pid: victim.process.pid, space: currentHost().space });
     const table = openProcessTable(process.platform);
     expect(await table?.living([cookie])).toEqual([cookie]);
+    // Every plugboard on this machine looks for what this host leaves behind, so that must be nothing.
+    for (const pid of pidsIn(victim)) process.kill(pid, "SIGKILL");
+    await eventually(() => !pidsIn(victim).some(isAlive));
     await killHost(victim);
     expect(await table?.living([cookie])).toEqual([]);
-    await eventually(() => !pidsIn(victim).some(isAlive));
   });
 
   it("leaves servers behind; the next host ends exactly those", async () => {
@@ -215,13 +229,10 @@ describe("reaping", () => {
   it("spares the caller, its ancestors, and all that carry their cookie", async () => {
     const cookie = makeCookie(dead);
     const carrier = await lookAlike(cookie);
-    const real = openProcessTable(process.platform);
-    if (!real) throw new Error("no table");
-    const list = async (): Promise<ProcessEntry[]> =>
-      (await real.list()).map((entry) =>
-        entry.pid === process.ppid ? { ...entry, cookie } : entry,
-      );
-    expect(await reap({ table: { ...real, list } })).toEqual([]);
+    const table = seen(async (entries) =>
+      entries.map((entry) => (entry.pid === process.ppid ? { ...entry, cookie } : entry)),
+    );
+    expect(await reap({ table })).toEqual([]);
     expect(isAlive(carrier)).toBe(true);
     expect(await reap()).toMatchObject([{ pid: carrier }]);
   });
@@ -245,6 +256,19 @@ describe("reaping", () => {
     expect(processesWith(makeCookie(me).split(".").slice(0, 5).join("."))).toEqual([spared]);
     process.kill(spared, "SIGKILL");
     await eventually(() => !isAlive(spared));
+  });
+
+  it("says nothing of a host that ends with all its servers while it is looked at", async () => {
+    const host = await startList([node(fixture("polite"))]);
+    const table = seen(async (entries) => {
+      for (const pid of pidsIn(host).filter(isAlive)) process.kill(pid, "SIGKILL");
+      await eventually(() => !pidsIn(host).some(isAlive));
+      if (isAlive(host.process.pid ?? 0)) await killHost(host);
+      return entries;
+    });
+    const logger = recordingLogger();
+    expect(await reap({ table, logger })).toEqual([]);
+    expect(logger.lines).toEqual([]);
   });
 
   it("does nothing on Windows", async () => {
