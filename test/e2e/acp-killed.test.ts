@@ -25,7 +25,9 @@ it("kill -9 while a call runs and while an answer is streamed: another agent goe
     ],
   });
   const config = {
-    agents: { defaults: { model: "scripted/m" } },
+    agents: {
+      defaults: { model: "scripted/m", mcp: { servers: { own: desk.configured("echo") } } },
+    },
     models: {
       providers: { scripted: { type: "anthropic", baseUrl: `${model.url}/v1`, apiKey: "key" } },
     },
@@ -38,8 +40,10 @@ it("kill -9 while a call runs and while an answer is streamed: another agent goe
   const setup = { sessionId, cwd: desk.directory, mcpServers: [echo()] };
   const asked = first.prompt(sessionId, "What is there?").catch(() => "gone");
   await eventually(() => recorded().includes("toolCallId"));
+  expect(processesWith(desk.marker)).toHaveLength(2);
   first.process.kill("SIGKILL");
   await first.exited;
+  // Its own server and that of the session end with their pipes.
   await eventually(() => processesWith(desk.marker).length === 0);
   await asked;
 
