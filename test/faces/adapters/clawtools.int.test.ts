@@ -15,7 +15,7 @@ import {
   type MCPToolProvider,
 } from "../../../src/faces/adapters/clawtools.ts";
 import { startMcpHttp } from "../../fixtures/http/mcp.ts";
-import { fixture } from "../../support/boards.ts";
+import { fixture, reaches } from "../../support/boards.ts";
 import { eventually, expectNoProcesses } from "../../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
 
@@ -192,10 +192,14 @@ describe("loadMCPServers", () => {
           missing: { command: "plugboard-no-such-command" },
           slow: fixture("never-initialize"),
         },
-        startupWait: 500,
+        startupWait: 0,
       },
       new Registry(),
     );
+    await Promise.all([
+      reaches(provider.board, "up", "ready"),
+      reaches(provider.board, "missing", "failed"),
+    ]);
     expect(provider.status()).toEqual({
       up: "connected",
       off: "disconnected",
