@@ -186,13 +186,13 @@ describe("on disk", () => {
     const reader = new PinFiles({ stateDir });
     for (let round = 0; round < 100; round += 1) {
       const each = { server: "docs", key: String(round) };
-      let isWritten = false;
+      const writing = { isOver: false };
       const written = writer
         .update(each, () => ({ ...pins, ...each }))
         .finally(() => {
-          isWritten = true;
+          writing.isOver = true;
         });
-      while (!isWritten) expect((await reader.read(each)).kind).not.toBe("lost");
+      while (!writing.isOver) expect((await reader.read(each)).kind).not.toBe("lost");
       await written;
     }
   });
