@@ -1,6 +1,7 @@
 // A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
-import { readdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { linkSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { shortHash } from "../util/short-hash.ts";
@@ -58,8 +59,7 @@ export async function findGateway(
   if (found === undefined) return undefined;
   const { owner, ...gateway } = found;
   if (ownerState(owner) !== "gone") return gateway;
-  await rm(file, { force: true });
-  return undefined;
+  return removeStaleNote(file);
 }
 
 /** The notes of gateways that have ended without removing them. */
@@ -67,6 +67,28 @@ export function staleNotes(stateDir: string): string[] {
   return notesIn(stateDir).flatMap(({ file, note }) =>
     ownerState(note.owner) === "gone" ? [file] : [],
   );
+}
+
+/**
+ * Removes a note that was found to be of a gateway that has ended. Another one may have written its own since: that stays,
+ * and is returned.
+ */
+export function removeStaleNote(file: string): RunningGateway | undefined {
+  const aside = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    // Under another name nobody replaces it between this look and its removal.
+    renameSync(file, aside);
+    const note = readNote(readJsonFileNow(aside, MOST_BYTES));
+    if (note === undefined || ownerState(note.owner) === "gone") return undefined;
+    const { owner: _, ...gateway } = note;
+    linkSync(aside, file);
+    return gateway;
+  } catch {
+    // Another command has removed it, or there is a newer one.
+    return undefined;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 /** The URLs of all gateways that run with this state directory. */

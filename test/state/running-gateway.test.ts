@@ -63,6 +63,20 @@ describe("the note about a running gateway", () => {
     expect(existsSync(file)).toBe(!isGone);
   });
 
+  it("of a process that has ended does not take that of its successor with it", async () => {
+    const file = gatewayFile(stateDir, "/a.json", "json");
+    await noteGateway(stateDir, gateway);
+    const note = JSON.parse(readFileSync(file, "utf8"));
+    const left = JSON.stringify({ ...note, owner: note.owner.replace(/-\d+-/, "-4194305-") });
+    for (let round = 0; round < 300; round += 1) {
+      writeFileSync(file, left);
+      const noted = noteGateway(stateDir, { ...gateway, since: round });
+      for (let turn = 0; turn < round % 15; turn += 1) await new Promise(setImmediate);
+      await Promise.all([noted, findGateway(stateDir, "/a.json")]);
+      expect(await findGateway(stateDir, "/a.json")).toMatchObject({ since: round });
+    }
+  });
+
   it("of an earlier version has no version and no channel", async () => {
     await noteGateway(stateDir, gateway);
     const file = gatewayFile(stateDir, "/a.json", "json");

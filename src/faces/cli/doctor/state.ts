@@ -1,10 +1,10 @@
 // Plugboard's own files: their rights, and what processes have left there that no longer run.
 
-import { access, constants, lstat, open, realpath, rm, stat } from "node:fs/promises";
+import { access, constants, lstat, open, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { listOrphans, namesOf, reapOrphans } from "../../../process/reap-orphans.ts";
 import { removeStaleLock } from "../../../state/lock.ts";
-import { staleNotes } from "../../../state/running-gateway.ts";
+import { removeStaleNote, staleNotes } from "../../../state/running-gateway.ts";
 import { findStaleLocks } from "../../../state/stale-locks.ts";
 import { decidingPaths, type OtherWriters, otherWriters } from "../../../state/state-directory.ts";
 import type { Environment } from "../../../util/environment.ts";
@@ -212,7 +212,7 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
           // One may have been started since.
           const still = new Set(staleNotes(home));
           const removed = notes.filter((path) => still.has(path));
-          for (const path of removed) await rm(path, { force: true });
+          for (const path of removed) removeStaleNote(path);
           return `removed ${plural(removed.length, "note")}`;
         },
       },
