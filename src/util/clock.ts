@@ -21,18 +21,34 @@ const LONGEST_DELAY = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms, task) {
-    const handle = start(ms, task);
-    return { cancel: () => clearTimeout(handle) };
-  },
-  later(ms, task) {
-    const handle = start(ms, task).unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
+  after: (ms, task) => new SystemTimer(ms, task),
+  later: (ms, task) => new SystemTimer(ms, task).unref(),
 };
 
-function start(ms: number, task: () => void): NodeJS.Timeout {
-  return setTimeout(task, Math.min(Math.max(ms, 0), LONGEST_DELAY));
+/**
+ * Lets what has arrived meanwhile go first. After this process could not run for a while, timers are due and answers
+ * wait in the pipes: an answer that is there must not be taken for one that is missing.
+ */
+class SystemTimer implements Timer {
+  readonly #timeout: NodeJS.Timeout;
+  #immediate: NodeJS.Immediate | undefined;
+
+  constructor(ms: number, task: () => void) {
+    const delay = Math.min(Math.max(ms, 0), LONGEST_DELAY);
+    this.#timeout = setTimeout(() => {
+      this.#immediate = setImmediate(task);
+    }, delay);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timeout);
+    clearImmediate(this.#immediate);
+  }
+
+  unref(): this {
+    this.#timeout.unref();
+    return this;
+  }
 }
 
 /** Resolves to the promise's value, or to `undefined` after `ms`. */

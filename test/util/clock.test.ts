@@ -1,4 +1,5 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { pause, systemClock, within } from "../../src/util/clock.ts";
 import { ManualClock, settle } from "../support/manual-clock.ts";
@@ -29,6 +30,36 @@ describe("systemClock", () => {
     await settle();
     expect(ran).toEqual([]);
   });
+
+  it.each(["after", "later"] as const)(
+    "lets what came while the process was busy go first (%s)",
+    async (method) => {
+      const server = createServer().listen(0, "127.0.0.1");
+      const accepted = once(server, "connection") as Promise<[Socket]>;
+      await once(server, "listening");
+      const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+      try {
+        const [[socket]] = await Promise.all([accepted, once(client, "connect")]);
+        const happened: string[] = [];
+        const heard = once(socket, "data").then(() => happened.push("an answer"));
+        const late = new Promise<void>((resolve) => {
+          systemClock[method](5, () => {
+            happened.push("too late");
+            resolve();
+          });
+        });
+        // From here until both are due, nothing can run.
+        client.write("x");
+        const end = performance.now() + 30;
+        while (performance.now() < end);
+        await Promise.all([heard, late]);
+        expect(happened).toEqual(["an answer", "too late"]);
+      } finally {
+        client.destroy();
+        server.close();
+      }
+    },
+  );
 
   it("keeps the process alive for `after` and not for `later`", () => {
     const before = keepers();
