@@ -228,7 +228,7 @@ describe("a server of 2026-07-28 that asks during a call", () => {
     const board = await open({ docs: { url } }, { onElicitation });
     const giveUp = new AbortController();
     const call = board.call("docs/ask", {}, { signal: giveUp.signal });
-    await vi.waitUntil(() => onElicitation.mock.calls.length === 1);
+    await expect.poll(() => onElicitation.mock.calls.length).toBe(1);
     giveUp.abort();
     expect((await call).failure?.code).toBe("CANCELLED");
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CallView, progressText } from "../../../../src/faces/cli/call/call-view.ts";
 import { Screen } from "../../../../src/faces/cli/terminal/screen.ts";
 import { describeTerminal } from "../../../../src/faces/cli/terminal/terminal.ts";
@@ -22,7 +22,7 @@ describe("a call under way", () => {
     view.progress({ progress: 1, total: 4, message: "reading" });
     await clock.advance(50);
     // The rows are loaded by then.
-    await vi.waitFor(() => expect(clock.next()).toBe(120));
+    await expect.poll(() => clock.next()).toBe(120);
     await clock.advance(150);
     expect(stderr.text).toContain("⠋  docs/search  170 ms  1/4 (25 %) reading\n");
     view.stop();
