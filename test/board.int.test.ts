@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +8,8 @@ import type { ToolsEvent } from "../src/model/events.ts";
 import type { NativeTool, Tool, ToolUpdate } from "../src/model/tool.ts";
 import { recordingLogger } from "./support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "./support/boards.ts";
-import { expectNoProcesses } from "./support/processes.ts";
+import { MovableClock } from "./support/movable-clock.ts";
+import { eventually, expectNoProcesses } from "./support/processes.ts";
 
 const temporary: string[] = [];
 afterEach(async () => {
@@ -137,21 +138,35 @@ describe("calls", () => {
   });
 
   it("the timeout ends a call; progress extends it", async () => {
-    const board = await open({ echo: { ...fixture("echo"), toolTimeout: 800 } });
-    const late = await board.call("echo/sleep", { ms: 30_000 });
-    expect(late.failure?.code).toBe("TIMEOUT");
-    expect(textOf(late)).toContain("within 800 ms");
+    const clock = new MovableClock();
+    const board = await open({ echo: { ...fixture("echo"), toolTimeout: 30_000 } }, { clock });
+    const late = board.call("echo/sleep", { ms: 600_000 });
+    await eventually(() => statusOf(board, "echo").calls.inFlight === 1);
+    clock.forward(30_000);
+    expect((await late).failure?.code).toBe("TIMEOUT");
+    expect(textOf(await late)).toContain("within 30 s");
     const updates: ToolUpdate[] = [];
     const steps = await board.call(
       "echo/progress",
-      { steps: 8, ms: 150 },
-      { onUpdate: (each) => updates.push(each) },
+      { steps: 8, ms: 1 },
+      {
+        onUpdate(each) {
+          updates.push(each);
+          clock.forward(20_000);
+        },
+      },
     );
     expect(steps.isError).toBeUndefined();
     expect(updates).toHaveLength(8);
     expect(updates[0]).toMatchObject({ progress: { progress: 1, total: 8 } });
-    // Nobody listens here, and it is extended all the same.
-    expect((await board.call("echo/progress", { steps: 8, ms: 150 })).isError).toBeUndefined();
+    // Nobody listens here, and the server is asked for it all the same.
+    const told: unknown[] = [];
+    const end = board.trace((entry) => {
+      if (entry.kind === "message" && "method" in entry.message) told.push(entry.message.method);
+    });
+    await board.call("echo/progress", { steps: 2, ms: 1 });
+    await end();
+    expect(told).toEqual(["tools/call", "notifications/progress", "notifications/progress"]);
   });
 
   it("cancellation and progress in the modern era", async () => {
@@ -359,13 +374,15 @@ describe("changes", () => {
 
 describe("starting", () => {
   it("never waits for a slow server beyond startupWait, and uses it when it comes", async () => {
+    const isTime = join(await temporaryDirectory(), "is-time");
     const board = await openBoard({
-      servers: { slow: fixture("slow-start", "--ms=1500"), quick: fixture("echo") },
-      startupWait: 900,
+      servers: { slow: fixture("slow-start", `--until=${isTime}`), quick: fixture("echo") },
+      startupWait: 100,
     });
     try {
       expect(statusOf(board, "slow").state.kind).toBe("starting");
       expect(textOf(await board.call("quick/echo", { text: "now" }))).toBe("now");
+      await writeFile(isTime, "");
       expect(textOf(await board.call("slow/echo", { text: "then" }))).toBe("then");
     } finally {
       await board.close();

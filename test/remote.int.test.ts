@@ -15,6 +15,7 @@ import { closeAll, owned, serve, until } from "./fixtures/http/client.ts";
 import type { McpHttp, McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "./support/boards.ts";
+import { MovableClock } from "./support/movable-clock.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
@@ -166,7 +167,7 @@ describe("an answer to server/discover that is none", () => {
       remembered,
     ],
     ["a broken connection", { reset: ["server/discover"] }, remembered],
-    ["silence", { never: ["server/discover"] }, remembered, { timeout: 900 }],
+    ["silence", { never: ["server/discover"] }, remembered, { timeout: 3000 }],
   ])("leads to initialize in the same attempt: %s", async (_, options, first, config = {}) => {
     const stateDir = await stateDirectory();
     const server = await serve(options);
@@ -396,18 +397,25 @@ describe("recovery", () => {
   });
 
   it("calls beyond maxMessageBytes wait until others are answered, unserialised", async () => {
-    const { server, board } = await connect({}, { maxMessageBytes: 100_000, toolTimeout: 1000 });
+    const server = await serve();
+    const clock = new MovableClock();
+    const config = { url: server.url, maxMessageBytes: 100_000, toolTimeout: 60_000 };
+    const board = await open({ remote: config }, { clock });
     const text = "x".repeat(40_000);
     const calls = Array.from({ length: 50 }, () => board.call("remote/echo", { text }));
     const outcomes = await Promise.all(calls);
     expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
     expect(server.calls.get(text)).toBe(50);
     // Three of them fill the room and never end; the others say so.
-    const slow = Array.from({ length: 5 }, () => board.call("remote/sleep", { ms: 60_000, text }));
+    const slow = Array.from({ length: 5 }, () =>
+      board.call("remote/sleep", { ms: 600_000, key: "slow", text }),
+    );
+    await until(() => server.calls.get("slow") === 3);
+    clock.forward(60_000);
     const failures = (await Promise.all(slow)).map(({ failure }) => failure?.message);
     expect(failures.filter((each) => each?.includes("may have taken effect"))).toHaveLength(3);
     const unsent =
-      "server 'remote': the server has not answered earlier requests: tools/call could not be sent within 1 s, and has not run";
+      "server 'remote': the server has not answered earlier requests: tools/call could not be sent within 60 s, and has not run";
     expect(failures.filter((each) => each === unsent)).toHaveLength(2);
     expect(textOf(await board.call("remote/echo", { text: "again" }))).toBe("again");
   });

@@ -11,6 +11,7 @@ import { closeAll, serve, until } from "../fixtures/http/client.ts";
 import type { McpHttp, McpHttpOptions } from "../fixtures/http/mcp.ts";
 import { cleanUp, directory, openWith } from "../guard/boards.ts";
 import { fixture, reaches, textOf } from "../support/boards.ts";
+import { MovableClock } from "../support/movable-clock.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
@@ -20,18 +21,23 @@ type Call = [tool: string, args: Record<string, unknown>];
 
 const EFFECT = /may have taken effect/;
 
-/** What happens to a call once it runs: nothing more, the caller gives up, or the board closes. */
-type Then = "nothing" | "cancel" | "close";
+/** What happens to a call once it runs: nothing more, its time is over, the caller gives up, or the board closes. */
+type Then = "nothing" | "timeout" | "cancel" | "close";
+
+/** Milliseconds, of which none pass by themselves. */
+const TOOL_TIMEOUT = 60_000;
 
 async function callAndThen(
   board: Board,
   [tool, args]: Call,
   then: Then,
+  clock: MovableClock,
   runs: () => boolean,
 ): Promise<CallOutcome> {
   const giveUp = new AbortController();
   const outcome = board.call(tool, args, { signal: giveUp.signal });
   if (then !== "nothing") await until(runs);
+  if (then === "timeout") clock.forward(TOOL_TIMEOUT);
   if (then === "cancel") giveUp.abort();
   if (then === "close") await board.close();
   return outcome;
@@ -40,7 +46,7 @@ async function callAndThen(
 describe("a call to a program that fails after it was sent has run once, and says that it may have", () => {
   it.each<[string, string, Then, ErrorCode]>([
     ["exits", "exit", "nothing", "CONNECTION_CLOSED"],
-    ["does not answer in time", "hang", "nothing", "TIMEOUT"],
+    ["does not answer in time", "hang", "timeout", "TIMEOUT"],
     ["answers with too much", "flood", "nothing", "MESSAGE_TOO_LARGE"],
     ["answers with something malformed", "junk", "nothing", "PROTOCOL"],
     ["is not waited for any longer", "hang", "cancel", "CANCELLED"],
@@ -48,11 +54,12 @@ describe("a call to a program that fails after it was sent has run once, and say
   ])("the program %s", async (_, what, then, code) => {
     const file = join(await directory(), "calls.txt");
     const written = (): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
-    const toolTimeout = then === "nothing" && what === "hang" ? 300 : 60_000;
-    const server = { ...fixture("writes-down", `--file=${file}`), toolTimeout };
-    const board = await openWith({ servers: { one: { ...server, maxMessageBytes: 2 ** 16 } } });
+    const server = { ...fixture("writes-down", `--file=${file}`), toolTimeout: TOOL_TIMEOUT };
+    const servers = { one: { ...server, maxMessageBytes: 2 ** 16 } };
+    const clock = new MovableClock();
+    const board = await openWith({ servers }, { clock });
     const call: Call = ["one/run", { end: what }];
-    const outcome = await callAndThen(board, call, then, () => written() !== "");
+    const outcome = await callAndThen(board, call, then, clock, () => written() !== "");
     expect(outcome.failure).toMatchObject({ code, mayHaveRun: true });
     expect(textOf(outcome)).toMatch(EFFECT);
     if (then !== "close") {
@@ -77,7 +84,7 @@ describe("a call to a URL that fails after it was sent was sent once, and says t
     ["the connection is reset", { reset: ["tools/call"] }, COUNT, "nothing", "NETWORK"],
     ["an answer of JSON is cut", {}, DROP, "nothing", "CONNECTION_CLOSED"],
     ["a stream of events is cut", { answer: "sse" }, DROP, "nothing", "CONNECTION_CLOSED"],
-    ["no answer comes in time", { never: ["tools/call"] }, COUNT, "nothing", "TIMEOUT"],
+    ["no answer comes in time", { never: ["tools/call"] }, COUNT, "timeout", "TIMEOUT"],
     [
       "HTTP 500",
       { status: [{ method: "tools/call", code: 500, times: 1 }] },
@@ -97,9 +104,10 @@ describe("a call to a URL that fails after it was sent was sent once, and says t
   ])("%s", async (_, options, call, then, code) => {
     for (const era of ["legacy", "modern"] as const) {
       const server = await serve({ ...options, era, eventIds: false });
-      const toolTimeout = code === "TIMEOUT" ? 300 : 60_000;
-      const board = await openWith({ servers: { one: { url: server.url, toolTimeout } } });
-      const outcome = await callAndThen(board, call, then, () => sent(server) > 0);
+      const one = { url: server.url, toolTimeout: TOOL_TIMEOUT };
+      const clock = new MovableClock();
+      const board = await openWith({ servers: { one } }, { clock });
+      const outcome = await callAndThen(board, call, then, clock, () => sent(server) > 0);
       expect(outcome.failure).toMatchObject({ code, mayHaveRun: true });
       expect(textOf(outcome)).toMatch(EFFECT);
       await board.close();

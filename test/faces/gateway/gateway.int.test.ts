@@ -95,7 +95,19 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
 
 it("an answer that nobody reads is given up", async () => {
   let skew = 0;
-  const gatewayClock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + skew };
+  let looks = 0;
+  const gatewayClock: Clock = {
+    ...systemClock,
+    monotonic: () => systemClock.monotonic() + skew,
+    later: (ms, task) => {
+      looks += 1;
+      return systemClock.later(ms / 10, task);
+    },
+  };
+  const looked = (times: number): Promise<void> => {
+    const before = looks;
+    return eventually(() => looks >= before + times);
+  };
   const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
   const bytes = 30_000_000;
   const body = JSON.stringify(
@@ -107,9 +119,9 @@ it("an answer that nobody reads is given up", async () => {
   const [first] = (await once(socket, "data")) as [Buffer];
   socket.pause();
   // The first look notices that the answer is complete, a later one that it still is not read.
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await looked(2);
   skew = 400_000;
-  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await looked(2);
   let got = first.length;
   socket.on("data", (chunk: Buffer) => (got += chunk.length));
   socket.on("error", () => {}).resume();
