@@ -129,10 +129,12 @@ const QUESTIONS: Record<string, Question<BoardBase>> = {
   "resources for a prompt": (board) => board.resources.block(),
   "resources for a small prompt": (board) => board.resources.context({ maxBytes: 700 }),
   subscribe: async (board) => {
-    const event = await heard(board, "resources", async () => {
+    const write = async (): Promise<void> => {
       await board.resources.subscribe("lib:///rules");
       await board.call("library/write", { uri: "lib:///rules", text: "Be quiet." });
-    });
+    };
+    // Another server reports a change whenever somebody subscribes, as prompts have done just before.
+    const event = await heard(board, "resources", write, ({ server }) => server === "library");
     await board.resources.unsubscribe("lib:///rules");
     return event;
   },

@@ -31,15 +31,18 @@ export function plain(value: unknown): unknown {
   return JSON.parse(text);
 }
 
-/** The first event while the task runs, or after it. */
+/** The first event that is meant, while the task runs or after it. */
 export async function heard<Name extends keyof BoardEvents>(
   board: BoardBase,
   name: Name,
   task: () => Promise<unknown>,
+  isMeant: (event: BoardEvents[Name]) => boolean = () => true,
 ): Promise<BoardEvents[Name]> {
   let off = (): void => {};
   const event = new Promise<BoardEvents[Name]>((resolve) => {
-    off = board.on(name, resolve);
+    off = board.on(name, (each) => {
+      if (isMeant(each)) resolve(each);
+    });
   });
   try {
     await task();
