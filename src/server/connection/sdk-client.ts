@@ -53,7 +53,10 @@ export class SdkClient implements Pick<
     transport.onmessage = (message) => {
       if (this.#hear(message)) return;
       // A server that floods meanwhile must not fill the memory.
-      if (this.#early.length < MOST_EARLY) this.#early.push(message);
+      if (this.#early.length < MOST_EARLY) {
+        this.#early.push(message);
+        if ("method" in message && "id" in message) router.arrived(message.id);
+      }
       this.#attach().catch(() => {});
     };
     transport.onerror = options.onError;
@@ -123,7 +126,7 @@ export class SdkClient implements Pick<
   }
 
   #passOnEarly(): void {
-    const { transport, onError } = this.#options;
+    const { transport, router, onError } = this.#options;
     for (const message of this.#early.splice(0)) {
       try {
         transport.onmessage?.(message);
@@ -132,6 +135,8 @@ export class SdkClient implements Pick<
         onError(toPlugboardError(error, "PROTOCOL"));
       }
     }
+    // The SDK asks for the answers before it takes anything else.
+    setImmediate(() => router.forgetArrived());
   }
 }
 
@@ -192,7 +197,7 @@ function passOnRequests(
   client.setRequestHandler(method, async ({ params }, { mcpReq }) => {
     try {
       // oxlint-disable-next-line no-unsafe-type-assertion -- the SDK checks it before it is sent
-      return (await router.answer(method, params, mcpReq.signal)) as never;
+      return (await router.answer(method, params, mcpReq.signal, mcpReq.id)) as never;
     } catch (error) {
       const reason = error instanceof PlugboardError ? error : undefined;
       const code = (reason && WIRE_CODES[reason.code]) ?? INTERNAL_ERROR;

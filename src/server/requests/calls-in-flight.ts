@@ -50,18 +50,16 @@ export class CallsInFlight {
   }
 
   /**
-   * The origin of a request that arrives now; `ended` is the request's own signal. Nobody waits for its
-   * answer once every call that may have caused it has failed. If the call succeeded, the server may still
-   * want the answer.
+   * The origin of a request that arrives now, as soon as there is the request's own signal, `ended`. Nobody waits for
+   * its answer once every call that may have caused it has failed. If the call succeeded, the server may still want the
+   * answer.
    */
-  origin(ended: AbortSignal): RequestOrigin {
+  originOfArrived(): (ended: AbortSignal) => RequestOrigin {
     const only = this.#calls.first?.call;
-    if (only === undefined) return { call: undefined, signal: ended };
-    this.#allFailed ??= this.#whenAllFailed();
-    return {
-      call: this.#calls.length === 1 ? only : this.#someCallOf(only.handlers),
-      signal: AbortSignal.any([ended, this.#allFailed]),
-    };
+    if (only === undefined) return (ended) => ({ call: undefined, signal: ended });
+    const call = this.#calls.length === 1 ? only : this.#someCallOf(only.handlers);
+    const allFailed = (this.#allFailed ??= this.#whenAllFailed());
+    return (ended) => ({ call, signal: AbortSignal.any([ended, allFailed]) });
   }
 
   /** Stands for all calls, if they all brought the same handlers. */

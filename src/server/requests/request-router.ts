@@ -33,6 +33,8 @@ export class RequestRouter {
   readonly log: ServerLog;
   readonly #options: RequestRouterOptions;
   readonly #inFlight = new CallsInFlight();
+  /** By the id, of requests that have arrived and are answered later. */
+  readonly #arrived = new Map<unknown, ReturnType<CallsInFlight["originOfArrived"]>>();
   readonly #over = new AbortController();
   readonly #rootsAsked = deferred<boolean>();
   #stopWatchingRoots = (): void => {};
@@ -82,9 +84,25 @@ export class RequestRouter {
     });
   }
 
+  /** A request of the server can only be answered later: no call that begins until then has caused it. */
+  arrived(id: unknown): void {
+    this.#arrived.set(id, this.#inFlight.originOfArrived());
+  }
+
+  /** All that had arrived are being answered, or never will be. */
+  forgetArrived(): void {
+    this.#arrived.clear();
+  }
+
   /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request ends. */
-  answer(method: string, params: unknown, ended: AbortSignal): Promise<JsonObject> | undefined {
-    const answer = this.requests.answer(method, params, this.#inFlight.origin(ended));
+  answer(
+    method: string,
+    params: unknown,
+    ended: AbortSignal,
+    id?: unknown,
+  ): Promise<JsonObject> | undefined {
+    const originOf = this.#arrived.get(id) ?? this.#inFlight.originOfArrived();
+    const answer = this.requests.answer(method, params, originOf(ended));
     if (method === "roots/list") this.#rootsAsked.resolve(true);
     return answer && this.#options.wire.hold(answer);
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { OnElicitation } from "../../../src/model/elicitation.ts";
 import { silentLogger } from "../../../src/model/logger.ts";
 import type { Handshake } from "../../../src/server/connection/handshake.ts";
 import { preloadSdk, SdkClient } from "../../../src/server/connection/sdk-client.ts";
+import type { HostAnswers } from "../../../src/server/requests/host-answers.ts";
 import { RequestRouter } from "../../../src/server/requests/request-router.ts";
 import { openTransport } from "../../support/stdio-peer.ts";
 
@@ -18,13 +20,13 @@ const HANDSHAKE: Handshake = {
 const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
 
-function open(handshake = HANDSHAKE) {
+function open(handshake = HANDSHAKE, answers: HostAnswers = {}) {
   const peer = openTransport();
   const { transport, clock } = peer;
   const router = new RequestRouter({
     server: "docs",
     wire: transport,
-    answers: {},
+    answers,
     clock,
     logger: silentLogger,
     redact: (text) => text,
@@ -45,7 +47,7 @@ function open(handshake = HANDSHAKE) {
     onError: ({ message }) => errors.push(message),
     onFailed: ({ code }) => failures.push(code),
   });
-  return { ...peer, client, failures, errors, changes: () => changes };
+  return { ...peer, client, router, failures, errors, changes: () => changes };
 }
 
 /** Until the SDK is on top, however long it takes to load. */
@@ -72,6 +74,33 @@ describe("the SDK", () => {
     expect(stdin.messages()).toEqual([1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, result: {} })));
     expect(changes()).toBe(2);
     expect([errors, failures]).toEqual([[], []]);
+  });
+
+  it("attributes what the server asked before it was loaded to no call that began meanwhile", async () => {
+    const asked: string[] = [];
+    const by =
+      (whom: string): OnElicitation =>
+      ({ message }) => {
+        asked.push(`${whom}: ${message}`);
+        return { action: "decline" };
+      };
+    const onElicitation = by("the board");
+    const { answer, router, stdin, transport } = open(HANDSHAKE, { onElicitation });
+    const question = (id: number, message: string) => {
+      const params = { message, requestedSchema: { type: "object", properties: {} } };
+      return { jsonrpc: "2.0" as const, id, method: "elicitation/create", params };
+    };
+    // At once: in this process the SDK may be loaded already.
+    transport.onmessage?.(question(1, "early"));
+    const handlers = { onElicitation: by("the caller") };
+    const options = { timeout: 60_000, ceiling: 60_000, handlers };
+    const call = router.callTool("legacy", "add", {}, options).catch(() => {});
+    await attached(answer);
+    await answer(question(2, "late"));
+    expect(asked).toEqual(["the board: early", "the caller: late"]);
+    const { id } = stdin.messages().find(({ method }) => method === "tools/call") ?? {};
+    await answer({ jsonrpc: "2.0", id, result: { content: [] } });
+    await call;
   });
 
   it("is not waited for by a report, nor by a report of the host's", async () => {

@@ -16,19 +16,19 @@ function start(calls: CallsInFlight, tool: string, handlers?: RequestHandlers) {
 
 describe("a request", () => {
   it("belongs to no call if there is none", () => {
-    expect(new CallsInFlight().origin(open)).toEqual({ call: undefined, signal: open });
+    expect(new CallsInFlight().originOfArrived()(open)).toEqual({ call: undefined, signal: open });
   });
 
   it("belongs to the one call there is, and to none of two", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
-    expect(calls.origin(open).call).toBe(a.call);
+    expect(calls.originOfArrived()(open).call).toBe(a.call);
     const b = start(calls, "b");
-    expect(calls.origin(open).call).toBeUndefined();
+    expect(calls.originOfArrived()(open).call).toBeUndefined();
     a.succeed();
-    expect(calls.origin(open).call).toBe(b.call);
+    expect(calls.originOfArrived()(open).call).toBe(b.call);
     b.succeed();
-    expect(calls.origin(open).call).toBeUndefined();
+    expect(calls.originOfArrived()(open).call).toBeUndefined();
   });
 
   it("belongs to the caller if all calls have the same one", () => {
@@ -39,22 +39,22 @@ describe("a request", () => {
       start(calls, "a", { onElicitation, onSampling }),
       start(calls, "b", { onElicitation, onSampling }),
     ];
-    expect(calls.origin(open).call).toEqual({
+    expect(calls.originOfArrived()(open).call).toEqual({
       tool: undefined,
       handlers: { onElicitation, onSampling },
       samples: 0,
     });
     const other = start(calls, "c", { onElicitation });
-    expect(calls.origin(open).call).toBeUndefined();
+    expect(calls.originOfArrived()(open).call).toBeUndefined();
     for (const { succeed } of [...theirs, other]) succeed();
-    expect(calls.origin(open).call).toBeUndefined();
+    expect(calls.originOfArrived()(open).call).toBeUndefined();
   });
 
   it("is over when the request itself ends", () => {
     const calls = new CallsInFlight();
     start(calls, "a");
     const ended = new AbortController();
-    const { signal } = calls.origin(ended.signal);
+    const { signal } = calls.originOfArrived()(ended.signal);
     ended.abort();
     expect(signal.aborted).toBe(true);
   });
@@ -63,21 +63,21 @@ describe("a request", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
     const b = start(calls, "b");
-    const { signal } = calls.origin(open);
+    const { signal } = calls.originOfArrived()(open);
     const later = start(calls, "c");
     a.fail();
     expect(signal.aborted).toBe(false);
     b.fail();
     expect(signal.aborted).toBe(true);
-    expect(calls.origin(open).signal.aborted).toBe(false);
+    expect(calls.originOfArrived()(open).signal.aborted).toBe(false);
     later.succeed();
   });
 
   it("is not over when its call was answered", () => {
     const calls = new CallsInFlight();
     const a = start(calls, "a");
-    const { signal } = calls.origin(open);
-    expect(calls.origin(open).call).toBe(a.call);
+    const { signal } = calls.originOfArrived()(open);
+    expect(calls.originOfArrived()(open).call).toBe(a.call);
     a.succeed();
     expect(signal.aborted).toBe(false);
   });
