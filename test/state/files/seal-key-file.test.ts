@@ -50,10 +50,10 @@ async function storedIds(): Promise<number[]> {
   return JSON.parse(await readFile(file, "utf8")).keys.map(({ id }: { id: number }) => id);
 }
 
-/** Files are written in real time, and the next look is set after that. */
+/** Files are written in real time, however long that takes, and the next look is set after that. */
 async function until(isDone: () => boolean): Promise<void> {
-  for (let round = 0; round < 100 && !isDone(); round += 1) {
-    await clock.advance(HOUR);
+  while (!isDone()) {
+    if (clock.next() !== undefined) await clock.advance(HOUR);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
