@@ -283,7 +283,8 @@ describe("the settings of an agent", () => {
     const fourth = await board.call(
       "echo/echo",
       { text: "hi" },
-      { signal: AbortSignal.timeout(50) },
+      // Long enough to be asked about before it waits for the limit.
+      { signal: AbortSignal.timeout(500) },
     );
     expect(fourth.failure?.code).toBe("CANCELLED");
     await board.call("native/mine");

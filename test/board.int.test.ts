@@ -437,7 +437,9 @@ describe("starting", () => {
 describe("the catalog cache", () => {
   it("has the tools at once, refreshes behind, and is private", async () => {
     const stateDir = join(await temporaryDirectory(), "home");
-    const slow = { slow: fixture("slow-start", "--ms=700") };
+    const isTime = join(stateDir, "..", "is-time");
+    const slow = { slow: fixture("slow-start", `--until=${isTime}`) };
+    await writeFile(isTime, "");
     const first = await open(slow, { stateDir });
     const names = first.tools().map(({ name }) => name);
     expect(names.length).toBeGreaterThan(0);
@@ -445,9 +447,11 @@ describe("the catalog cache", () => {
     const [file] = await readdir(join(stateDir, "catalog"));
     expect((await stat(join(stateDir, "catalog", file ?? ""))).mode & 0o777).toBe(0o600);
 
+    await rm(isTime);
     const board = await open(slow, { stateDir });
     expect(statusOf(board, "slow")).toMatchObject({ state: { kind: "starting" }, cached: true });
     expect(board.tools().map(({ name }) => name)).toEqual(names);
+    await writeFile(isTime, "");
     expect(textOf(await board.call("slow/echo", { text: "waited" }))).toBe("waited");
     expect(statusOf(board, "slow").cached).toBe(false);
   });

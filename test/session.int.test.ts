@@ -98,15 +98,20 @@ describe("a session's board", () => {
 
   it("is not kept waiting by a server that is slow or hangs, which comes later", async () => {
     const board = await openWith({ servers: {} });
+    const isTime = join(await directory(), "is-time");
     const session = await board.openSession({
       cwd,
       startupWait: 1,
-      servers: { slow: fixture("slow-start", "--ms=300"), hangs: fixture("never-initialize") },
+      servers: {
+        slow: fixture("slow-start", `--until=${isTime}`),
+        hangs: fixture("never-initialize"),
+      },
     });
     expect(statusIn(session, "hangs").state.kind).toBe("starting");
     const told = new Promise<string[]>((resolve) => {
       session.on("tools", ({ added }) => resolve(added));
     });
+    await writeFile(isTime, "");
     expect(textOf(await session.call("slow/echo", hi))).toBe("hi");
     expect(await told).toEqual(["mcp__slow__echo"]);
     await session.close();
