@@ -61,6 +61,8 @@ class Agent extends AcpClient {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Code and signal. */
   readonly exited: Promise<[number | null, NodeJS.Signals | null]>;
+  /** The same, when all that it has written is read. */
+  readonly closed: Agent["exited"];
   readonly connection: ClientConnection;
   readonly forms: string[] = [];
   readonly #showsForms: boolean;
@@ -78,6 +80,7 @@ class Agent extends AcpClient {
     this.process = plugboard(directory, args, env);
     const { stdin, stdout, stderr } = this.process;
     this.exited = once(this.process, "exit") as Agent["exited"];
+    this.closed = once(this.process, "close") as Agent["closed"];
     // A process that is killed has its pipe broken, which is what the test wanted.
     stdin.on("error", () => {});
     const read = new PassThrough();
@@ -129,7 +132,7 @@ class Agent extends AcpClient {
   /** As an editor that has been closed. Resolves to the exit code. */
   async leave(): Promise<number | null> {
     this.process.stdin.end();
-    const [code] = await this.exited;
+    const [code] = await this.closed;
     return code;
   }
 

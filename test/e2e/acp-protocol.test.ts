@@ -216,7 +216,7 @@ describe("a request that is wrong", () => {
     const huge = agent.prompt(sessionId, "x".repeat(100 * 2 ** 20));
     await expect(huge).rejects.toMatchObject({ code: -32600, data: { maxBytes: 32 * 2 ** 20 } });
     expect(await agent.ask(sessionId, "/mcp")).toBe("There are no servers.");
-    expect(agent.stderr).toContain("too large");
+    await agent.until(() => agent.stderr.includes("too large"));
     expect(await agent.leave()).toBe(0);
   });
 });

@@ -61,13 +61,18 @@ const CALL = { toolCalls: [{ name: "mcp__echo__echo", arguments: { text: "hi" },
 
 describe("plugboard ask", () => {
   it("streams the answer, and ends by itself with its servers", async () => {
+    let finish = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
     const { child, exited, stderr } = await ask(
-      [CALL, { text: "an answer in many words", chunkDelayMs: 50 }],
+      [CALL, { text: "an answer in many words", until }],
       "--yes",
     );
     const stdout = text(child.stdout);
     await once(child.stdout, "data");
     expect(model?.requests.at(-1)?.outcome).toBe("pending");
+    finish();
     expect(await exited).toEqual([0, null]);
     expect(await stdout).toBe("an answer in many words\n");
     expect(await stderr).toContain('echo/echo {"text":"hi"}\n');

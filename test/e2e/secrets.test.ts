@@ -97,8 +97,8 @@ it("an agent's run and commands leave no value in any file, log, message or cras
   const told = agent.result(session);
   await agent.prompt(session, "/call docs/tell");
   expect(told + agent.stdout).toContain("[REDACTED]");
-  expect(agent.stderr).toContain("NOTE_A needs secret://exec/bad/an-id");
-  expect(agent.stderr).toContain("starting with [REDACTED]");
+  await agent.until(() => agent.stderr.includes("NOTE_A needs secret://exec/bad/an-id"));
+  await agent.until(() => agent.stderr.includes("starting with [REDACTED]"));
   expect(await agent.leave()).toBe(0);
   const config = ["--config", join(desk.directory, "agent.json"), "--log-level", "debug"];
   const output = await Promise.all([

@@ -11,6 +11,7 @@ const KEYS = new Set([
   "error",
   "delayMs",
   "chunkDelayMs",
+  "until",
   "cut",
   "endAfter",
   "usage",

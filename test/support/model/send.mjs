@@ -35,13 +35,14 @@ export function toChunks(body) {
  * Resolves when everything is out, or nobody reads any more.
  * @param {ServerResponse} response whose head has been written
  * @param {readonly (string | Uint8Array)[]} chunks
- * @param {Pick<Turn, "chunkDelayMs" | "cut" | "endAfter">} turn
+ * @param {Pick<Turn, "chunkDelayMs" | "until" | "cut" | "endAfter">} turn
  * @param {AbortSignal} signal
  */
-export async function send(response, chunks, { chunkDelayMs = 0, cut, endAfter }, signal) {
+export async function send(response, chunks, { chunkDelayMs = 0, until, cut, endAfter }, signal) {
   response.flushHeaders();
   for (const [index, chunk] of chunks.entries()) {
     if (index > 0) await pause(chunkDelayMs, signal);
+    if (index === chunks.length - 1) await until;
     if (signal.aborted) return;
     if (index === cut) return response.destroy();
     if (index === endAfter) break;

@@ -39,6 +39,8 @@ export interface Turn {
   delayMs?: number;
   /** Between chunks. */
   chunkDelayMs?: number;
+  /** Before the last chunk. */
+  until?: Promise<unknown>;
   /** The connection is lost after this many chunks. */
   cut?: number;
   /** The answer ends after this many chunks, in good order as far as HTTP goes. */
