@@ -33,6 +33,13 @@ const CASES = {
   "results of 1 MB, 500 secrets": { bytes: MEGABYTE, calls: 20, inFlight: 4, secrets: 500 },
   "all of it, results of 10 KB": { tools: 3_000, servers: 50, secrets: 500, ...TEN_KILOBYTES },
 };
+const LISTS = [
+  [25, 60],
+  [50, 60],
+  [100, 60],
+  [200, 60],
+  [50, 600],
+];
 const WARM_UP_ROUNDS = 5;
 const ROUNDS = 15;
 
@@ -119,31 +126,44 @@ async function keepInFlight(call, { count, inFlight, bytes }) {
 
 /** This process answers for all servers, so that none has to be started. */
 async function lists() {
-  const perServer = 60;
-  const http = createServer((request, reply) => void answer(request, reply, perServer));
+  console.log("\nLists, in microseconds for each server");
+  const names = ["status", "tools", "session's status", "session's tools", "open a session"];
+  row(["servers x tools", ...names]);
+  await measureLists(...LISTS[0]); // The first board is slower: nothing is compiled yet.
+  let first;
+  for (const [servers, tools] of LISTS) {
+    const figures = await measureLists(servers, tools);
+    row([`${servers} x ${tools}`, ...figures.map((one) => one.toFixed(2))]);
+    if (first) row(["to the first", ...figures.map((one, at) => ratio(one, first[at]))]);
+    first ??= figures;
+  }
+}
+
+async function measureLists(servers, tools) {
+  const http = createServer((request, reply) => void answer(request, reply, tools));
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
-  console.log(`\nLists of servers with ${perServer} tools each, in milliseconds`);
-  row(["servers", "status", "tools", "session's status", "session's tools"]);
-  let half;
-  for (const count of [25, 50, 100]) {
-    const url = `http://127.0.0.1:${http.address().port}/`;
-    const entries = Array.from({ length: count }, (_, at) => [`server${at}`, { url: url + at }]);
-    const board = await openBoard({ servers: Object.fromEntries(entries) });
-    const session = await board.openSession({ cwd: process.cwd() });
-    const listed = board.tools().length;
-    if (listed !== count * perServer) throw new Error(`${listed} tools, not ${count * perServer}`);
-    const figures = [board, session].flatMap((each) => [
-      best(() => each.status()),
-      best(() => each.tools()),
-    ]);
-    row([count, ...figures.map((one) => one.toFixed(2))]);
-    if (half) row(["to half as many", ...figures.map((one, at) => ratio(one, half[at]))]);
-    half = figures;
-    await board.close();
+  const url = `http://127.0.0.1:${http.address().port}/`;
+  const entries = Array.from({ length: servers }, (_, at) => [`server${at}`, { url: url + at }]);
+  const board = await openBoard({ servers: Object.fromEntries(entries) });
+  let session = await board.openSession({ cwd: process.cwd() });
+  const listed = session.tools().length;
+  if (listed !== servers * tools) throw new Error(`${listed} tools, not ${servers * tools}`);
+  const figures = [board, session].flatMap((each) => [
+    best(() => each.status()),
+    best(() => each.tools()),
+  ]);
+  let opening = Infinity;
+  for (let round = 0; round < 10; round += 1) {
+    await session.close();
+    const before = cpuMs();
+    session = await board.openSession({ cwd: process.cwd() });
+    opening = Math.min(opening, cpuMs() - before);
   }
+  await board.close();
   http.close();
   http.closeAllConnections();
+  return [...figures, opening].map((one) => (one * 1_000) / servers);
 }
 
 async function answer(request, reply, count) {

@@ -143,7 +143,7 @@ class LiveBoard implements Board {
   }
 
   tools(options: { all?: boolean } = {}): Tool[] {
-    return this.#core.tools.list(options).map((tool) => this.#inclusion.of(tool));
+    return this.#inclusion.ofAll(this.#core.tools.list(options));
   }
 
   get toolSearch(): ToolSearchSetting {

@@ -461,7 +461,7 @@ export class BoardCore {
       this.rules?.changed();
       const change = this.tools.listedChange(event);
       if (this.#isOpen && change !== undefined) this.#events.emit("tools", change);
-      const forApps = this.tools.appChange();
+      const forApps = this.tools.appChange([event.server]);
       if (this.#isOpen && forApps !== undefined) this.#events.emit("appTools", forApps);
     });
     this.servers.events.on("log", ({ board, data, ...message }) => {

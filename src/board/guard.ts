@@ -215,6 +215,12 @@ export class BoardGuard {
     return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
   }
 
+  /** Whether the pins keep back no tool of the server. */
+  offersAll(server: string): boolean {
+    const { session } = this.#options;
+    return this.#pins.offersAll(server) && (session?.guard.offersAll(server) ?? true);
+  }
+
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
   get saved(): SavedResults {
     const spill = this.#loaded?.saved;

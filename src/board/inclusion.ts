@@ -24,8 +24,13 @@ export class Inclusion {
 
   /** The tool as it is after what was chosen. */
   of(tool: Tool): Tool {
-    const mode = this.#chosen.size === 0 ? undefined : this.#chosen.get(keyOf(tool));
+    const mode = this.#chosen.get(keyOf(tool));
     return mode === undefined || tool.include === "app" ? tool : withInclude(tool, mode);
+  }
+
+  /** The tools as they are after what was chosen. */
+  ofAll(tools: Tool[]): Tool[] {
+    return this.#chosen.size === 0 ? tools : tools.map((tool) => this.of(tool));
   }
 
   hasChosen(tool: Pick<Tool, "name" | "source">): boolean {

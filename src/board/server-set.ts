@@ -126,7 +126,7 @@ export class ServerSet {
   /** Throws UNKNOWN_SERVER with a similar name, or UNTRUSTED. */
   named(name: string): ServerEntry {
     const entry = this.get(name);
-    if (entry === undefined) throw this.missing(name, this.#names());
+    if (entry === undefined) throw this.missing(name, this.names());
     return entry;
   }
 
@@ -139,7 +139,7 @@ export class ServerSet {
   /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
   namedOrWithheld(name: string): ServerEntry {
     const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
-    if (entry === undefined) throw this.missing(name, [...this.#names(), ...this.#withheld]);
+    if (entry === undefined) throw this.missing(name, [...this.names(), ...this.#withheld]);
     return entry;
   }
 
@@ -180,13 +180,14 @@ export class ServerSet {
     return entry !== undefined && isShareable(entry);
   }
 
-  /** The tools of shared servers in the base's order, then those of its own servers. */
-  tools(): CatalogEntry[] {
-    return this.#catalog.entries(this.#names());
+  /** The names of shared servers in the base's order, then those of its own servers: the order of their tools. */
+  names(): string[] {
+    return [...this.shared().map(({ name }) => name), ...this.#own.keys()];
   }
 
-  toolsOf(server: string): CatalogEntry[] {
-    return this.#catalog.entries([server]);
+  /** The same array until the server's tools are set again. */
+  toolsOf(server: string): readonly CatalogEntry[] {
+    return this.#catalog.entriesOf(server);
   }
 
   /** Finds a tool by its public name or its canonical name `server/tool`. */
@@ -631,10 +632,6 @@ export class ServerSet {
     if (this.#offBase.length === 0 || this.#own.has(name) || this.#withheld.has(name)) return;
     const entry = this.#base?.get(name);
     return entry !== undefined && isShareable(entry) ? entry : undefined;
-  }
-
-  #names(): string[] {
-    return [...this.shared().map(({ name }) => name), ...this.#own.keys()];
   }
 }
 

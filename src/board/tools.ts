@@ -49,7 +49,7 @@ export interface OwnTool extends NativeTool, Pick<ToolSubject, "neverAsks"> {
 
 export interface BoardToolsOptions {
   native: ReadonlyMap<string, OwnTool>;
-  servers: Pick<ServerSet, "named" | "tools" | "toolsOf" | "findTool">;
+  servers: Pick<ServerSet, "named" | "names" | "toolsOf" | "findTool">;
   calls: Calls;
   guard: BoardGuard;
   execute: Execute;
@@ -59,11 +59,14 @@ export class BoardTools {
   #options: BoardToolsOptions;
   readonly #native = new Map<string, BoardTool>();
   #ofServers = new WeakMap<CatalogEntry, BoardTool>();
+  /** The tools of each server, by what the catalog has of it: most lists are asked for far more often than they change. */
+  #sorted = new WeakMap<readonly CatalogEntry[], ServerTools>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
   #offered: readonly string[] = [];
-  #forApps: ReadonlyMap<string, string> = new Map();
+  /** By server: the tools that it keeps for its app, as they were last time. */
+  readonly #forApps = new Map<string, ReadonlyMap<string, string>>();
 
   constructor(options: BoardToolsOptions) {
     this.#options = options;
@@ -79,6 +82,7 @@ export class BoardTools {
     change();
     this.#options = { ...this.#options, native };
     this.#ofServers = new WeakMap();
+    this.#sorted = new WeakMap();
     this.#native.clear();
     for (const tool of native.values()) this.#native.set(tool.name, this.#makeNative(tool));
     this.#hidden.clear();
@@ -88,29 +92,37 @@ export class BoardTools {
 
   /** `all` includes tools that servers keep for their own apps. */
   list({ all = false }: { all?: boolean } = {}): Tool[] {
-    return this.all().flatMap(({ isListed, isForApp: isApp, tool }) =>
-      isListed || (all && isApp) ? [tool] : [],
+    const native = [...this.#native.values()].filter(({ isListed }) => isListed);
+    return joined(
+      native.map(({ tool }) => tool),
+      this.#options.servers.names().map((server) => {
+        const { listed, withApps } = this.#toolsOf(server);
+        return all ? withApps : listed;
+      }),
+    );
+  }
+
+  /** The listed tools of some servers, in the order of the board. */
+  listOf(servers: ReadonlySet<string>): Tool[] {
+    const names = this.#options.servers.names().filter((name) => servers.has(name));
+    return joined(
+      [],
+      names.map((name) => this.#toolsOf(name).listed),
     );
   }
 
   /** Includes tools that are not listed. */
   all(): BoardTool[] {
-    return [
-      ...this.#native.values(),
-      ...this.#options.servers.tools().map((each) => this.#at(each)),
-    ];
+    const names = this.#options.servers.names();
+    return joined(
+      [...this.#native.values()],
+      names.map((server) => this.#toolsOf(server).all),
+    );
   }
 
   /** How many tools of the server are listed, what they take of a prompt, and how many the rules do not allow. */
   listedOf(server: string): ListedTools {
-    const all = this.#options.servers.toolsOf(server).map((entry) => this.#at(entry));
-    const listed = all.flatMap(({ isListed, tool }) => (isListed ? [tool] : []));
-    const hidden = all.filter(({ isAllowed }) => !isAllowed).length;
-    return {
-      tools: listed.length,
-      promptTokens: promptTokens(listed),
-      ...(hidden > 0 && { hiddenByRules: hidden }),
-    };
+    return this.#toolsOf(server).counts;
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */
@@ -153,12 +165,38 @@ export class BoardTools {
     return added.length + removed.length === 0 ? undefined : { added, removed, changed: [] };
   }
 
-  /** How the tools that servers keep for their apps differ from the last call of this function. */
-  appChange(): ToolsEvent | undefined {
-    const before = this.#forApps;
-    const now = this.all().filter((each) => each.isForApp);
-    this.#forApps = described(now.map(({ tool }) => tool));
-    return changeOf(before, this.#forApps);
+  /**
+   * How the tools that these servers keep for their apps differ from the last call of this function. Default: those of all
+   * servers that are or were there.
+   */
+  appChange(
+    servers: Iterable<string> = new Set([
+      ...this.#forApps.keys(),
+      ...this.#options.servers.names(),
+    ]),
+  ): ToolsEvent | undefined {
+    const meant = [...servers];
+    const known = (): ReadonlyMap<string, string> =>
+      new Map(meant.flatMap((server) => [...(this.#forApps.get(server) ?? [])]));
+    const before = known();
+    for (const server of meant) {
+      const { forApps } = this.#toolsOf(server);
+      if (forApps.length === 0) this.#forApps.delete(server);
+      else this.#forApps.set(server, described(forApps));
+    }
+    return changeOf(before, known());
+  }
+
+  #toolsOf(server: string): ServerTools {
+    const { servers, guard } = this.#options;
+    const entries = servers.toolsOf(server);
+    const known = this.#sorted.get(entries);
+    // What the pins keep back changes when somebody approves it.
+    const offersAll = guard.offersAll(server);
+    if (known !== undefined && offersAll) return known;
+    const tools = new ServerTools(entries.map((entry) => this.#at(entry)));
+    if (offersAll) this.#sorted.set(entries, tools);
+    return tools;
   }
 
   #at(entry: CatalogEntry): BoardTool {
@@ -259,6 +297,49 @@ export class BoardTools {
       isForApp: false,
     };
   }
+}
+
+/** The tools of one server, sorted by who gets them. */
+class ServerTools {
+  readonly all: readonly BoardTool[];
+  readonly listed: readonly Tool[];
+  /** Those that the server keeps for its own app. */
+  readonly forApps: readonly Tool[];
+  /** Both, in the order of the server. */
+  readonly withApps: readonly Tool[];
+  #counts: ListedTools | undefined;
+
+  constructor(all: readonly BoardTool[]) {
+    const toolsWhere = (isMeant: (each: BoardTool) => boolean): readonly Tool[] =>
+      all.filter(isMeant).map(({ tool }) => tool);
+    this.all = all;
+    this.listed = toolsWhere(({ isListed }) => isListed);
+    this.forApps = toolsWhere((each) => each.isForApp);
+    this.withApps =
+      this.forApps.length === 0
+        ? this.listed
+        : toolsWhere((each) => each.isListed || each.isForApp);
+  }
+
+  /** Made on first use: most of the work is to estimate the tokens. */
+  get counts(): ListedTools {
+    this.#counts ??= this.#count();
+    return this.#counts;
+  }
+
+  #count(): ListedTools {
+    const hidden = this.all.filter(({ isAllowed }) => !isAllowed).length;
+    return {
+      tools: this.listed.length,
+      promptTokens: promptTokens(this.listed),
+      ...(hidden > 0 && { hiddenByRules: hidden }),
+    };
+  }
+}
+
+/** Not `flat`, which takes seventy times as long for the tools of many servers. */
+function joined<Item>(first: Item[], lists: readonly (readonly Item[])[]): Item[] {
+  return first.concat(...lists);
 }
 
 /** What a session brings is in its prompt, however many tools there are. */

@@ -28,7 +28,6 @@ export class Catalog {
   #naming: Naming;
   /** Names of native tools. */
   #reserved: ReadonlySet<string>;
-  /** In the order in which servers were added. */
   readonly #servers = new Map<string, { prefix: string; entries: CatalogEntry[] }>();
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
@@ -58,9 +57,9 @@ export class Catalog {
     return this.#byPublicName.get(name) ?? this.#byCanonicalName.get(name);
   }
 
-  /** The tools of these servers, in this order. Default: all servers. */
-  entries(servers: Iterable<string> = this.#servers.keys()): CatalogEntry[] {
-    return [...servers].flatMap((server) => this.#servers.get(server)?.entries ?? []);
+  /** The tools of one server: the same array until they are set again. */
+  entriesOf(server: string): readonly CatalogEntry[] {
+    return this.#servers.get(server)?.entries ?? [];
   }
 
   /** Adds a server without tools. A server that is already there keeps its tools. */

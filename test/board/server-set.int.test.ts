@@ -55,7 +55,7 @@ function names(core: BoardCore): string[] {
 }
 
 function servers(core: BoardCore): string[] {
-  return [...new Set(core.servers.tools().map(({ server }) => server))];
+  return core.servers.names().filter((name) => core.servers.toolsOf(name).length > 0);
 }
 
 async function replace(core: BoardCore, by: ServerDefinition): Promise<void> {

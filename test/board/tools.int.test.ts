@@ -1,7 +1,8 @@
-// Tools that are not for everybody: for a server's own app, or only as a task.
+// Tools that are not for everybody: for a server's own app, or only as a task; and what it takes to list tools.
 
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { toAnthropicTools } from "../../src/faces/adapters/anthropic.ts";
+import { Pins } from "../../src/guard/pins/pins.ts";
 import type { ToolsEvent } from "../../src/model/events.ts";
 import type { Tool } from "../../src/model/tool.ts";
 import { closeBoards, fixture, open, statusOf, textOf } from "../support/boards.ts";
@@ -79,5 +80,27 @@ describe("a tool that needs a task", () => {
     expect(outcome.failure?.code).toBe(code);
     expect(textOf(outcome)).toContain("requires task augmentation");
     expect(textOf(outcome)).toContain("This tool runs only as a task");
+  });
+});
+
+describe("the lists of tools", () => {
+  it("look at a tool when its server has listed it, and not when another server has", async () => {
+    const asked = vi.spyOn(Pins.prototype, "offers");
+    try {
+      const board = await open({ one: fixture("special-tools"), two: fixture("special-tools") });
+      const session = await board.openSession({ cwd: process.cwd() });
+      const times = (server: string): number =>
+        asked.mock.calls.filter(([each]) => each === server).length;
+      expect(times("one")).toBeGreaterThan(0);
+      expect(times("one")).toBe(times("two"));
+      asked.mockClear();
+      for (const each of [board, session]) {
+        expect(each.status().map(({ tools }) => tools)).toEqual([USUAL.length, USUAL.length]);
+        expect(own(each.tools({ all: true }))).toEqual([...ALL, ...ALL]);
+      }
+      expect(asked).not.toHaveBeenCalled();
+    } finally {
+      asked.mockRestore();
+    }
   });
 });

@@ -28,26 +28,26 @@ function catalogOf(...servers: string[]): Catalog {
   );
 }
 
-function names(catalog: Catalog): string[] {
-  return catalog.entries().map(({ publicName }) => publicName);
+function names(catalog: Catalog, ...servers: string[]): string[] {
+  return servers.flatMap((server) => catalog.entriesOf(server).map(({ publicName }) => publicName));
 }
 
 const NO_CHANGE = { added: [], removed: [], changed: [], diagnostics: [] };
 
 describe("the order of tools", () => {
-  it("follows the configuration, whichever server lists its tools first", () => {
-    const catalog = catalogOf("a", "b", "c");
-    catalog.set("c", tools("z"));
+  it("is that in which the server listed them", () => {
+    const catalog = catalogOf("a", "b");
     catalog.set("a", tools("y", "x"));
     catalog.set("b", tools("w"));
-    expect(names(catalog)).toEqual(["mcp__a__y", "mcp__a__x", "mcp__b__w", "mcp__c__z"]);
+    expect(names(catalog, "a")).toEqual(["mcp__a__y", "mcp__a__x"]);
+    expect(names(catalog, "b")).toEqual(["mcp__b__w"]);
   });
 
   it("stays when a server lists its tools in another order; new tools come last", () => {
     const catalog = catalogOf("a");
     catalog.set("a", tools("one", "two", "three"));
     catalog.set("a", tools("four", "three", "one"));
-    expect(names(catalog)).toEqual(["mcp__a__one", "mcp__a__three", "mcp__a__four"]);
+    expect(names(catalog, "a")).toEqual(["mcp__a__one", "mcp__a__three", "mcp__a__four"]);
   });
 });
 
@@ -69,10 +69,10 @@ describe("a change", () => {
   it("keeps only the entries that have not changed", () => {
     const catalog = catalogOf("a");
     catalog.set("a", [tool("same"), tool("other")]);
-    const [same, other] = catalog.entries();
+    const [same, other] = catalog.entriesOf("a");
     expect(catalog.set("a", [tool("same"), tool("other", "differently")]).changed).toHaveLength(1);
-    expect(catalog.entries()[0]).toBe(same);
-    expect(catalog.entries()[1]).not.toBe(other);
+    expect(catalog.entriesOf("a")[0]).toBe(same);
+    expect(catalog.entriesOf("a")[1]).not.toBe(other);
     expect(catalog.find("mcp__a__other")?.tool.description).toBe("differently");
   });
 
@@ -99,20 +99,20 @@ describe("a change", () => {
     catalog.set("a", tools("one", "two"));
     catalog.set("b", tools("one"));
     expect(catalog.set("a", []).removed).toEqual(["mcp__a__one", "mcp__a__two"]);
-    expect(names(catalog)).toEqual(["mcp__b__one"]);
+    expect(names(catalog, "a", "b")).toEqual(["mcp__b__one"]);
     expect(catalog.find("a/one")).toBeUndefined();
   });
 
   it("of a server that is not in the catalog is empty", () => {
     const catalog = catalogOf("a");
     expect(catalog.set("elsewhere", tools("one"))).toEqual(NO_CHANGE);
-    expect(catalog.entries()).toEqual([]);
+    expect(catalog.entriesOf("elsewhere")).toEqual([]);
   });
 
   it("takes the last of several tools with the same name", () => {
     const catalog = catalogOf("a");
     catalog.set("a", [tool("one", "first"), tool("two"), tool("one", "last")]);
-    expect(catalog.entries().map(({ tool: each }) => each.description)).toEqual([
+    expect(catalog.entriesOf("a").map(({ tool: each }) => each.description)).toEqual([
       "last",
       "does it",
     ]);
@@ -157,13 +157,15 @@ describe("finding", () => {
 });
 
 describe("the entries", () => {
-  it("are those of the given servers, in that order", () => {
+  it("are the same array until the server's tools are set again", () => {
     const catalog = catalogOf("a", "b");
     catalog.set("a", tools("one", "two"));
+    const before = catalog.entriesOf("a");
     catalog.set("b", tools("three"));
-    const inOrder = catalog.entries(["b", "elsewhere", "a"]).map(({ tool: each }) => each.name);
-    expect(inOrder).toEqual(["three", "one", "two"]);
-    expect(catalog.entries(["elsewhere"])).toEqual([]);
+    expect(catalog.entriesOf("a")).toBe(before);
+    catalog.set("a", tools("one"));
+    expect(catalog.entriesOf("a")).not.toBe(before);
+    expect(before).toHaveLength(2);
   });
 });
 
@@ -171,20 +173,21 @@ describe("a public name", () => {
   it("does not depend on other servers and tools", () => {
     const alone = catalogOf("docs");
     alone.set("docs", tools("read", "files.read"));
-    const crowded = catalogOf("docs_", "do", "docs", "DOCS");
-    for (const server of ["docs_", "do", "DOCS", "docs"]) {
+    const servers = ["docs_", "do", "DOCS", "docs"];
+    const crowded = catalogOf(...servers);
+    for (const server of servers) {
       crowded.set(server, tools("files_read", "files.read", "read", "_read", "cs__read"));
     }
-    for (const { publicName, tool: each } of alone.entries()) {
+    for (const { publicName, tool: each } of alone.entriesOf("docs")) {
       expect(crowded.find(publicName)).toMatchObject({ server: "docs", tool: { name: each.name } });
     }
-    expect(crowded.entries()).toHaveLength(20);
+    expect(names(crowded, ...servers)).toHaveLength(20);
   });
 
   it("has the prefix instead of the server's name, if there is one", () => {
     const catalog = catalogWith("{server}__{tool}", [{ name: "filesystem", toolPrefix: "fs" }]);
     catalog.set("filesystem", tools("read"));
-    expect(names(catalog)).toEqual(["fs__read"]);
+    expect(names(catalog, "filesystem")).toEqual(["fs__read"]);
     expect(catalog.find("filesystem/read")?.server).toBe("filesystem");
     expect(catalog.find("fs/read")).toBeUndefined();
   });
@@ -214,7 +217,7 @@ describe("a name that is taken", () => {
     });
     expect(catalog.find("mcp__p__read")?.server).toBe("one");
     expect(catalog.find("two/read")).toBeUndefined();
-    expect(catalog.entries(["two"])).toHaveLength(1);
+    expect(catalog.entriesOf("two")).toHaveLength(1);
   });
 
   it("causes no change when it is listed again, and the tool is added once the name is free", () => {
@@ -252,12 +255,12 @@ describe("a server that comes later", () => {
     catalog.set("one", tools("read"));
     catalog.add({ name: "two", toolPrefix: "b" });
     catalog.set("two", tools("read"));
-    expect(names(catalog)).toEqual(["mcp__one__read", "mcp__b__read"]);
+    expect(names(catalog, "one", "two")).toEqual(["mcp__one__read", "mcp__b__read"]);
     catalog.add({ name: "two", toolPrefix: "other" });
-    expect(catalog.entries(["two"]).map(({ publicName }) => publicName)).toEqual(["mcp__b__read"]);
+    expect(names(catalog, "two")).toEqual(["mcp__b__read"]);
     expect(catalog.remove("two")).toEqual(["mcp__b__read"]);
-    expect(catalog.entries(["two"])).toEqual([]);
+    expect(catalog.entriesOf("two")).toEqual([]);
     expect(catalog.find("two/read")).toBeUndefined();
-    expect(names(catalog)).toEqual(["mcp__one__read"]);
+    expect(names(catalog, "one", "two")).toEqual(["mcp__one__read"]);
   });
 });

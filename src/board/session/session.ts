@@ -408,7 +408,7 @@ export class LiveSession implements SessionBoard {
 
   tools(options: { all?: boolean } = {}): Tool[] {
     const leftOut = new Set(this.#selection().leftOut);
-    const listed = this.#core.tools.list(options).map((tool) => this.#inclusion.of(tool));
+    const listed = this.#inclusion.ofAll(this.#core.tools.list(options));
     if (leftOut.size === 0) return listed;
     return this.toolSearch === "off"
       ? listed.filter((tool) => !leftOut.has(tool))
@@ -576,10 +576,8 @@ export class LiveSession implements SessionBoard {
 
   /** Selects the tools of brought servers that are within the session's limit. */
   #selection(): Selection<Tool> {
-    const brought = new Set(this.#own.brought);
     const tools = this.#core.tools
-      .list()
-      .filter(({ source }) => source.kind === "mcp" && brought.has(source.server))
+      .listOf(new Set(this.#own.brought))
       // Only tools that a model has to read count, and those that somebody has added stay.
       .filter((tool) => isShownToModels(tool) && !this.#inclusion.hasChosen(tool));
     return selectTools(tools, this.#settings.limits, this.toolSearch !== "off");

@@ -206,6 +206,12 @@ export class Pins {
     return kind !== "new" && kind !== "lost";
   }
 
+  /** Whether `offers` is true for whatever tool of the server. */
+  offersAll(server: string): boolean {
+    const watch = this.#watches.get(server);
+    return watch?.mode !== "block" || (watch.lost === undefined && watch.blocked.size === 0);
+  }
+
   /** False while the server's instructions have changed and nobody has approved that, or nobody can tell. */
   offersInstructions(server: string): boolean {
     const watch = this.#watches.get(server);

@@ -267,6 +267,7 @@ describe("with block", () => {
     expect(offered.slice(0, 2)).toEqual([{ ...read, _meta: { a: 1 } }, tool("write")]);
     expect(JSON.stringify(offered)).not.toContain("Ignore");
     expect(now.map(({ name }) => pins.offers("docs", name))).toEqual([true, true, false]);
+    expect(pins.offersAll("docs")).toBe(false);
     expect((await start("warn")).offered("docs", now)).toEqual(now);
     await pins.flush();
   });
@@ -317,6 +318,7 @@ describe("with block", () => {
     await approveAll();
     await offered;
     expect(pins.offers("docs", "new")).toBe(true);
+    expect(pins.offersAll("docs")).toBe(true);
   });
 
   it("takes what it knows where pins are lost while it runs", async () => {
