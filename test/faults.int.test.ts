@@ -433,6 +433,14 @@ describe("servers that stop answering", () => {
     );
   });
 
+  it("one that takes everything: calls beyond a small maxMessageBytes wait for room, and none for ever", async () => {
+    const server = { ...fixture("crlf"), maxMessageBytes: 1500, toolTimeout: 5000 };
+    const board = await open({ server });
+    const texts = Array.from({ length: 20 }, (_, at) => String(at).padEnd(800));
+    const calls = texts.map((text) => board.call("server/echo", { text }));
+    expect((await Promise.all(calls)).map(textOf)).toEqual(texts);
+  });
+
   it.each([["ignores-eof"], ["ignores-sigterm"]])(
     "%s: closing ends it all the same",
     async (name) => {

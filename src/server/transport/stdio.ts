@@ -215,6 +215,8 @@ export class StdioTransport implements Wire {
   readonly #endTurn = (): void => {
     this.#isGathering = false;
     this.#flush();
+    // What was written at once makes room, too, and no callback tells so.
+    if (!this.#closed) this.#backlog.advance();
   };
 
   #flush(): void {
