@@ -15,6 +15,9 @@ interface SocketOptions extends SocketConstructorOpts {
   onread: OnReadOpts;
 }
 
+/** What Node says for the number of a pipe that it does not tell. */
+const NONE = -1;
+
 /** Each chunk is used up before the next read, so one buffer does for all pipes. */
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -52,21 +55,36 @@ export function withBorrowedReads(
 
 /** A longer text fills the pipe, and then the stream has to wait for the rest. */
 const LONGEST_AT_ONCE = 8 * 1024;
+/** The most bytes of such a text: UTF-8 takes at most three for each UTF-16 unit. */
+const OUT = Buffer.allocUnsafeSlow(3 * LONGEST_AT_ONCE);
 
-/**
- * Writes what the pipe takes at once. Returns what is left for the stream to write: all of it if others wait already, if
- * the pipe is full or broken, or if there is no pipe.
- */
-export function writeAtOnce(stdin: Writable & HasHandle, text: string): string | Buffer {
-  const fd = stdin._handle?.fd;
-  const isDirect = fd !== undefined && fd > 0 && stdin.writable && stdin.writableLength === 0;
-  if (!isDirect || text.length > LONGEST_AT_ONCE) return text;
-  let written: number;
-  try {
-    written = writeSync(fd, text);
-  } catch {
-    // The stream waits, or says what is wrong.
-    return text;
+/** Writes short texts to a pipe without its stream. */
+export class PipeWriter {
+  readonly #stream: Writable;
+  /** Ours as long as the stream is writable. */
+  readonly #fd: number;
+
+  constructor(stream: Writable & HasHandle) {
+    this.#stream = stream;
+    this.#fd = stream._handle?.fd ?? NONE;
   }
-  return written === Buffer.byteLength(text) ? "" : Buffer.from(text).subarray(written);
+
+  /**
+   * Writes what the pipe takes at once. Returns what is left for the stream to write: all of it if others wait already,
+   * if the pipe is full or broken, or if there is no pipe.
+   */
+  write(text: string): string | Buffer {
+    const { writable, writableLength } = this.#stream;
+    const isDirect = this.#fd > NONE && writable && writableLength === 0;
+    if (!isDirect || text.length > LONGEST_AT_ONCE) return text;
+    const length = OUT.write(text);
+    let written: number;
+    try {
+      written = writeSync(this.#fd, OUT, 0, length);
+    } catch {
+      // The stream waits, or says what is wrong.
+      return text;
+    }
+    return written === length ? "" : Buffer.from(OUT.subarray(written, length));
+  }
 }

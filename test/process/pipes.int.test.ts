@@ -4,7 +4,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { withBorrowedReads, writeAtOnce } from "../../src/process/pipes.ts";
+import { PipeWriter, withBorrowedReads } from "../../src/process/pipes.ts";
 import { eventually } from "../support/processes.ts";
 
 const children: ChildProcessWithoutNullStreams[] = [];
@@ -104,11 +104,11 @@ describe("a pipe with borrowed reads", () => {
   });
 });
 
-describe("writeAtOnce", () => {
+describe("a writer of a pipe", () => {
   it("writes short texts without the stream", async () => {
     const { stdin, stdout } = start("cat");
-    for (const each of ["plain\n", "aé日😀\n", "\ud800\n"])
-      expect(writeAtOnce(stdin, each)).toBe("");
+    const writer = new PipeWriter(stdin);
+    for (const each of ["plain\n", "aé日😀\n", "\ud800\n"]) expect(writer.write(each)).toBe("");
     stdin.end();
     expect(await text(stdout)).toBe("plain\naé日😀\n\ufffd\n");
   });
@@ -116,9 +116,10 @@ describe("writeAtOnce", () => {
   it("leaves the rest of a full pipe to the stream, and nothing is lost or overtakes", async () => {
     const child = sh("read -r _; cat");
     const { stdin } = child;
+    const writer = new PipeWriter(stdin);
     const lines = Array.from({ length: 1000 }, (_, at) => `${at} ${"é日".repeat(200)}\n`);
     const left = lines.map((line) => {
-      const rest = writeAtOnce(stdin, line);
+      const rest = writer.write(line);
       if (rest.length > 0) stdin.write(rest);
       return rest;
     });
@@ -130,39 +131,32 @@ describe("writeAtOnce", () => {
     expect(await text(child.stdout)).toBe(lines.slice(1).join(""));
   });
 
-  it.each<[string, () => Promise<Writable>]>([
-    ["is no pipe", async () => new PassThrough()],
-    [
-      "has ended",
-      async () => {
-        const { stdin } = start("cat");
-        stdin.end();
-        return stdin;
-      },
-    ],
-    [
-      "is destroyed",
-      async () => {
-        const { stdin } = start("cat");
-        stdin.destroy();
-        return stdin;
-      },
-    ],
-    [
-      "is broken",
-      async () => {
-        const child = sh("exec <&-; echo; sleep 60");
-        await once(child.stdout, "data");
-        return child.stdin;
-      },
-    ],
-  ])("leaves all to a stream that %s", async (_, open) => {
-    const stdin = await open();
-    expect(writeAtOnce(stdin, "text\n")).toBe("text\n");
+  it.each<[string, () => Writable, (stdin: Writable) => void]>([
+    ["is no pipe", () => new PassThrough(), () => {}],
+    ["has ended", () => start("cat").stdin, (stdin) => stdin.end()],
+    ["is destroyed", () => start("cat").stdin, (stdin) => stdin.destroy()],
+    ["has texts to write", () => start("sleep", "60").stdin, fill],
+  ])("leaves all to a stream that %s", (_, open, change) => {
+    const stdin = open();
+    const writer = new PipeWriter(stdin);
+    change(stdin);
+    expect(writer.write("text\n")).toBe("text\n");
+  });
+
+  it("leaves all to the stream of a broken pipe", async () => {
+    const child = sh("exec <&-; echo; sleep 60");
+    await once(child.stdout, "data");
+    expect(new PipeWriter(child.stdin).write("text\n")).toBe("text\n");
   });
 
   it("leaves long texts to the stream", () => {
     const long = "x".repeat(10_000);
-    expect(writeAtOnce(start("cat").stdin, long)).toBe(long);
+    expect(new PipeWriter(start("cat").stdin).write(long)).toBe(long);
   });
 });
+
+/** More than a pipe takes. */
+function fill(stdin: Writable): void {
+  stdin.on("error", () => {});
+  stdin.write("x".repeat(1_000_000));
+}

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../model/json.ts";
 import type { Clock } from "../../util/clock.ts";
 import { Backlog } from "./backlog.ts";
 import { isInitialized, type Wire } from "./carrier.ts";
-import { writeAtOnce } from "../../process/pipes.ts";
+import { PipeWriter } from "../../process/pipes.ts";
 import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
@@ -46,6 +46,7 @@ export class StdioTransport implements Wire {
   onmessage?: NonNullable<Transport["onmessage"]>;
 
   readonly #stdin: Writable;
+  readonly #pipe: PipeWriter;
   readonly #options: StdioTransportOptions;
   readonly #calls: PendingCalls;
   readonly #reader: LineReader;
@@ -68,12 +69,15 @@ export class StdioTransport implements Wire {
   /** The result of the host's own `initialize`, for the SDK's. */
   #initializeResult: JsonObject | undefined;
   #meta: JsonObject | undefined;
+  #lastName = "";
+  #lastNameJson = '""';
   /** The members of `#meta` as JSON, after a comma. */
   #metaMembers = "";
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
     this.#stdin = options.stdin;
+    this.#pipe = new PipeWriter(options.stdin);
     this.#tap = options.tap ?? { listener: undefined };
     const { clock, quote, maxMessageBytes } = options;
     this.#calls = new PendingCalls(
@@ -177,7 +181,16 @@ export class StdioTransport implements Wire {
   #toolCall(id: number, name: string, args: JsonObject, options: RequestOptions): string {
     const { extra, argsJson = JSON.stringify(args) } = options;
     const more = extra === undefined ? "" : `${JSON.stringify(extra).slice(1, -1)},`;
-    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${JSON.stringify(name)},"arguments":${argsJson},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
+    return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${more}"name":${this.#jsonOfName(name)},"arguments":${argsJson},"_meta":{"progressToken":${id}${this.#metaMembersFor(options)}}}}\n`;
+  }
+
+  /** A call is often followed by another of the same tool. */
+  #jsonOfName(name: string): string {
+    if (name !== this.#lastName) {
+      this.#lastName = name;
+      this.#lastNameJson = JSON.stringify(name);
+    }
+    return this.#lastNameJson;
   }
 
   /** `toText` is called when there is room to send the request. */
@@ -223,7 +236,7 @@ export class StdioTransport implements Wire {
     const text = this.#outbox;
     this.#outbox = "";
     if (text === "" || this.#closed) return;
-    const rest = writeAtOnce(this.#stdin, text);
+    const rest = this.#pipe.write(text);
     if (rest.length > 0) this.#stdin.write(rest, this.#onWritten);
   }
 
