@@ -211,12 +211,13 @@ async function redaction() {
       for (const each of secrets) redactor.add(each);
       redactor.text("the first text");
     });
-    let more = 0;
+    const searched = texts.map(([, text]) => best(() => redactor.text(text)));
+    // Last, since it learns many: the search would no longer be for `count` secrets.
+    let more = count;
     const oneMore = best(() => {
-      redactor.add(`one-more-secret-${(more += 1)}`);
+      redactor.add(secret((more += 1)));
       redactor.text("the next text");
     });
-    const searched = texts.map(([, text]) => best(() => redactor.text(text)));
     row([count, ...[learn, oneMore, ...searched].map((one) => one.toFixed(2))]);
   }
 }
