@@ -117,16 +117,19 @@ export class PinFiles implements PinStore {
   }
 
   async #readStored(name: string, id: PinnedServer): Promise<StoredPins> {
-    const path = join(this.#directory, name);
-    const pins = await readPins(path);
+    const stored = await this.#readOnce(name, id);
+    // Another process may have written or removed them while we looked.
+    return stored.kind === "lost" ? this.#readOnce(name, id) : stored;
+  }
+
+  async #readOnce(name: string, { server, key }: PinnedServer): Promise<StoredPins> {
+    const file = join(this.#directory, name);
+    const pins = await readPins(file);
     if (pins !== undefined) return { kind: "pinned", pins };
-    const isFileThere = (await presence(path)) === "there";
+    const isFileThere = (await presence(file)) === "there";
     if (!isFileThere && (await this.#record(name)) === "absent") return { kind: "none" };
-    // Another process may have written them since they were read.
-    const second = await readPins(path);
-    if (second !== undefined) return { kind: "pinned", pins: second };
-    const why = (await presence(path)) === "there" ? "unreadable" : "missing";
-    return { kind: "lost", lost: { server: id.server, key: id.key, file: path, why } };
+    const why = isFileThere ? "unreadable" : "missing";
+    return { kind: "lost", lost: { server, key, file, why } };
   }
 
   #record(name: string): Promise<"there" | "absent"> {

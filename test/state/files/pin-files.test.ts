@@ -197,6 +197,29 @@ describe("on disk", () => {
     }
   });
 
+  it("unreadable pins that are forgotten while others read are not missing afterwards", async () => {
+    const writer = new PinFiles({ stateDir });
+    const reader = new PinFiles({ stateDir });
+    const seen = new Set<string>();
+    for (let round = 0; round < 100; round += 1) {
+      await writer.update(id, () => pins);
+      await writeFile(await onlyFile(), "damaged");
+      let isForgotten = false;
+      const forgotten = writer
+        .update(id, () => undefined)
+        .finally(() => {
+          isForgotten = true;
+        });
+      while (!isForgotten) {
+        const stored = await reader.read(id);
+        seen.add(stored.kind === "lost" ? stored.lost.why : stored.kind);
+      }
+      await forgotten;
+    }
+    expect(seen).toContain("unreadable");
+    expect(seen).not.toContain("missing");
+  });
+
   it("pins of an older version are recorded when they are read", async () => {
     const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
