@@ -47,6 +47,16 @@ async function onlyFile(): Promise<string> {
   return join(stateDir, "pins", (await files())[0] ?? "");
 }
 
+/** Looks again and again until the work is done. */
+async function during(work: Promise<unknown>, look: () => Promise<void>): Promise<void> {
+  const ended = { yet: false };
+  const end = work.finally(() => {
+    ended.yet = true;
+  });
+  while (!ended.yet) await look();
+  await end;
+}
+
 describe.each([
   ["on disk", () => new PinFiles({ stateDir })],
   ["in memory", () => memoryPins()],
@@ -186,14 +196,10 @@ describe("on disk", () => {
     const reader = new PinFiles({ stateDir });
     for (let round = 0; round < 100; round += 1) {
       const each = { server: "docs", key: String(round) };
-      const writing = { isOver: false };
-      const written = writer
-        .update(each, () => ({ ...pins, ...each }))
-        .finally(() => {
-          writing.isOver = true;
-        });
-      while (!writing.isOver) expect((await reader.read(each)).kind).not.toBe("lost");
-      await written;
+      await during(
+        writer.update(each, () => ({ ...pins, ...each })),
+        async () => expect((await reader.read(each)).kind).not.toBe("lost"),
+      );
     }
   });
 
@@ -204,17 +210,13 @@ describe("on disk", () => {
     for (let round = 0; round < 100; round += 1) {
       await writer.update(id, () => pins);
       await writeFile(await onlyFile(), "damaged");
-      let isForgotten = false;
-      const forgotten = writer
-        .update(id, () => undefined)
-        .finally(() => {
-          isForgotten = true;
-        });
-      while (!isForgotten) {
-        const stored = await reader.read(id);
-        seen.add(stored.kind === "lost" ? stored.lost.why : stored.kind);
-      }
-      await forgotten;
+      await during(
+        writer.update(id, () => undefined),
+        async () => {
+          const stored = await reader.read(id);
+          seen.add(stored.kind === "lost" ? stored.lost.why : stored.kind);
+        },
+      );
     }
     expect(seen).toContain("unreadable");
     expect(seen).not.toContain("missing");
