@@ -123,9 +123,9 @@ const LONGEST_FLAT = 512;
 
 /** Never throws. Undefined if the arguments are not JSON. */
 export function keepArguments(args: JsonObject): KeptArguments | undefined {
-  const shape = shapeOf(args);
-  if (shape === "other" && isLarge(args)) return { kind: "large", args };
   try {
+    const shape = shapeOf(args);
+    if (shape === "other" && isLarge(args)) return { kind: "large", args };
     return { kind: "copy", json: JSON.stringify(args), isCanonical: shape === "flat and sorted" };
   } catch {
     return undefined;

@@ -48,11 +48,26 @@ describe("a call's arguments", () => {
     });
   });
 
-  it("that are no JSON are left out", () => {
-    const circle: JsonObject = {};
-    circle["self"] = circle;
-    expect(describeArguments(keepArguments(circle), undefined)).toEqual({});
-    expect(describeArguments(keepArguments({ n: 1n }), undefined)).toEqual({});
+  it.each<[string, () => JsonObject]>([
+    [
+      "a circle",
+      () => {
+        const circle: JsonObject = {};
+        circle["self"] = circle;
+        return circle;
+      },
+    ],
+    ["a BigInt", () => ({ n: 1n })],
+    [
+      "a key that cannot be read",
+      () => ({
+        get text() {
+          throw new Error("not now");
+        },
+      }),
+    ],
+  ])("that are no JSON are left out: %s", (_, make) => {
+    expect(describeArguments(keepArguments(make()), undefined)).toEqual({});
   });
 });
 
