@@ -1,11 +1,23 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { PipeWriter, withBorrowedReads } from "../../src/process/pipes.ts";
 import { eventually } from "../support/processes.ts";
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plugboard-pipes-"));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
 
 const children: ChildProcessWithoutNullStreams[] = [];
 
@@ -114,8 +126,9 @@ describe("a writer of a pipe", () => {
   });
 
   it("leaves the rest of a full pipe to the stream, and nothing is lost or overtakes", async () => {
-    const child = sh("read -r _; cat");
+    const child = start("cat");
     const { stdin } = child;
+    child.kill("SIGSTOP");
     const writer = new PipeWriter(stdin);
     const lines = Array.from({ length: 1000 }, (_, at) => `${at} ${"é日".repeat(200)}\n`);
     const left = lines.map((line) => {
@@ -127,8 +140,9 @@ describe("a writer of a pipe", () => {
     const firstLeft = left.findIndex((rest) => rest.length > 0);
     expect(firstLeft).toBeGreaterThan(0);
     expect(left.slice(firstLeft + 1)).toEqual(lines.slice(firstLeft + 1));
+    child.kill("SIGCONT");
     stdin.end();
-    expect(await text(child.stdout)).toBe(lines.slice(1).join(""));
+    expect(await text(child.stdout)).toBe(lines.join(""));
   });
 
   it.each<[string, () => Writable, (stdin: Writable) => void]>([
@@ -141,6 +155,24 @@ describe("a writer of a pipe", () => {
     const writer = new PipeWriter(stdin);
     change(stdin);
     expect(writer.write("text\n")).toBe("text\n");
+  });
+
+  it("never writes to a file that has got the number of its pipe", async () => {
+    const { stdin } = start("cat");
+    const writer = new PipeWriter(stdin);
+    // Numbers are given away again, the smallest first.
+    const free = openSync("/dev/null", "r");
+    closeSync(free);
+    const pipe = (stdin as { _handle?: { fd: number } })._handle?.fd ?? -1;
+    stdin.destroy();
+    const files = Array.from({ length: Math.abs(pipe - free) + 1 }, (_, at) =>
+      openSync(join(directory, String(at)), "w"),
+    );
+    writer.write("text\n");
+    const sizes = files.map((file) => fstatSync(file).size);
+    for (const file of files) closeSync(file);
+    expect(files).toContain(pipe);
+    expect(sizes).toEqual(files.map(() => 0));
   });
 
   it("leaves all to the stream of a broken pipe", async () => {
