@@ -1,5 +1,5 @@
 // Reads and writes a child's pipes without what Node's streams do for each chunk: a new buffer of 64 KB for a read, and
-// a request, a callback and a tick for a write. For short messages that costs as much as all the rest of a call.
+// a request, a callback and a tick for a write. With short messages, that is a noticeable part of a call.
 
 import { writeSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
@@ -22,9 +22,10 @@ const NONE = -1;
 const BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * A stream with the data of this one, which must not have been read from. Its chunks are borrowed: they are overwritten
- * when its listeners return. It is the stream itself on Windows, which reads from several pipes at the same time, and
- * where Node has no handle for us to take over.
+ * A stream with the data of this one, which must not have been read from. Chunks that its "data" listeners get are
+ * borrowed: they are overwritten when the listeners return. Whoever reads it in another way, such as with `for await`,
+ * gets copies. Returns the stream itself where Node has no handle for us to take over, and on Windows, which may read
+ * from several pipes at the same time.
  */
 export function withBorrowedReads(
   pipe: Readable & HasHandle,
@@ -36,7 +37,7 @@ export function withBorrowedReads(
     const chunk = BUFFER.subarray(0, length);
     const isHeard = socket.listenerCount("data") > 0 && socket.readableLength === 0;
     if (isHeard) return socket.emit("data", chunk);
-    // Nobody listens yet, so the stream keeps it.
+    // Nobody takes it now, or earlier data goes first: the stream keeps it.
     return socket.push(Buffer.from(chunk));
   };
   const options: SocketOptions = {
@@ -53,7 +54,7 @@ export function withBorrowedReads(
   return socket;
 }
 
-/** A longer text fills the pipe, and then the stream has to wait for the rest. */
+/** In characters. The pipes of some systems take no more than 8 KB at once, so the stream would have to write the rest. */
 const LONGEST_AT_ONCE = 8 * 1024;
 /** The most bytes of such a text: UTF-8 takes at most three for each UTF-16 unit. */
 const OUT = Buffer.allocUnsafeSlow(3 * LONGEST_AT_ONCE);

@@ -43,7 +43,7 @@ export interface ServerProcess {
   readonly cookie: string;
   /** Errors of the streams are ignored unless you add a listener. */
   readonly stdin: Writable;
-  /** Copy a chunk that you keep: it is overwritten when your listener returns. */
+  /** A listener of "data" has to copy what it keeps of a chunk: the chunk is overwritten when the listener returns. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the child itself has ended. What it left behind is then stopped without being asked. */
@@ -71,7 +71,7 @@ export async function startProcess(options: StartProcessOptions): Promise<Server
   let pid: number;
   try {
     child = await launch(command, run ? labelledArgs(run, cookie) : args, { env, cwd }, platform);
-    // Now: in the next turn its own stream would read.
+    // Before the next turn of the event loop, in which the child's own stream would read.
     stdout = child.pid === undefined ? child.stdout : withBorrowedReads(child.stdout, platform);
     pid = await pidOf(child);
   } catch (error) {

@@ -1,6 +1,6 @@
-// The bytes of an unfinished line. Large chunks are kept as they are, small ones are packed into blocks. A plain
-// list of chunks would cost an object per byte in the worst case, and one growing buffer would copy everything
-// at each growth.
+// The bytes of an unfinished line. Large chunks are kept as they are, or copied if they are borrowed; small ones are
+// packed into blocks. A plain list of chunks would cost an object per byte in the worst case, and one growing buffer
+// would copy everything at each growth.
 
 const BLOCK_BYTES = 64 * 1024;
 /** A chunk of at least this size gets an entry of its own. */
@@ -15,7 +15,7 @@ export class HeldBytes {
   #sealed = 0;
   #used = 0;
 
-  /** Borrowed chunks are overwritten after `push`, so large ones are copied, too. */
+  /** Whoever pushes borrowed chunks overwrites each of them afterwards. */
   constructor({ areBorrowed = false } = {}) {
     this.#areBorrowed = areBorrowed;
   }

@@ -9,7 +9,7 @@ const PEEK_BYTES = 2000;
 export interface LineReaderOptions {
   /** A longer line ends the reading. */
   maxBytes: number;
-  /** Chunks are overwritten when `push` returns. */
+  /** Whoever pushes a chunk overwrites it afterwards. */
   areChunksBorrowed?: boolean;
   onLine: (line: string) => void;
   /** Called once; nothing is read afterwards. */
@@ -34,7 +34,7 @@ export class LineReader {
 
   push(chunk: Buffer): void {
     if (this.#ended) return;
-    // Most chunks end with a line.
+    // Most chunks end where a line ends.
     const end = chunk.length - 1;
     const last = chunk[end] === NEWLINE ? end : chunk.lastIndexOf(NEWLINE);
     if (last === -1) {

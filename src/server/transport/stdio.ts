@@ -28,7 +28,7 @@ const ENOUGH_TO_WRITE = 2048;
 
 export interface StdioTransportOptions {
   stdin: Writable;
-  /** Its chunks may be borrowed. */
+  /** It may overwrite a chunk when its listeners have returned. */
   stdout: Readable;
   maxMessageBytes: number;
   clock: Clock;
@@ -228,7 +228,7 @@ export class StdioTransport implements Wire {
   readonly #endTurn = (): void => {
     this.#isGathering = false;
     this.#flush();
-    // What was written at once makes room, too, and no callback tells so.
+    // No callback tells that what was written at once has made room.
     if (!this.#closed) this.#backlog.advance();
   };
 
