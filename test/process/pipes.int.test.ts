@@ -70,6 +70,17 @@ describe("a pipe with borrowed reads", () => {
     expect(kept.map(String)).toEqual(["two", "two"]);
   });
 
+  it("gives copies to whoever reads it with `for await`", async () => {
+    const { stdin, stdout } = start("cat");
+    const kept: Buffer[] = [];
+    stdin.write("one");
+    for await (const chunk of withBorrowedReads(stdout)) {
+      kept.push(chunk as Buffer);
+      if (kept.length === 1) stdin.end("two");
+    }
+    expect(kept.map(String)).toEqual(["one", "two"]);
+  });
+
   it("keeps what comes before anybody listens, in order", async () => {
     const child = sh("printf first; read -r _; printf ' second'");
     const output = withBorrowedReads(child.stdout);
