@@ -215,7 +215,7 @@ export class BoardGuard {
     return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
   }
 
-  /** Whether the pins keep back no tool of the server. */
+  /** If true, the pins keep back no tool of a server of this name, neither of the session's own nor of a shared one. */
   offersAll(server: string): boolean {
     const { session } = this.#options;
     return this.#pins.offersAll(server) && (session?.guard.offersAll(server) ?? true);

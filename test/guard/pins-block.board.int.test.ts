@@ -60,14 +60,23 @@ describe("block", () => {
     await docs.setTools([changedRead, list], "Be long.");
     const board = await docs.open("block");
     await board.refresh();
+    const session = await board.openSession({ cwd: docs.stateDir });
+    const both = [board, session];
+    const counts = (): number[] => both.flatMap((each) => each.status().map(({ tools }) => tools));
+    expect(counts()).toEqual([1, 1]);
+    const counted: unknown[] = [];
+    board.on("tools", () => counted.push(counts()));
     expect((await board.call("docs/read")).failure?.code).toBe("CHANGED_TOOL");
     await docs.approveAll();
     expect(textOf(await board.call("docs/read"))).toBe("read");
     expect(textOf(await board.call("docs/list"))).toBe("list");
-    expect(board.tools().map(({ description }) => description)).toEqual([
-      `[docs] ${changedRead.description}`,
-      `[docs] ${list.description}`,
-    ]);
+    for (const each of both) {
+      expect(each.tools().map(({ description }) => description)).toEqual([
+        `[docs] ${changedRead.description}`,
+        `[docs] ${list.description}`,
+      ]);
+    }
+    expect(counted.at(-1)).toEqual([2, 2]);
     expect(pinMessages(board)).toEqual([]);
   });
 

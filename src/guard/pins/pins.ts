@@ -206,7 +206,7 @@ export class Pins {
     return kind !== "new" && kind !== "lost";
   }
 
-  /** Whether `offers` is true for whatever tool of the server. */
+  /** False while anything of the server is blocked. If true, `offers` is true for each of its tools. */
   offersAll(server: string): boolean {
     const watch = this.#watches.get(server);
     return watch?.mode !== "block" || (watch.lost === undefined && watch.blocked.size === 0);
