@@ -122,7 +122,7 @@ describe("judge", () => {
     },
   ];
   for (const { name, outcomes, passed } of cases) {
-    it(`${name}: ${JSON.stringify(outcomes)} is ${passed.join(", ")}`, () => {
+    it(`${name}: ${JSON.stringify(outcomes)} is ${passed.map(String).join(", ")}`, () => {
       const verdicts = judge(scenario(name), { rows: rowsOf(name, outcomes) });
       assert.deepEqual(
         verdicts.map((verdict) => verdict.passed),
