@@ -11,7 +11,7 @@ export function compose<Answer>(
   callee: Callee<Answer>,
   clock: Clock,
 ): Next {
-  // The stages have many shapes. Looking up a half in each of them would cost every call more than running it.
+  // Looked up once, not by each call: the stages are objects with different members, in which a lookup is slow.
   const befores = stages.map(({ before }) => before);
   const afters = stages.map(({ after }) => after);
   return async (call) => {

@@ -86,7 +86,10 @@ export interface GuardedCall {
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;
 
-/** One part of the guard, in halves: what it does before the rest of a call, and after it. */
+/**
+ * One part of the guard, in halves: what it does before the rest of a call, and after it. They are called without a
+ * `this`.
+ */
 export interface Stage {
   /** Returns a promise if the call has to wait. Throws or rejects with a PlugboardError to refuse the call. */
   before?: (call: GuardedCall) => Promise<void> | undefined;

@@ -124,9 +124,9 @@ const LONGEST_FLAT = 512;
 /** Never throws. Undefined if the arguments are not JSON. */
 export function keepArguments(args: JsonObject): KeptArguments | undefined {
   try {
-    const shape = shapeOf(args);
-    if (shape === "other" && isLarge(args)) return { kind: "large", args };
-    return { kind: "copy", json: JSON.stringify(args), isCanonical: shape === "flat and sorted" };
+    const kind = kindOf(args);
+    if (kind === "other" && isLarge(args)) return { kind: "large", args };
+    return { kind: "copy", json: JSON.stringify(args), isCanonical: kind === "flat and sorted" };
   } catch {
     return undefined;
   }
@@ -144,7 +144,7 @@ export function describeArguments(
     const value: unknown = JSON.parse(kept.json);
     if (!isJsonObject(value)) return hashed(kept.json);
     if (redact !== undefined) return { arguments: redact.value(value) };
-    const isFlat = shapeOf(value) !== "other";
+    const isFlat = kindOf(value) !== "other";
     return hashed(isFlat ? JSON.stringify(sorted(value)) : canonicalJson(value));
   } catch {
     return {};
@@ -155,8 +155,8 @@ function hashed(canonical: string): DescribedArguments {
   return { argumentsHash: hash("sha256", canonical).slice(0, HASH_LENGTH) };
 }
 
-/** Flat is a few short values, as most calls have: what is done with them is cheap. */
-function shapeOf(args: JsonObject): "flat and sorted" | "flat" | "other" {
+/** Flat arguments are a few short values, as most calls have: whatever is done with them is cheap. */
+function kindOf(args: JsonObject): "flat and sorted" | "flat" | "other" {
   let keys = 0;
   let last = "";
   let isSorted = true;
