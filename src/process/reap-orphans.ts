@@ -106,7 +106,7 @@ async function findOrphans(table: ProcessTable, host: HostIdentity): Promise<Pro
     ({ cookie, pid, zombie }) =>
       !zombie && !spared.has(pid) && (cookie === undefined || orphaned.has(cookie)),
   );
-  // A host that ended after the list was made has stopped its servers before.
+  // A host may have ended since the list was made. It stops its servers first: those are gone, not left behind.
   return table.living(orphans);
 }
 

@@ -50,9 +50,9 @@ export class CallsInFlight {
   }
 
   /**
-   * The origin of a request that arrives now, as soon as there is the request's own signal, `ended`. Nobody waits for
-   * its answer once every call that may have caused it has failed. If the call succeeded, the server may still want the
-   * answer.
+   * Notes which calls may have caused a request that arrives now. Returns a function that makes its origin, for when the
+   * request is answered: `ended` is the request's own signal. Nobody waits for the answer once every call that may have
+   * caused the request has failed. If the call succeeded, the server may still want the answer.
    */
   originOfArrived(): (ended: AbortSignal) => RequestOrigin {
     const only = this.#calls.first?.call;

@@ -33,7 +33,7 @@ export class RequestRouter {
   readonly log: ServerLog;
   readonly #options: RequestRouterOptions;
   readonly #inFlight = new CallsInFlight();
-  /** By the id, of requests that have arrived and are answered later. */
+  /** Requests of the server that have arrived and are not answered yet, by their ids. */
   readonly #arrived = new Map<unknown, ReturnType<CallsInFlight["originOfArrived"]>>();
   readonly #over = new AbortController();
   readonly #rootsAsked = deferred<boolean>();
@@ -84,17 +84,17 @@ export class RequestRouter {
     });
   }
 
-  /** A request of the server can only be answered later: no call that begins until then has caused it. */
+  /** Call this for a request that can only be answered later: no call that begins until then has caused it. */
   arrived(id: unknown): void {
     this.#arrived.set(id, this.#inFlight.originOfArrived());
   }
 
-  /** All that had arrived are being answered, or never will be. */
+  /** Call this when those that have arrived are being answered, or never will be. */
   forgetArrived(): void {
     this.#arrived.clear();
   }
 
-  /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request ends. */
+  /** Answers a request that the server sent, up to 2025-11-25. `ended` aborts when the request with that `id` ends. */
   answer(
     method: string,
     params: unknown,
