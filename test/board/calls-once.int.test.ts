@@ -24,7 +24,7 @@ const EFFECT = /may have taken effect/;
 /** What happens to a call once it runs: nothing more, its time is over, the caller gives up, or the board closes. */
 type Then = "nothing" | "timeout" | "cancel" | "close";
 
-/** Milliseconds, of which none pass by themselves. */
+/** In milliseconds. A call takes far less, so its time is over only when the test puts the clock forward. */
 const TOOL_TIMEOUT = 60_000;
 
 async function callAndThen(

@@ -30,7 +30,7 @@ export class MovableClock implements Clock {
     return this.#start(ms, task, "later");
   }
 
-  /** Whatever falls due by that runs soon, in its order. */
+  /** What is due by then runs soon, in the order in which it is due. */
   forward(ms: number): void {
     this.#ahead += ms;
     const now = this.monotonic();
