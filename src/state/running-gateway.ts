@@ -1,7 +1,7 @@
 // A note about the gateway that runs for a configuration, so that other commands find it and can attach to it.
 
 import { randomBytes } from "node:crypto";
-import { linkSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { constants, copyFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { shortHash } from "../util/short-hash.ts";
@@ -70,18 +70,19 @@ export function staleNotes(stateDir: string): string[] {
 }
 
 /**
- * Removes a note that was found to be of a gateway that has ended. Another one may have written its own since: that stays,
- * and is returned.
+ * Removes the note of a gateway that has ended. If another gateway has written its own since, that is put back and
+ * returned.
  */
 export function removeStaleNote(file: string): RunningGateway | undefined {
   const aside = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    // Under another name nobody replaces it between this look and its removal.
+    // Under another name, nobody replaces it between this look and its removal.
     renameSync(file, aside);
     const note = readNote(readJsonFileNow(aside, MOST_BYTES));
     if (note === undefined || ownerState(note.owner) === "gone") return undefined;
     const { owner: _, ...gateway } = note;
-    linkSync(aside, file);
+    // Not over a newer one. A link would do that too, but not every file system has links.
+    copyFileSync(aside, file, constants.COPYFILE_EXCL);
     return gateway;
   } catch {
     // Another command has removed it, or there is a newer one.
