@@ -1,7 +1,7 @@
 // What must not grow: the CPU time of a call with the number of tools, servers and secrets, beside the hand-written loop;
-// `status()` and the lists with more than the number of servers; redaction with the number of secrets. All figures are CPU
-// time, the best of several rounds. Run `npm run build` first. `node bench/growth.mjs calls` runs one part of it: `calls`,
-// `lists` or `redaction`.
+// `status()` and the lists with more than the number of servers; the opening of a session with more than the number of
+// tools; redaction with the number of secrets. All figures are CPU time, the best of several rounds. Run `npm run build`
+// first. `node bench/growth.mjs calls` runs one part of it: `calls`, `lists` or `redaction`.
 
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -33,6 +33,7 @@ const CASES = {
   "results of 1 MB, 500 secrets": { bytes: MEGABYTE, calls: 20, inFlight: 4, secrets: 500 },
   "all of it, results of 10 KB": { tools: 3_000, servers: 50, secrets: 500, ...TEN_KILOBYTES },
 };
+/** Servers, and tools of each. */
 const LISTS = [
   [25, 60],
   [50, 60],
@@ -124,7 +125,6 @@ async function keepInFlight(call, { count, inFlight, bytes }) {
   await Promise.all(Array.from({ length: inFlight }, lane));
 }
 
-/** This process answers for all servers, so that none has to be started. */
 async function lists() {
   console.log("\nLists, in microseconds for each server");
   const names = ["status", "tools", "session's status", "session's tools", "open a session"];
@@ -139,6 +139,7 @@ async function lists() {
   }
 }
 
+/** This process answers for all servers, so that none has to be started. */
 async function measureLists(servers, tools) {
   const http = createServer((request, reply) => void answer(request, reply, tools));
   http.listen(0, "127.0.0.1");
