@@ -34,7 +34,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_RECORD_BYTES = 64 * 1024;
 
 const SUFFIX = ".json";
-/** How long a closing board waits for another process to release the file. */
+/** How long we wait for another process to release the file. */
 const PATIENCE_MS = 5000;
 
 export interface PinFilesOptions {
