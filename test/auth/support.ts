@@ -9,7 +9,6 @@ import type { OnAuthorization } from "../../src/model/authorization.ts";
 import type { Board } from "../../src/model/board.ts";
 import type { BoardOptions } from "../../src/model/board-options.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { owned } from "../fixtures/http/client.ts";
 import {
   type OAuthFixture,
@@ -54,18 +53,6 @@ export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "plugboard-auth-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
-}
-
-/** A clock that can be set forward; the fixture and the board share it. */
-export function movableClock(): Clock & { skip(ms: number): void } {
-  let ahead = 0;
-  return {
-    ...systemClock,
-    now: () => systemClock.now() + ahead,
-    skip(ms) {
-      ahead += ms;
-    },
-  };
 }
 
 type Kind = "server" | "client" | "grant";

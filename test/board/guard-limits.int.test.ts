@@ -10,7 +10,7 @@ import { cleanUp, openWith } from "../guard/boards.ts";
 
 cleanUp();
 
-/** The system's, and it can be set forward. */
+/** The system's, but for the monotonic time, which stands still until it is set forward. */
 function skippingClock(): Clock & { skip(ms: number): void } {
   let ahead = 0;
   const stopped = systemClock.monotonic();
