@@ -15,7 +15,7 @@ interface SocketOptions extends SocketConstructorOpts {
   onread: OnReadOpts;
 }
 
-/** What Node says for the number of a pipe that it does not tell. */
+/** The number of a pipe for which Node gives none. */
 const NONE = -1;
 
 /** Each chunk is used up before the next read, so one buffer does for all pipes. */
@@ -56,13 +56,13 @@ export function withBorrowedReads(
 
 /** In characters. The pipes of some systems take no more than 8 KB at once, so the stream would have to write the rest. */
 const LONGEST_AT_ONCE = 8 * 1024;
-/** The most bytes of such a text: UTF-8 takes at most three for each UTF-16 unit. */
+/** Holds such a text as bytes: UTF-8 takes at most three for each UTF-16 unit. */
 const OUT = Buffer.allocUnsafeSlow(3 * LONGEST_AT_ONCE);
 
 /** Writes short texts to a pipe without its stream. */
 export class PipeWriter {
   readonly #stream: Writable;
-  /** Ours as long as the stream is writable. */
+  /** Of the pipe as long as the stream is writable. Later it may be the number of another file. */
   readonly #fd: number;
 
   constructor(stream: Writable & HasHandle) {

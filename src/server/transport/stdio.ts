@@ -69,10 +69,11 @@ export class StdioTransport implements Wire {
   /** The result of the host's own `initialize`, for the SDK's. */
   #initializeResult: JsonObject | undefined;
   #meta: JsonObject | undefined;
-  #lastName = "";
-  #lastNameJson = '""';
   /** The members of `#meta` as JSON, after a comma. */
   #metaMembers = "";
+  /** The tool that was called last, and its name as JSON. */
+  #lastName = "";
+  #lastNameJson = '""';
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
