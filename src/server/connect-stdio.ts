@@ -21,6 +21,7 @@ import { containerEngine, reapContainers } from "../process/containers.ts";
 import { type ServerProcess, startProcess } from "../process/start-process.ts";
 import type { ExitStatus } from "../process/stop-process-tree.ts";
 import type { Carrier } from "./transport/carrier.ts";
+import { BREAKS_OFF } from "./transport/dropped-line.ts";
 import type { Quote } from "./transport/errors.ts";
 import { StdioTransport } from "./transport/stdio.ts";
 
@@ -93,7 +94,8 @@ function stdioCarrier(
     if (found?.isReason && found.from === "stderr") return found;
     const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
     if (fault === undefined || shown === undefined) return found;
-    return { line: shown, from: "stdout", isReason: true, remedy: ONE_LINE, fault };
+    const remedy = fault === BREAKS_OFF ? undefined : ONE_LINE;
+    return { line: shown, from: "stdout", isReason: true, fault, ...(remedy && { remedy }) };
   };
   const explain = async (seen?: PlugboardError): Promise<void> => {
     if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);

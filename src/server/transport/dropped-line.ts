@@ -25,6 +25,15 @@ export function faultOfText(line: string): string | undefined {
   return number === undefined ? undefined : `${NOT_JSON} it has ${number}`;
 }
 
+/** What is wrong with a message that the server did not finish before it closed its output. */
+export const BREAKS_OFF = "breaks off";
+
+/** What spoils the last text of all, which has no end; undefined if it is no message at all. */
+export function faultOfRest(text: string): string | undefined {
+  const isMessage = /^\s*(?:\{\s*"|\[\s*\{)/.test(text.slice(0, READ));
+  return faultOfText(text) ?? (isMessage ? BREAKS_OFF : undefined);
+}
+
 /** What is wrong with an answer whose id belongs to no request. */
 export function faultOfId(id: unknown): string {
   if (id === undefined || id === null) return "answers no request, because it has no id";

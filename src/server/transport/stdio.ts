@@ -9,7 +9,13 @@ import type { Clock } from "../../util/clock.ts";
 import { Backlog } from "./backlog.ts";
 import { isInitialized, type Wire } from "./carrier.ts";
 import { PipeWriter } from "../../process/pipes.ts";
-import { type DroppedLine, faultOfId, faultOfText, faultOfUnfinished } from "./dropped-line.ts";
+import {
+  type DroppedLine,
+  faultOfId,
+  faultOfRest,
+  faultOfText,
+  faultOfUnfinished,
+} from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
@@ -65,6 +71,8 @@ export class StdioTransport implements Wire {
   #lastDropped: (DroppedLine & { at: number }) | undefined;
   #lastSpoilt: (DroppedLine & { at: number }) | undefined;
   #broken = false;
+  /** The server writes no more; what is read now is the rest. */
+  #hasEnded = false;
   #closed = false;
   /** The result of the host's own `initialize`, for the SDK's. */
   #initializeResult: JsonObject | undefined;
@@ -98,6 +106,7 @@ export class StdioTransport implements Wire {
     options.stdout.on("data", (chunk: Buffer) => this.#reader.push(chunk));
     options.stdout.on("error", (error) => this.#fatal(closedBy("reading failed", error)));
     options.stdout.on("end", () => {
+      this.#hasEnded = true;
       this.#reader.end();
       this.#fatal(closedBy("the server closed its output"));
     });
@@ -264,14 +273,16 @@ export class StdioTransport implements Wire {
   }
 
   #receive(line: string): void {
-    // What is said after a pipe broke may be why it broke, so text is still heard; messages are not.
+    // Text that is said after a pipe broke may be why it broke, so it is still heard.
     if (this.#closed || this.#junk >= MAX_JUNK_LINES) return;
     if (this.#tap.listener !== undefined) this.#tap.listener({ kind: "received", text: line });
     let message: unknown;
     try {
       message = JSON.parse(line);
     } catch {
-      if (!this.#calls.failUnreadable(line)) this.#drop(line);
+      // The server may have ended while it wrote an answer. How it ended says more than what is left of it.
+      if (this.#hasEnded) this.#drop(line, faultOfRest(line));
+      else if (!this.#calls.failUnreadable(line)) this.#drop(line);
       return;
     }
     // 2025-03-26 had batches.
@@ -281,7 +292,7 @@ export class StdioTransport implements Wire {
 
   #dispatch(message: unknown, line: string): void {
     // An earlier message of the same batch may have ended the conversation.
-    if (this.#broken || this.#closed) return;
+    if (this.#closed || this.#junk >= MAX_JUNK_LINES) return;
     if (!isJsonObject(message)) return this.#drop(line);
     const { id, method } = message;
     if (method === undefined) {
@@ -291,6 +302,10 @@ export class StdioTransport implements Wire {
         if (this.#calls.settle(ownId, message)) this.#junk = 0;
         return;
       }
+    }
+    // A server that no longer reads may have answered before, but nothing new begins with it.
+    if (this.#broken) return;
+    if (method === undefined) {
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
       const hasNoId = id === undefined || id === null;
       if (hasNoId && message.error !== undefined && this.#calls.failOnly(message.error)) return;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   describeDropped,
   faultOfId,
+  faultOfRest,
   faultOfText,
   faultOfUnfinished,
 } from "../../../src/server/transport/dropped-line.ts";
@@ -40,6 +41,15 @@ describe("a line that is not valid JSON", () => {
       expect(faultOfText(text)).toBe(faultOfText(text.slice(0, 2000)));
     }
   });
+});
+
+it.each<[string, text: string, fault: string | undefined]>([
+  ["a message", '{"jsonrpc":"2.0","id":1,"resu', "breaks off"],
+  ["a batch", '[{"jsonrpc":"2.0"', "breaks off"],
+  ["a message with another fault", '{"n":NaN,', "is not valid JSON, because it has NaN"],
+  ["a log line", "[info] bye", undefined],
+])("the last text of all: %s", (_, text, fault) => {
+  expect(faultOfRest(text)).toBe(fault);
 });
 
 it.each([

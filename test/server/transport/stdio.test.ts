@@ -56,14 +56,13 @@ describe("junk", () => {
     expect(junk).toEqual([]);
   });
 
-  it("is still heard after a pipe broke, because it may say why; messages are not", async () => {
-    const { fatal, forSdk, junk, stdin, write } = openTransport();
+  it("is still heard after the server's input broke, because it may say why", async () => {
+    const { fatal, junk, stdin, write } = openTransport();
     stdin.destroy(new Error("EPIPE"));
     await settle();
     expect(fatal).toMatchObject([{ message: "the server does not take input" }]);
-    await write(`usage: server <url>\n${JSON.stringify(messageOf("late"))}\n`);
+    await write("usage: server <url>\n");
     expect(junk).toEqual(["usage: server <url>"]);
-    expect(forSdk).toEqual([]);
   });
 
   it("is fatal after 10 000 lines in a row, once, and nothing is read afterwards", async () => {
@@ -190,6 +189,31 @@ describe("the conversation ends", () => {
       reason,
       withoutEffect(reason),
     ]);
+  });
+
+  it("but answers that the server wrote before it stopped reading still arrive, and nothing else", async () => {
+    const { answer, call, fatal, forSdk, stdin } = openTransport();
+    const { id, outcome } = await call();
+    stdin.destroy(new Error("EPIPE"));
+    await settle();
+    expect(fatal).toHaveLength(1);
+    await answer({ ...messageOf("sampling/createMessage"), id: 7 });
+    await answer({ id, result: RESULT });
+    expect(await outcome).toEqual(RESULT);
+    expect(forSdk).toEqual([]);
+  });
+
+  it("in the middle of an answer, which then does not count as wrong", async () => {
+    const { call, fatal, stdout, transport } = openTransport();
+    const { id, outcome } = await call();
+    const part = `{"jsonrpc":"2.0","id":${id},"result":{"content":[`;
+    stdout.end(part);
+    await settle();
+    expect(fatal).toMatchObject([{ message: "the server closed its output" }]);
+    expect(transport.droppedSince(0)).toMatchObject({ fault: "breaks off" });
+    const reason = new PlugboardError("CONNECTION_CLOSED", "the server exited with code 1");
+    transport.end(reason);
+    expect(await outcome).toEqual(reason);
   });
 
   it("by `end`, once, with its reason for pending and later calls", async () => {
