@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { openBoard } from "../dist/index.js";
 import { Redactor } from "../dist/redaction/redactor.js";
 import { open as openHandWritten } from "./clients/hand-written.mjs";
+import { warnOfOldBuild } from "./lib/prepare.mjs";
 import { run } from "./lib/processes.mjs";
 
 const SELF = fileURLToPath(import.meta.url);
@@ -46,6 +47,7 @@ const ROUNDS = 15;
 
 const PARTS = { calls, lists, redaction };
 const [part, only] = process.argv.slice(2);
+if (part !== "case") warnOfOldBuild();
 if (part === "case") console.log(JSON.stringify(await measureCase({ ...USUAL, ...CASES[only] })));
 else if (part === undefined) for (const each of Object.values(PARTS)) await each();
 else if (Object.hasOwn(PARTS, part)) await PARTS[part]();

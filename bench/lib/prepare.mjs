@@ -1,6 +1,7 @@
 // What must be there before anything can be measured: the peers in bench/node_modules, the build.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isInstalled, npm, step } from "../../scripts/own-packages.mjs";
 
@@ -14,5 +15,17 @@ export function prepare({ needsBuild }) {
   if (needsBuild && !(existsSync(`${ROOT}dist/index.js`) && existsSync(`${ROOT}dist/bin.js`))) {
     const task = { who, what: "building the project", cwd: ROOT };
     step(task, process.execPath, ["scripts/build.mjs"]);
+  } else if (needsBuild) {
+    warnOfOldBuild();
   }
+}
+
+/** Somebody may mean to measure it, so it is measured. */
+export function warnOfOldBuild(root = ROOT, warn = console.error) {
+  const built = statSync(join(root, "dist", "index.js")).mtimeMs;
+  const isNewer = (entry) =>
+    entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > built;
+  const options = { recursive: true, withFileTypes: true };
+  if (!readdirSync(join(root, "src"), options).some(isNewer)) return;
+  warn("bench: src/ is newer than dist/, so this measures an old build; run `npm run build` first");
 }
