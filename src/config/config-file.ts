@@ -66,7 +66,7 @@ async function interpret(
   if (translated === undefined) {
     const own = ofPlugboard(document, source);
     return isNobodys(document.value)
-      ? { ...own, issues: [...own.issues, unknofPlugboard(applicationNames())] }
+      ? { ...own, issues: [...own.issues, unknownFile(applicationNames())] }
       : own;
   }
   const { application, isGuess, draft } = translated;
@@ -76,7 +76,10 @@ async function interpret(
     issues: [...document.issues, ...issues],
     warnings,
     notes: [
-      atKey([], `is read ${isGuess ? "like" : "as"} a file of ${application.name}`),
+      {
+        ...atKey([], `is read ${isGuess ? "like" : "as"} a file of ${application.name}`),
+        remedy: "you need to do nothing: Plugboard uses its servers as they are",
+      },
       ...notes,
     ],
     asWritten: (issue) => ({ ...issue, path: draft.written(issue.path) }),
@@ -153,7 +156,7 @@ function isNobodys(value: unknown): boolean {
   return keys.length > 0 && !keys.some((key) => ROOT_KEYS.has(key));
 }
 
-function unknofPlugboard(applications: readonly string[]): Issue {
+function unknownFile(applications: readonly string[]): Issue {
   return atKey(
     [],
     `has no servers that Plugboard can find; expected "mcpServers", or a file of ${inWords(applications, "or")}`,

@@ -98,6 +98,15 @@ describe("plugboard doctor", () => {
     });
   });
 
+  it("says that a file of another application is fine as it is", async () => {
+    const file = put("claude_desktop_config.json", { mcpServers: {} });
+    const { findings } = await doctor("--config", file);
+    expect(findings.find(({ check }) => check === "config-note")).toMatchObject({
+      message: expect.stringContaining("a file of Claude Desktop"),
+      remedy: "you need to do nothing: Plugboard uses its servers as they are",
+    });
+  });
+
   it("says what keeps a named file from being used", async () => {
     const { code, findings } = await doctor("--config", "nowhere.json");
     expect(code).toBe(1);
