@@ -60,6 +60,9 @@ export class Pins {
   readonly #changes: PinsOptions["changes"];
   #unsubscribe: (() => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
+  /** Those that have begun and not ended. */
+  readonly #reads = new Set<Promise<unknown>>();
+  #isClosed = false;
   #hasWarned = false;
 
   constructor({ store, changes, clock = systemClock, logger = silentLogger }: PinsOptions) {
@@ -89,7 +92,9 @@ export class Pins {
     if (mode === "block") {
       this.#unsubscribe ??= this.#changes?.subscribe("pins", () => this.#lookAgain());
     }
-    const stored = await this.#readOrInherit(id, predecessor);
+    const reading = this.#readOrInherit(id, predecessor);
+    this.#reads.add(reading);
+    const stored = await reading.finally(() => this.#reads.delete(reading));
     const lost = stored.kind === "lost" ? stored.lost : undefined;
     if (lost !== undefined && mode === "warn") {
       // The next listing counts as the first one, which is trusted. The user must know that.
@@ -237,11 +242,12 @@ export class Pins {
     await this.#saving;
   }
 
-  /** Like `flush`, and no longer listens to what others approve. */
+  /** Like `flush`, and no longer listens to what others approve. What is seen later is not saved: the files may be gone. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    await this.#saving;
+    await Promise.allSettled([...this.#reads, this.#saving]);
   }
 
   /** What is blocked may have been approved elsewhere, and what is not offered nobody calls. */
@@ -291,6 +297,7 @@ export class Pins {
   }
 
   #save(watch: Watch): Promise<void> {
+    if (this.#isClosed) return this.#saving;
     const saved = this.#saving.then(() => this.#merge(watch));
     this.#saving = saved;
     return saved;

@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { approve } from "../../../src/guard/pins/pin.ts";
 import type { PinStore } from "../../../src/model/shared-state.ts";
@@ -421,5 +423,36 @@ describe("without pins", () => {
       ),
     ).toBe(outcome);
     await pins.flush();
+  });
+});
+
+describe("pins that are closed", () => {
+  it("write nothing any more, whatever is seen later", async () => {
+    const pins = new Pins({ store: new PinFiles({ stateDir }) });
+    await pins.open(id, "warn");
+    await pins.close();
+    await rm(stateDir, { recursive: true });
+    pins.check("docs", [tool("read")], undefined);
+    await pins.flush();
+    expect(existsSync(stateDir)).toBe(false);
+  });
+
+  it("have waited for what they were reading", async () => {
+    const steps: string[] = [];
+    const store: PinStore = {
+      ...memoryPins(),
+      isPersistent: true,
+      async read() {
+        await turn();
+        steps.push("read");
+        return { kind: "none" };
+      },
+    };
+    const pins = new Pins({ store });
+    const opened = pins.open(id, "warn");
+    await pins.close();
+    steps.push("closed");
+    await opened;
+    expect(steps).toEqual(["read", "closed"]);
   });
 });
