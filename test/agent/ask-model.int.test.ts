@@ -137,6 +137,25 @@ describe("a stream", () => {
   });
 });
 
+/** Asks the model behind the stream. `say` resolves when its word has been heard. */
+async function askOn(stream: Awaited<ReturnType<typeof startStream>>) {
+  const clock = new ManualClock();
+  let heard = "";
+  const { run } = await rig([]);
+  const running = run({
+    model: stream.model,
+    clock,
+    onEvent: (event) => (heard += event.type === "text" ? event.text : ""),
+  });
+  await stream.asked();
+  const say = async (word: string): Promise<void> => {
+    const expected = heard + word;
+    stream.say(word);
+    await eventually(() => heard === expected);
+  };
+  return { clock, running, say };
+}
+
 /** An event stream that the test writes itself, as a model of OpenAI's. */
 async function startStream() {
   let response: ServerResponse | undefined;
@@ -203,19 +222,9 @@ describe("a model that says nothing", () => {
 
   it("is one that pauses for too long, not one that takes long", async () => {
     await using stream = await startStream();
-    const clock = new ManualClock();
-    let heard = "";
-    const { run } = await rig([]);
-    const running = run({
-      model: stream.model,
-      clock,
-      onEvent: (event) => (heard += event.type === "text" ? event.text : ""),
-    });
-    await stream.asked();
+    const { clock, running, say } = await askOn(stream);
     for (const word of ["once ", "upon ", "a ", "time ", "there ", "was ", "a ", "dog"]) {
-      const before = heard;
-      stream.say(word);
-      await eventually(() => heard === before + word);
+      await say(word);
       await clock.advance(SILENCE.notice - 1);
     }
     stream.say("", "stop");
@@ -227,17 +236,8 @@ describe("a model that says nothing", () => {
 
   it("but keeps the connection open is given up as well", async () => {
     await using stream = await startStream();
-    const clock = new ManualClock();
-    let heard = "";
-    const { run } = await rig([]);
-    const running = run({
-      model: stream.model,
-      clock,
-      onEvent: (event) => (heard += event.type === "text" ? event.text : ""),
-    });
-    await stream.asked();
-    stream.say("well, ");
-    await eventually(() => heard === "well, ");
+    const { clock, running, say } = await askOn(stream);
+    await say("well, ");
     // Each sign of life has time to arrive before the clock moves on.
     for (let passed = 0; passed < SILENCE.timeout; passed += SILENCE.timeout / 10) {
       stream.write(": still here\n\n");
