@@ -25,7 +25,7 @@ const model = await startModel({
   ],
 });
 
-const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const demo = fileURLToPath(new URL("../dist/cli/demo/server/server.js", import.meta.url));
 const board = await openBoard(
   { servers: { demo: { command: process.execPath, args: [demo] } } },
   {

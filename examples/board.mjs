@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { openBoard } from "plugboard";
 
-const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const demo = fileURLToPath(new URL("../dist/cli/demo/server/server.js", import.meta.url));
 
 const board = await openBoard(
   { servers: { demo: { command: process.execPath, args: [demo] } } },

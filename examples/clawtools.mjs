@@ -44,7 +44,7 @@ registry.register({
   execute: async (_id, { name }) => ({ content: [{ type: "text", text: `Hello, ${name}!` }] }),
 });
 
-const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const demo = fileURLToPath(new URL("../dist/cli/demo/server/server.js", import.meta.url));
 const provider = await loadMCPServers(
   { servers: { demo: { type: "stdio", command: process.execPath, args: [demo] } } },
   registry,

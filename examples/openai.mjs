@@ -20,7 +20,7 @@ const turns = [
 ];
 const model = await startModel({ turns: [...turns, ...turns] });
 
-const demo = fileURLToPath(new URL("../dist/demo/server.js", import.meta.url));
+const demo = fileURLToPath(new URL("../dist/cli/demo/server/server.js", import.meta.url));
 const board = await openBoard(
   { servers: { demo: { command: process.execPath, args: [demo] } } },
   {

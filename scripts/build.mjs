@@ -34,7 +34,7 @@ chmodSync(bin, 0o755);
 
 /** What completing a word goes by: the commands as they describe themselves. */
 async function writeGrammar() {
-  const folder = join(dist, "faces", "cli");
+  const folder = join(dist, "cli");
   const { describeGrammar } = await import(join(folder, "describe-grammar.js"));
   writeFileSync(join(folder, "completion", "grammar.json"), JSON.stringify(describeGrammar()));
 }

@@ -1,4 +1,4 @@
-// Puts the modules of the command into a few files in dist/cli/, and those of the library into a few in dist/lib/: Node
+// Puts the modules of the command into a few files in dist/command/, and those of the library into a few in dist/lib/: Node
 // takes about half a millisecond for each file that it loads, and a command or a board would load some two hundred.
 
 import { readFileSync } from "node:fs";
@@ -15,24 +15,29 @@ const COMMAND_GROUPS = {
     "util/system-problem.js",
     "util/version.js",
     "util/first-line.js",
-    "config/find.js",
-    "faces/cli/io.js",
-    "state/json-file.js",
+    "core/config/find.js",
+    "cli/io.js",
+    "core/state/json-file.js",
   ],
-  completion: ["faces/cli/completion/complete.js"],
-  attached: ["faces/cli/serve/attached.js"],
-  start: ["faces/cli/main.js", "faces/cli/call/call.js"],
-  parser: ["faces/cli/command-line.js"],
-  board: ["faces/cli/open.js", "board/core.js", "process/reap-orphans.js"],
-  server: ["server/connect.js", "board/call-stages.js"],
-  tools: ["faces/cli/tools/tools.js"],
+  completion: ["cli/completion/complete.js"],
+  attached: ["cli/serve/attached.js"],
+  start: ["cli/main.js", "cli/call/call.js"],
+  parser: ["cli/command-line.js"],
+  board: ["cli/open.js", "core/board/core.js", "core/process/reap-orphans.js"],
+  server: ["core/upstream/connect.js", "core/board/call-stages.js"],
+  tools: ["cli/tools/tools.js"],
 };
 /** Those that are done before a board would have been loaded. */
 const QUICK = new Set(["first", "completion", "attached", "start"]);
 
 /** What every board needs to start its servers and to call them. */
 const LIBRARY_GROUPS = {
-  board: ["index.js", "server/connect.js", "process/reap-orphans.js", "board/call-stages.js"],
+  board: [
+    "index.js",
+    "core/upstream/connect.js",
+    "core/process/reap-orphans.js",
+    "core/board/call-stages.js",
+  ],
 };
 
 const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
@@ -41,7 +46,7 @@ const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\
 export async function bundleCommand(dist) {
   const groups = groupsOf(COMMAND_GROUPS, dist);
   const quick = groups.filter(({ name }) => QUICK.has(name));
-  await bundle({ dist, entries: ["bin.js"], folder: "cli", groups, quick });
+  await bundle({ dist, entries: ["bin.js"], folder: "command", groups, quick });
 }
 
 /** Replaces the modules that `exports` in package.json names, all at once: they share what they import. */

@@ -1,29 +1,35 @@
-// Checks how the files in src/ import each other: the layers of docs/architecture.md, faces that stay apart,
-// and no cycles between folders. `import type` and `import()` count too.
+// Checks how the files in src/ import each other: the layers of docs/architecture.md and no cycles between folders.
+// `import type` and `import()` count too.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** A folder imports from the lines below its own, and from itself. */
-const LAYERS = [
+/** A room imports from the lines below its own, and from itself. */
+const ROOMS = [
   ["bin.ts", "index.ts"],
-  ["faces"],
-  ["agent", "endpoint", "channel"],
-  ["board.ts", "board"],
-  // oxfmt-ignore
-  ["config", "secrets", "auth", "server", "catalog", "bridge", "guard", "registry", "bundle", "openclaw"],
-  ["net", "state", "redaction", "process"],
-  ["model"],
+  ["cli"],
+  ["install"],
+  ["openclaw"],
+  ["agent"],
+  ["serve", "adapters"],
+  ["core"],
   ["util"],
 ];
 
-/** Faces, endpoints and channels reach these through the board alone. */
-const USES_THE_BOARD = new Set(["faces", "endpoint", "channel"]);
-const BEHIND_THE_BOARD = new Set(["server", "guard", "redaction", "secrets", "auth", "catalog"]);
+/** The same inside the core. */
+const CORE = [
+  ["board"],
+  ["config", "secrets", "auth", "upstream", "catalog", "tools", "guard"],
+  ["net", "state", "redaction", "process"],
+  ["types"],
+];
+
+/** Whoever is above the core reaches these through the board alone. */
+const BEHIND_THE_BOARD = new Set(["upstream", "guard", "redaction", "secrets", "auth", "catalog"]);
 
 /** The demo server runs in a process of its own: it shares only helpers with the host. */
-const SHARED_WITH_DEMO = "util";
+const DEMO = join("cli", "demo", "server") + sep;
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^;'"]*?\bfrom\s*["'](\.[^"']+)["']|\bimport\(\s*["'](\.[^"']+)["']/g;
@@ -50,22 +56,23 @@ function importsOf(src, from) {
 }
 
 function isAllowed({ from, to }) {
-  const [folder, target] = [top(from), top(to)];
-  if (folder === "demo" || target === "demo") {
-    return folder === target || (folder === "demo" && target === SHARED_WITH_DEMO);
+  if (from.startsWith(DEMO) || to.startsWith(DEMO)) {
+    return from.startsWith(DEMO) && (to.startsWith(DEMO) || part(to, 0) === "util");
   }
-  if (folder === "faces" && target === "faces") return isSameFace(from, to);
-  if (folder === target || (folder === "board" && target === "board.ts")) return true;
-  if (folder === "board.ts" && target === "board") return true;
-  if (USES_THE_BOARD.has(folder) && BEHIND_THE_BOARD.has(target)) return false;
-  const [layer, targetLayer] = [layerOf(folder), layerOf(target)];
-  return layer !== -1 && layer < targetLayer;
+  const [room, other] = [part(from, 0), part(to, 0)];
+  if (room !== other) {
+    const isBehind = other === "core" && BEHIND_THE_BOARD.has(part(to, 1));
+    return isAbove(ROOMS, room, other) && !(isBehind && room !== "index.ts");
+  }
+  if (room !== "core") return true;
+  return part(from, 1) === part(to, 1) || isAbove(CORE, part(from, 1), part(to, 1));
 }
 
-/** The command line starts the ACP agent, the MCP server and the gateway; otherwise faces know nothing of each other. */
-function isSameFace(from, to) {
-  const [face, other] = [from.split(sep)[1], to.split(sep)[1]];
-  return face === other || (face === "cli" && ["acp", "mcp", "gateway"].includes(other));
+function isAbove(layers, folder, other) {
+  const [layer, otherLayer] = [folder, other].map((each) =>
+    layers.findIndex((line) => line.includes(each)),
+  );
+  return layer !== -1 && layer < otherLayer;
 }
 
 /** At each level, sub-folders must not need each other, or the files beside them, in a circle. */
@@ -105,12 +112,8 @@ function pathBack(start, edges) {
   return undefined;
 }
 
-function top(path) {
-  return path.split(sep)[0];
-}
-
-function layerOf(folder) {
-  return LAYERS.findIndex((line) => line.includes(folder));
+function part(path, index) {
+  return path.split(sep)[index];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

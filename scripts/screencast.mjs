@@ -59,7 +59,7 @@ async function runStory() {
 }
 
 async function run({ command, answers = [] }, home) {
-  const { runCli } = await import(pathToFileURL(join(root, "dist/faces/cli/main.js")).href);
+  const { runCli } = await import(pathToFileURL(join(root, "dist/cli/main.js")).href);
   let output = "";
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const left = [...answers];

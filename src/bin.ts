@@ -4,7 +4,7 @@
 import { outputProblem, systemProblem } from "./util/system-problem.ts";
 import { packageVersion } from "./util/version.ts";
 
-/** As in `faces/cli/exit-code.ts`, which may be what cannot be loaded. */
+/** As in `cli/exit-code.ts`, which may be what cannot be loaded. */
 const EXIT_UNAVAILABLE = 3;
 
 const argv = process.argv.slice(2);
@@ -21,15 +21,15 @@ if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
   });
   process.stdout.write(`${packageVersion()}\n`);
 } else if (argv[0] === "serve" && argv[1] === "--attach" && argv.length === 3) {
-  const { runAttached } = await import("./faces/cli/serve/attached.ts");
+  const { runAttached } = await import("./cli/serve/attached.ts");
   process.exitCode = await runAttached(argv[2] ?? "", process);
 } else if (argv[0] === "__complete") {
-  const { complete } = await import("./faces/cli/completion/complete.ts");
-  const { processIo } = await import("./faces/cli/io.ts");
+  const { complete } = await import("./cli/completion/complete.ts");
+  const { processIo } = await import("./cli/io.ts");
   process.stdout.write(await complete(argv.slice(1), processIo()));
 } else {
   try {
-    const { runCli } = await import("./faces/cli/main.ts");
+    const { runCli } = await import("./cli/main.ts");
     process.exitCode = await runCli(argv);
   } catch (error) {
     // Not even the command line could be loaded.

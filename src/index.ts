@@ -1,15 +1,15 @@
 // The public API of the library. Everything that is not exported here may change at any time.
 
-export { openBoard } from "./board.ts";
-export { degradeContent } from "./bridge/degrade.ts";
-export { normalizeSchema } from "./bridge/schema/normalize.ts";
-export { loadConfig } from "./config/load.ts";
-export { serveMcp } from "./faces/mcp/serve.ts";
-export { PlugboardError } from "./model/errors.ts";
-export type { SupportedContent } from "./bridge/degrade.ts";
-export type { NormalizedSchema, SchemaProvider } from "./bridge/schema/normalize.ts";
-export type { LoadConfigOptions } from "./config/load.ts";
-export type { ServeMcpOptions } from "./faces/mcp/serve.ts";
+export { openBoard } from "./core/board/board.ts";
+export { degradeContent } from "./core/tools/degrade.ts";
+export { normalizeSchema } from "./core/tools/schema/normalize.ts";
+export { loadConfig } from "./core/config/load.ts";
+export { serveMcp } from "./serve/mcp.ts";
+export { PlugboardError } from "./core/types/errors.ts";
+export type { SupportedContent } from "./core/tools/degrade.ts";
+export type { NormalizedSchema, SchemaProvider } from "./core/tools/schema/normalize.ts";
+export type { LoadConfigOptions } from "./core/config/load.ts";
+export type { ServeMcpOptions } from "./serve/mcp.ts";
 export type {
   AgentConfig,
   BoardConfig,
@@ -17,16 +17,21 @@ export type {
   ModelProviderType,
   NativeModule,
   UntrustedFile,
-} from "./model/agent-config.ts";
-export type { ApprovalAnswer, ApprovalRequest, AskApproval, ToolHints } from "./model/approval.ts";
+} from "./core/types/agent-config.ts";
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  AskApproval,
+  ToolHints,
+} from "./core/types/approval.ts";
 export type {
   AuthorizationRequest,
   OAuthSettings,
   OnAuthorization,
   SignInRequest,
   SignOutOutcome,
-} from "./model/authorization.ts";
-export type { BoardOptions, SessionOptions, SessionRules } from "./model/board-options.ts";
+} from "./core/types/authorization.ts";
+export type { BoardOptions, SessionOptions, SessionRules } from "./core/types/board-options.ts";
 export type {
   Board,
   BoardBase,
@@ -34,9 +39,9 @@ export type {
   ReloadReport,
   ServerInstructions,
   SessionBoard,
-} from "./model/board.ts";
-export type { CallerOptions, InputRequired, InputResponses } from "./model/caller-options.ts";
-export type { ProtocolEra, RemoteTransportKind, ServerIdentity } from "./model/connection.ts";
+} from "./core/types/board.ts";
+export type { CallerOptions, InputRequired, InputResponses } from "./core/types/caller-options.ts";
+export type { ProtocolEra, RemoteTransportKind, ServerIdentity } from "./core/types/connection.ts";
 export type {
   AudioContent,
   ContentBlock,
@@ -44,16 +49,16 @@ export type {
   ResourceContent,
   ResourceLinkContent,
   TextContent,
-} from "./model/content.ts";
-export type { Diagnostic } from "./model/diagnostic.ts";
+} from "./core/types/content.ts";
+export type { Diagnostic } from "./core/types/diagnostic.ts";
 export type {
   ElicitationAnswer,
   ElicitationRequest,
   FormElicitation,
   OnElicitation,
   UrlElicitation,
-} from "./model/elicitation.ts";
-export type { ConfigProblem, ErrorCode, ErrorDetails } from "./model/errors.ts";
+} from "./core/types/elicitation.ts";
+export type { ConfigProblem, ErrorCode, ErrorDetails } from "./core/types/errors.ts";
 export type {
   BoardEvents,
   CallEvent,
@@ -64,7 +69,7 @@ export type {
   ResourcesEvent,
   ServerEvent,
   ToolsEvent,
-} from "./model/events.ts";
+} from "./core/types/events.ts";
 export type {
   AgentGuard,
   ApprovalMode,
@@ -76,11 +81,11 @@ export type {
   ServerGuard,
   ToolRules,
   UnmatchedRule,
-} from "./model/guard-settings.ts";
-export type { Icon } from "./model/icon.ts";
-export type { Include, IncludeMode, ToolSearchSetting } from "./model/include.ts";
-export type { JsonObject } from "./model/json.ts";
-export type { LogFields, Logger, LogLevel } from "./model/logger.ts";
+} from "./core/types/guard-settings.ts";
+export type { Icon } from "./core/types/icon.ts";
+export type { Include, IncludeMode, ToolSearchSetting } from "./core/types/include.ts";
+export type { JsonObject } from "./core/types/json.ts";
+export type { LogFields, Logger, LogLevel } from "./core/types/logger.ts";
 export type {
   BoardPrompts,
   Prompt,
@@ -90,8 +95,8 @@ export type {
   PromptMessage,
   PromptOptions,
   PromptResult,
-} from "./model/prompt.ts";
-export type { RequestHandlers } from "./model/request-handlers.ts";
+} from "./core/types/prompt.ts";
+export type { RequestHandlers } from "./core/types/request-handlers.ts";
 export type {
   BoardResources,
   CompleteOptions,
@@ -106,7 +111,7 @@ export type {
   ResourceReadOptions,
   ResourceTemplate,
   ResourceTemplateDefinition,
-} from "./model/resource.ts";
+} from "./core/types/resource.ts";
 export type {
   ModelPreferences,
   OnSampling,
@@ -120,7 +125,7 @@ export type {
   SamplingTool,
   ToolResultContent,
   ToolUseContent,
-} from "./model/sampling.ts";
+} from "./core/types/sampling.ts";
 export type {
   AwsSettings,
   AzureSettings,
@@ -131,7 +136,7 @@ export type {
   SecretReference,
   SecretSettings,
   VaultSettings,
-} from "./model/secret-provider.ts";
+} from "./core/types/secret-provider.ts";
 export type {
   AcpServerConfig,
   ServerAuth,
@@ -139,7 +144,7 @@ export type {
   ServerTransport,
   SessionDefaults,
   SessionServerConfig,
-} from "./model/server-config.ts";
+} from "./core/types/server-config.ts";
 export type {
   AcpTarget,
   ServerTarget,
@@ -150,13 +155,13 @@ export type {
   ServerOrigin,
   ServerScope,
   StdioTarget,
-} from "./model/server-definition.ts";
-export type { McpMessage, McpMessageHooks, SendMcpMessage } from "./model/mcp-message.ts";
-export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./model/search.ts";
-export type { Provenance } from "./model/server-offer.ts";
-export type { ServerLogLevel, ServerLogMessage } from "./model/server-log.ts";
-export type { ServerState, ServerStateKind } from "./model/server-state.ts";
-export type { ServerStatus } from "./model/server-status.ts";
+} from "./core/types/server-definition.ts";
+export type { McpMessage, McpMessageHooks, SendMcpMessage } from "./core/types/mcp-message.ts";
+export type { Embed, SearchOptions, ToolHit, ToolSearch } from "./core/types/search.ts";
+export type { Provenance } from "./core/types/server-offer.ts";
+export type { ServerLogLevel, ServerLogMessage } from "./core/types/server-log.ts";
+export type { ServerState, ServerStateKind } from "./core/types/server-state.ts";
+export type { ServerStatus } from "./core/types/server-status.ts";
 export type {
   CallFailure,
   CallOutcome,
@@ -172,9 +177,9 @@ export type {
   ToolSource,
   ToolUpdate,
   UpdateListener,
-} from "./model/tool.ts";
+} from "./core/types/tool.ts";
 // With a star: a file that `plugboard types` has written adds to `ToolTypes`, and TypeScript merges only into such exports.
-export type * from "./model/tool-types.ts";
+export type * from "./core/types/tool-types.ts";
 export type { Clock, Timer } from "./util/clock.ts";
 export type {
   EndTrace,
@@ -189,4 +194,4 @@ export type {
   TracedNoise,
   TracedState,
   TracedStderr,
-} from "./model/trace.ts";
+} from "./core/types/trace.ts";

@@ -1,9 +1,9 @@
 // The caller's id of a call: what the host runs, asks and is asked because of the call carries it.
 
 import { describe, expect, it } from "vitest";
-import type { ApprovalRequest } from "../src/model/approval.ts";
-import type { Board } from "../src/model/board.ts";
-import type { NativeTool } from "../src/model/tool.ts";
+import type { ApprovalRequest } from "../src/core/types/approval.ts";
+import type { Board } from "../src/core/types/board.ts";
+import type { NativeTool } from "../src/core/types/tool.ts";
 import { closeBoards, fixture, open } from "./support/boards.ts";
 
 closeBoards();

@@ -2,8 +2,8 @@
 // beside a healthy server that must not notice; and answers that are none, over every transport.
 
 import { afterEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../src/model/server-config.ts";
-import type { Board } from "../src/model/board.ts";
+import type { ServerConfig } from "../src/core/types/server-config.ts";
+import type { Board } from "../src/core/types/board.ts";
 import { closeAll, owned, serve } from "./fixtures/http/client.ts";
 import { startSse } from "./fixtures/http/sse.ts";
 import { recordingLogger } from "./support/logger.ts";

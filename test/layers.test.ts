@@ -20,14 +20,18 @@ function problemsIn(files: Record<string, string>): string[] {
 }
 
 it.each([
-  ["a folder below", { "agent/a.ts": 'import { b } from "../board/b.ts";' }],
-  ["its own folder", { "guard/a.ts": 'import { b } from "./b.ts";' }],
-  ["the ACP agent, from the command line", { "faces/cli/a.ts": 'import("../acp/b.ts")' }],
+  ["a folder below", { "agent/a.ts": 'import { b } from "../core/board/b.ts";' }],
+  ["its own folder", { "core/guard/a.ts": 'import { b } from "./b.ts";' }],
+  ["the ACP agent, from the command line", { "cli/a.ts": 'import("../agent/acp/b.ts")' }],
+  [
+    "a helper, from the demo server",
+    { "cli/demo/server/a.ts": 'import { b } from "../../../util/b.ts";' },
+  ],
   [
     "a file whose types it shares",
     {
-      "net/a.ts": 'import type { B } from "./b.ts";',
-      "net/b.ts": 'import type { A } from "./a.ts";',
+      "core/net/a.ts": 'import type { B } from "./b.ts";',
+      "core/net/b.ts": 'import type { A } from "./a.ts";',
     },
   ],
 ])("a file may import %s", (_, files) => {
@@ -37,46 +41,51 @@ it.each([
 it.each([
   [
     "a folder above",
-    { "guard/a.ts": 'import { b } from "../board/b.ts";' },
-    "guard/a.ts must not import board/b.ts",
+    { "core/guard/a.ts": 'import { b } from "../board/b.ts";' },
+    "core/guard/a.ts must not import core/board/b.ts",
+  ],
+  [
+    "a room above",
+    { "agent/acp/a.ts": 'import { b } from "../../cli/b.ts";' },
+    "agent/acp/a.ts must not import cli/b.ts",
   ],
   [
     "a neighbour, for its type",
-    { "guard/a.ts": 'import type { B } from "../server/b.ts";' },
-    "guard/a.ts must not import server/b.ts",
+    { "core/guard/a.ts": 'import type { B } from "../upstream/b.ts";' },
+    "core/guard/a.ts must not import core/upstream/b.ts",
   ],
   [
     "a neighbour, later",
-    { "guard/a.ts": 'await import("../server/b.ts")' },
-    "guard/a.ts must not import server/b.ts",
+    { "core/guard/a.ts": 'await import("../upstream/b.ts")' },
+    "core/guard/a.ts must not import core/upstream/b.ts",
   ],
   [
     "a re-export of one",
-    { "net/a.ts": 'export { b } from "../state/b.ts";' },
-    "net/a.ts must not import state/b.ts",
+    { "core/net/a.ts": 'export { b } from "../state/b.ts";' },
+    "core/net/a.ts must not import core/state/b.ts",
   ],
   [
     "what is behind the board",
-    { "faces/cli/a.ts": 'import { b } from "../../guard/b.ts";' },
-    "faces/cli/a.ts must not import guard/b.ts",
+    { "cli/a.ts": 'import { b } from "../core/guard/b.ts";' },
+    "cli/a.ts must not import core/guard/b.ts",
   ],
   [
-    "another face",
-    { "faces/acp/a.ts": 'import { b } from "../cli/b.ts";' },
-    "faces/acp/a.ts must not import faces/cli/b.ts",
+    "a room beside it",
+    { "serve/a.ts": 'import { b } from "../adapters/b.ts";' },
+    "serve/a.ts must not import adapters/b.ts",
   ],
   [
     "the demo server",
-    { "board/a.ts": 'import { b } from "../demo/b.ts";' },
-    "board/a.ts must not import demo/b.ts",
+    { "cli/a.ts": 'import { b } from "./demo/server/b.ts";' },
+    "cli/a.ts must not import cli/demo/server/b.ts",
   ],
   [
     "a folder that needs it",
     {
-      "faces/acp/x/a.ts": 'import type { B } from "../y/b.ts";',
-      "faces/acp/y/b.ts": 'import type { A } from "../x/a.ts";',
+      "agent/acp/x/a.ts": 'import type { B } from "../y/b.ts";',
+      "agent/acp/y/b.ts": 'import type { A } from "../x/a.ts";',
     },
-    "these import each other in a circle: faces/acp/x, faces/acp/y",
+    "these import each other in a circle: agent/acp/x, agent/acp/y",
   ],
 ])("a file must not import %s", (_, files, problem) => {
   expect(problemsIn(files)).toContain(problem);

@@ -5,10 +5,10 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBoard } from "../src/board.ts";
-import type { ServerConfig } from "../src/model/server-config.ts";
-import type { Board } from "../src/model/board.ts";
-import { canonicalName, type ToolUpdate } from "../src/model/tool.ts";
+import { openBoard } from "../src/core/board/board.ts";
+import type { ServerConfig } from "../src/core/types/server-config.ts";
+import type { Board } from "../src/core/types/board.ts";
+import { canonicalName, type ToolUpdate } from "../src/core/types/tool.ts";
 import { statusOf, textOf } from "./support/boards.ts";
 import { expectNoProcesses } from "./support/processes.ts";
 
@@ -62,7 +62,7 @@ describe("a search", () => {
     tools: string[];
   }
   const questions = (name: string): Question[] =>
-    require(`../bench/search/${name}.json`) as Question[];
+    require(`../checks/bench/search/${name}.json`) as Question[];
 
   /** The share of the wanted tools that are among the first `place`. */
   async function recall(asked: readonly Question[], place: number): Promise<number> {

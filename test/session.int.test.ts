@@ -4,10 +4,10 @@
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { SessionOptions } from "../src/model/board-options.ts";
-import type { NativeTool } from "../src/model/tool.ts";
-import { cwd, marked, reached, statusIn } from "./board/session/sessions.ts";
-import { cleanUp, directory, load, openWith } from "./guard/boards.ts";
+import type { SessionOptions } from "../src/core/types/board-options.ts";
+import type { NativeTool } from "../src/core/types/tool.ts";
+import { cwd, marked, reached, statusIn } from "./core/board/session/sessions.ts";
+import { cleanUp, directory, load, openWith } from "./core/guard/boards.ts";
 import { asUntrusted, fixture, textOf } from "./support/boards.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "./support/processes.ts";
 

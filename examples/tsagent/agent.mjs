@@ -26,7 +26,7 @@ const directory = await mkdtemp(join(tmpdir(), "plugboard-tsagent-"));
 const inProject = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 // Your own servers are in your configuration; here it is the demo server.
-const demo = { command: process.execPath, args: [inProject("dist/demo/server.js")] };
+const demo = { command: process.execPath, args: [inProject("dist/cli/demo/server/server.js")] };
 const config = join(directory, "plugboard.json");
 await writeFile(config, JSON.stringify({ agents: { defaults: { mcp: { servers: { demo } } } } }));
 

@@ -1,7 +1,7 @@
 // The reference in docs/cli.md: every command with its usage, arguments, options, notes and examples, in the groups of
 // `plugboard --help`. All of it is said in the command's own file, where --help finds it too.
 
-import { commandTree } from "../../dist/faces/cli/command-line.js";
+import { commandTree } from "../../dist/cli/command-line.js";
 
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;

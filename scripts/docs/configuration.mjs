@@ -1,12 +1,12 @@
 // The tables of docs/configuration.md: every key with what it takes, its default and its meaning, as the schema in
-// src/config/schema has them.
+// src/core/config/schema has them.
 
-import { agentSchema, rootSchema } from "../../dist/config/schema/file-schema.js";
+import { agentSchema, rootSchema } from "../../dist/core/config/schema/file-schema.js";
 import {
   serverSchema,
   serversSchema,
   sessionDefaultsSchema,
-} from "../../dist/config/schema/server-schema.js";
+} from "../../dist/core/config/schema/server-schema.js";
 
 const PAGE = "docs/configuration.md";
 

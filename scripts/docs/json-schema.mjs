@@ -1,17 +1,17 @@
 // plugboard.schema.json: what an editor needs to complete and check a plugboard.json. It is made of the schema that
 // Plugboard itself checks with. What JSON Schema cannot say, such as what is wrong inside a reference, is left to Plugboard;
-// test/config/schema-json.test.ts lists it.
+// test/core/config/schema-json.test.ts lists it.
 
-import { agentSchema, rootSchema } from "../../dist/config/schema/file-schema.js";
+import { agentSchema, rootSchema } from "../../dist/core/config/schema/file-schema.js";
 import {
   serverSchema,
   serversSchema,
   sessionDefaultsSchema,
-} from "../../dist/config/schema/server-schema.js";
+} from "../../dist/core/config/schema/server-schema.js";
 
 const URL_TRANSPORTS = ["http", "sse", "streamable-http"];
 
-/** What the keys of a server need of each other, as src/config/schema/servers.ts checks it. */
+/** What the keys of a server need of each other, as src/core/config/schema/servers.ts checks it. */
 const COMPLETE_SERVER = [
   refused([lacks("command"), lacks("url")], 'A server needs a "command" or a "url".'),
   ...["transport", "type"].flatMap((key) => [

@@ -1,7 +1,7 @@
 // What Plugboard has in OpenClaw's own configuration: the slots, the entry that all sessions share, and the rules that keep
 // that entry from single agents. Reads the value of the file, and says which keys have which value.
 
-import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../core/types/json.ts";
 import { SHARED_ENTRY, type Slot, slotPath, slotUrl } from "./slots.ts";
 
 /** One value of the file. */

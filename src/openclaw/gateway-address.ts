@@ -1,6 +1,6 @@
 // Where OpenClaw's gateway is, and what it asks for, by OpenClaw's own configuration and variables. Reads no file.
 
-import { isJsonObject, valueIn } from "../model/json.ts";
+import { isJsonObject, valueIn } from "../core/types/json.ts";
 import type { Environment } from "../util/environment.ts";
 import type { GatewayAddress } from "./gateway-connection.ts";
 

@@ -1,8 +1,8 @@
 // Calls OpenClaw's gateway. One connection opens with the first call and closes when it has been idle for a while, because
 // a gateway sends its events to everybody who is connected.
 
-import { PlugboardError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
+import { PlugboardError } from "../core/types/errors.ts";
+import type { JsonObject } from "../core/types/json.ts";
 import { pause, type Timer } from "../util/clock.ts";
 import {
   type GatewayAddress,

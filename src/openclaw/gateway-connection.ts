@@ -3,8 +3,8 @@
 
 import { randomUUID } from "node:crypto";
 import { Agent, buildConnector, WebSocket } from "undici";
-import { type ErrorCode, PlugboardError } from "../model/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson, valueIn } from "../model/json.ts";
+import { type ErrorCode, PlugboardError } from "../core/types/errors.ts";
+import { isJsonObject, type JsonObject, tryParseJson, valueIn } from "../core/types/json.ts";
 import type { Clock } from "../util/clock.ts";
 import { deferred, type Deferred } from "../util/deferred.ts";
 import { errorCode } from "../util/error-code.ts";

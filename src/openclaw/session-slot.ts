@@ -1,8 +1,8 @@
 // Switches a slot on and off for one session of OpenClaw, through the session's `toolOverrides`. What else is in them,
 // stays: a person may have switched servers of their own for this session.
 
-import { PlugboardError } from "../model/errors.ts";
-import { isJsonObject, type JsonObject, valueIn } from "../model/json.ts";
+import { PlugboardError } from "../core/types/errors.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../core/types/json.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import type { GatewayAnswer } from "./gateway-connection.ts";
 import { SHARED_ENTRY } from "./slots.ts";

@@ -3,9 +3,9 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isJsonObject } from "../model/json.ts";
-import { PlugboardError } from "../model/errors.ts";
-import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
+import { isJsonObject } from "../core/types/json.ts";
+import { PlugboardError } from "../core/types/errors.ts";
+import { readJsonFile, writeJsonFile } from "../core/state/json-file.ts";
 import { pathExists } from "../util/path-exists.ts";
 
 export interface Slot {

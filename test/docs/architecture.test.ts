@@ -7,7 +7,7 @@ import { root } from "./pages.ts";
 
 const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
 
-const files = ["src", "test/state", "test/support", "scripts"].flatMap((folder) =>
+const files = ["src", "test/core/state", "test/support", "scripts"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll("\\", "/")),

@@ -53,7 +53,7 @@ it("compiles", async () => {
   writeFileSync(join(directory, "given.d.ts"), GIVEN);
   writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
   const sources = Object.fromEntries(
-    ADAPTERS.map((name) => [`plugboard/${name}`, [join(root, `src/faces/adapters/${name}.ts`)]]),
+    ADAPTERS.map((name) => [`plugboard/${name}`, [join(root, `src/adapters/${name}.ts`)]]),
   );
   writeFileSync(
     join(directory, "tsconfig.json"),
@@ -67,7 +67,7 @@ it("compiles", async () => {
         typeRoots: [join(root, "node_modules/@types")],
         paths: {
           plugboard: [join(root, "src/index.ts")],
-          "plugboard/mcp": [join(root, "src/faces/mcp/serve.ts")],
+          "plugboard/mcp": [join(root, "src/serve/mcp.ts")],
           ...sources,
         },
       },

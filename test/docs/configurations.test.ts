@@ -2,9 +2,9 @@
 
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/config/issue.ts";
-import { PlugboardError } from "../../src/model/errors.ts";
+import { loadConfig } from "../../src/core/config/load.ts";
+import { formatProblem } from "../../src/core/config/issue.ts";
+import { PlugboardError } from "../../src/core/types/errors.ts";
 import type { Block } from "./page.ts";
 import { allPages } from "./pages.ts";
 

@@ -3,7 +3,7 @@
 // https://models.example.com there is a model, which looks up how to install Plugboard, whatever it is asked.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { typedName } from "../../src/faces/cli/typed/typed-name.ts";
+import { typedName } from "../../src/cli/typed/typed-name.ts";
 import { type OAuthFixture, startOAuth } from "../fixtures/oauth/oauth.ts";
 import { Listener } from "../fixtures/http/listener.ts";
 import { type Model, type ModelRequest, startModel, type Turn } from "../support/model/start.mjs";

@@ -18,11 +18,11 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
-import { ownBin } from "../../src/config/own-server.ts";
-import type { CliIo } from "../../src/faces/cli/io.ts";
-import { runCli } from "../../src/faces/cli/main.ts";
+import { ownBin } from "../../src/core/config/own-server.ts";
+import type { CliIo } from "../../src/cli/io.ts";
+import { runCli } from "../../src/cli/main.ts";
 import { systemClock } from "../../src/util/clock.ts";
-import { Sink } from "../faces/cli/harness.ts";
+import { Sink } from "../cli/harness.ts";
 import { root } from "./pages.ts";
 import type { Remote } from "./remote.ts";
 

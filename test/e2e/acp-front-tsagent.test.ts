@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { ownerName } from "../../src/state/process-owner.ts";
+import { ownerName } from "../../src/core/state/process-owner.ts";
 import { processesWith } from "../support/processes.ts";
 import { useAgents } from "./acp-agent.ts";
 

@@ -14,7 +14,7 @@ import {
   ndJsonStream,
 } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, it } from "vitest";
-import { workshop } from "../faces/acp/editor-servers.ts";
+import { workshop } from "../agent/acp/editor-servers.ts";
 import { startModel } from "../support/model/start.mjs";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
 import { plugboard, useAgents } from "./acp-agent.ts";

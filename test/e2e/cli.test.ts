@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { closeSync, constants, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import { Sink, useScratch } from "../faces/cli/harness.ts";
+import { Sink, useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 import { eventually, expectNoProcesses } from "../support/processes.ts";
 

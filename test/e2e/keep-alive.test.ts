@@ -15,8 +15,8 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../src/model/server-config.ts";
-import { useScratch } from "../faces/cli/harness.ts";
+import type { ServerConfig } from "../../src/core/types/server-config.ts";
+import { useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ownerName } from "../../src/state/process-owner.ts";
+import { ownerName } from "../../src/core/state/process-owner.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
 
 const run = promisify(execFile);

@@ -19,7 +19,7 @@ interface Packed {
 
 /** Everything that may be in it. */
 const EXPECTED =
-  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json|dist\/index\.js)|dist\/cli\/[\w-]+\.js|dist\/faces\/cli\/completion\/grammar\.json|dist\/[\w/.-]+\.(?:js|d\.ts))$/;
+  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json|dist\/index\.js)|dist\/command\/[\w-]+\.js|dist\/cli\/completion\/grammar\.json|dist\/[\w/.-]+\.(?:js|d\.ts))$/;
 
 describe("the package", () => {
   let files: Packed[] = [];

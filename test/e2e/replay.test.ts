@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { openBoard } from "../../src/board.ts";
-import type { JsonObject } from "../../src/model/json.ts";
-import type { ServerConfig } from "../../src/model/server-config.ts";
-import { useScratch } from "../faces/cli/harness.ts";
+import { openBoard } from "../../src/core/board/board.ts";
+import type { JsonObject } from "../../src/core/types/json.ts";
+import type { ServerConfig } from "../../src/core/types/server-config.ts";
+import { useScratch } from "../cli/harness.ts";
 import { fixture, statusOf } from "../support/boards.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
@@ -27,7 +27,7 @@ const SERVERS: Record<string, Recorded> = {
   demo: {
     server: {
       command: process.execPath,
-      args: [fileURLToPath(new URL("../../dist/demo/server.js", import.meta.url))],
+      args: [fileURLToPath(new URL("../../dist/cli/demo/server/server.js", import.meta.url))],
     },
     tool: "current_time",
     words: ["zone=Tokyo"],

@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openBoard } from "../../src/board.ts";
-import type { SessionEndpoint } from "../../src/endpoint/session-endpoint.ts";
-import { SessionEndpoints } from "../../src/endpoint/session-endpoints.ts";
-import { silentLogger } from "../../src/model/logger.ts";
+import { openBoard } from "../../src/core/board/board.ts";
+import type { SessionEndpoint } from "../../src/serve/endpoint/session-endpoint.ts";
+import { SessionEndpoints } from "../../src/serve/endpoint/session-endpoints.ts";
+import { silentLogger } from "../../src/core/types/logger.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
 
@@ -114,7 +114,8 @@ it("ends well with its agent, and loads next to nothing", async () => {
   };
   const files = result.flatMap(({ url }) => /\/(?:dist|node_modules)\/.*$/.exec(url)?.[0] ?? []);
   expect(files.length).toBeLessThanOrEqual(4);
-  for (const file of files) expect(file).toMatch(/^\/dist\/(bin|cli\/(first|attached\d?))\.js$/);
+  for (const file of files)
+    expect(file).toMatch(/^\/dist\/(bin|command\/(first|attached\d?))\.js$/);
 });
 
 it("says that the front is gone, and ends, when its session does", async () => {

@@ -7,11 +7,11 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { toolDeclarations } from "../../src/faces/cli/types/declarations.ts";
-import type { JsonObject } from "../../src/model/json.ts";
-import type { Tool } from "../../src/model/tool.ts";
-import { wild } from "../bridge/schema/support/arbitrary.ts";
-import { useScratch } from "../faces/cli/harness.ts";
+import { toolDeclarations } from "../../src/cli/types/declarations.ts";
+import type { JsonObject } from "../../src/core/types/json.ts";
+import type { Tool } from "../../src/core/types/tool.ts";
+import { wild } from "../core/tools/schema/support/arbitrary.ts";
+import { useScratch } from "../cli/harness.ts";
 
 const scratch = useScratch();
 const npm = (name: string): string =>
@@ -114,7 +114,7 @@ export async function use(board: Board, name: string): Promise<void> {
 it("declarations of real servers check calls, and those of any server compile", async () => {
   install();
   scratch.servers({
-    demo: { command: process.execPath, args: [resolve("dist/demo/server.js")] },
+    demo: { command: process.execPath, args: [resolve("dist/cli/demo/server/server.js")] },
     everything: { command: process.execPath, args: [npm("everything")] },
     files: { command: process.execPath, args: [npm("filesystem"), scratch.directory] },
     memory: { command: process.execPath, args: [npm("memory")] },
@@ -160,7 +160,7 @@ it("a generated command line calls the tools of its server, wherever it is run",
   install();
   scratch.file("notes.txt", "one\ntwo\nthree\n");
   scratch.servers({
-    demo: { command: process.execPath, args: [resolve("dist/demo/server.js")] },
+    demo: { command: process.execPath, args: [resolve("dist/cli/demo/server/server.js")] },
     files: { command: process.execPath, args: [npm("filesystem"), scratch.directory] },
   });
   const generated = await Promise.all([

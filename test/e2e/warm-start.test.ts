@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { useScratch } from "../faces/cli/harness.ts";
+import { useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 
 const run = promisify(execFile);
@@ -66,7 +66,7 @@ it("listing tools that are remembered loads neither a protocol, a validator nor 
   expect(cold.stdout).toContain("echo");
   const warm = await loadedBy("tools", "--json");
   expect(warm.stdout).toContain("echo/echo");
-  expect(warm.loaded).toContain("cli");
+  expect(warm.loaded).toContain("command");
   for (const name of ["@modelcontextprotocol/client", "ajv", "re2js", "undici"]) {
     expect(warm.loaded).not.toContain(name);
   }
@@ -113,8 +113,13 @@ it.each([
     await node([BIN, "call", "echo/echo", "text=first"]);
     const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");
     expect(warm.stdout).toBe("hi\n");
-    expect(warm.files).toEqual(["bin.js", "cli/first.js", "cli/main.js", "cli/start.js"]);
-    expect(warm.loaded.toSorted()).toEqual(["bin.js", "cli"]);
+    expect(warm.files).toEqual([
+      "bin.js",
+      "command/first.js",
+      "command/main.js",
+      "command/start.js",
+    ]);
+    expect(warm.loaded.toSorted()).toEqual(["bin.js", "command"]);
   } finally {
     await node([BIN, "down"]);
   }

@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { resultFramer } from "../../openclaw-plugin/src/frame-result.ts";
 import type { ToolResult } from "../../openclaw-plugin/src/openclaw.ts";
-import { newFrameId, toolFrame, wrap } from "../../src/guard/present/frame.ts";
-import { FORGED_MARKERS } from "../guard/present/forged-markers.ts";
+import { newFrameId, toolFrame, wrap } from "../../src/core/guard/present/frame.ts";
+import { FORGED_MARKERS } from "../core/guard/present/forged-markers.ts";
 
 const frame = resultFramer({ framing: "full", leaveUnframed: new Set(["trusted"]) });
 const text = (words: string) => ({ type: "text" as const, text: words });

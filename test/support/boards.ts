@@ -2,13 +2,13 @@
 
 import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
-import { openBoard } from "../../src/board.ts";
-import type { AgentConfig } from "../../src/model/agent-config.ts";
-import type { ServerConfig } from "../../src/model/server-config.ts";
-import type { Board } from "../../src/model/board.ts";
-import type { BoardOptions } from "../../src/model/board-options.ts";
-import type { ServerStatus } from "../../src/model/server-status.ts";
-import type { CallOutcome } from "../../src/model/tool.ts";
+import { openBoard } from "../../src/core/board/board.ts";
+import type { AgentConfig } from "../../src/core/types/agent-config.ts";
+import type { ServerConfig } from "../../src/core/types/server-config.ts";
+import type { Board } from "../../src/core/types/board.ts";
+import type { BoardOptions } from "../../src/core/types/board-options.ts";
+import type { ServerStatus } from "../../src/core/types/server-status.ts";
+import type { CallOutcome } from "../../src/core/types/tool.ts";
 import { expectNoProcesses } from "./processes.ts";
 
 const opened: Board[] = [];

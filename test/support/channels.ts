@@ -9,14 +9,14 @@ import {
   type ChannelAddress,
   connectChannel,
   type CommandInfo,
-} from "../../src/channel/connect.ts";
-import type { Link } from "../../src/channel/link.ts";
+} from "../../src/serve/channel/connect.ts";
+import type { Link } from "../../src/serve/channel/link.ts";
 import {
   type ChannelHost,
   serveChannel,
   type ServedChannel,
-} from "../../src/channel/serve-channel.ts";
-import type { Board } from "../../src/model/board.ts";
+} from "../../src/serve/channel/serve-channel.ts";
+import type { Board } from "../../src/core/types/board.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { recordingLogger } from "./logger.ts";
 

@@ -1,6 +1,6 @@
 // Server definitions as the configuration would make them.
 
-import type { ServerDefinition } from "../../src/model/server-definition.ts";
+import type { ServerDefinition } from "../../src/core/types/server-definition.ts";
 
 export function definition(overrides: Partial<ServerDefinition> = {}): ServerDefinition {
   return {

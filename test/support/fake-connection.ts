@@ -1,8 +1,8 @@
 // A Connection without a server behind it, for tests of what happens around one.
 
-import type { Connection, ServerIdentity, ToolList } from "../../src/model/connection.ts";
-import type { ServerContent } from "../../src/model/server-content.ts";
-import type { PlugboardError } from "../../src/model/errors.ts";
+import type { Connection, ServerIdentity, ToolList } from "../../src/core/types/connection.ts";
+import type { ServerContent } from "../../src/core/types/server-content.ts";
+import type { PlugboardError } from "../../src/core/types/errors.ts";
 
 export class FakeConnection implements Connection {
   readonly identity: ServerIdentity = { era: "legacy", protocolVersion: "2025-11-25" };

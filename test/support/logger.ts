@@ -1,6 +1,6 @@
 // A logger that remembers.
 
-import type { LogFields, Logger, LogLevel } from "../../src/model/logger.ts";
+import type { LogFields, Logger, LogLevel } from "../../src/core/types/logger.ts";
 
 interface LogLine {
   level: LogLevel;

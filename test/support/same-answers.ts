@@ -1,8 +1,8 @@
 // Puts one question to several boards and compares what comes of it.
 
-import type { BoardBase } from "../../src/model/board.ts";
-import { PlugboardError } from "../../src/model/errors.ts";
-import type { BoardEvents } from "../../src/model/events.ts";
+import type { BoardBase } from "../../src/core/types/board.ts";
+import { PlugboardError } from "../../src/core/types/errors.ts";
+import type { BoardEvents } from "../../src/core/types/events.ts";
 
 export type Question<Asked> = (board: Asked) => unknown;
 

@@ -1,9 +1,9 @@
 // A StdioTransport between a server that a test speaks for and the SDK that a test stands in for.
 
 import { PassThrough, Writable } from "node:stream";
-import type { PlugboardError } from "../../src/model/errors.ts";
-import type { JsonObject } from "../../src/model/json.ts";
-import { StdioTransport } from "../../src/server/transport/stdio.ts";
+import type { PlugboardError } from "../../src/core/types/errors.ts";
+import type { JsonObject } from "../../src/core/types/json.ts";
+import { StdioTransport } from "../../src/core/upstream/transport/stdio.ts";
 import { excerpt } from "../../src/util/text.ts";
 import { ManualClock, settle } from "./manual-clock.ts";
 

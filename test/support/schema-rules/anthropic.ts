@@ -6,7 +6,7 @@
 // and property names outside letters, digits, underscores, dots, and hyphens (1–64 characters)." What it answers otherwise: "input_schema does
 // not support oneOf, allOf, or anyOf at the top level" (https://github.com/anthropics/claude-code/issues/40075).
 
-import type { JsonObject } from "../../../src/model/json.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
 import { schemaFaults } from "./json-schema.ts";
 import { commonFaults, propertyNames, visits } from "./walk.ts";
 

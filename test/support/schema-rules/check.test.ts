@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { SchemaProvider } from "../../../src/bridge/schema/normalize.ts";
-import type { JsonObject } from "../../../src/model/json.ts";
+import type { SchemaProvider } from "../../../src/core/tools/schema/normalize.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
 import { checkers, providers } from "./check.ts";
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({

@@ -1,7 +1,7 @@
 // The documented rules of every provider, as functions from a schema to what is wrong with it.
 
-import type { SchemaProvider } from "../../../src/bridge/schema/normalize.ts";
-import type { JsonObject } from "../../../src/model/json.ts";
+import type { SchemaProvider } from "../../../src/core/tools/schema/normalize.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
 import { check as anthropic } from "./anthropic.ts";
 import { check as generic } from "./generic.ts";
 import { check as google } from "./google.ts";

@@ -11,7 +11,7 @@
 // (https://github.com/vercel/ai/issues/3371), "enum[1]: cannot be empty"
 // (https://github.com/Bobsilvio/ha-claude/pull/32).
 
-import { isJsonObject, type JsonObject } from "../../../src/model/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
 import { commonFaults, propertyNames, type Visit, visits } from "./walk.ts";
 
 const FIELDS =

@@ -1,7 +1,7 @@
 // JSON Schema's own rules: whether something is a schema, and whether a value meets one.
 
 import { Ajv, AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import type { JsonObject } from "../../../src/model/json.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
 import { visits } from "./walk.ts";
 
 const ajv = new Ajv({ strict: false, logger: false, validateFormats: false, allErrors: true });

@@ -6,7 +6,7 @@
 // strings; no allOf, not, dependentRequired, dependentSchemas, if, then, else.
 // `default` is answered with "'default' is not permitted", look-around as in openai.ts.
 
-import { isJsonObject, type JsonObject } from "../../../src/model/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
 import { schemaFaults } from "./json-schema.ts";
 import { commonFaults, propertyNames, type Visit, visits } from "./walk.ts";
 

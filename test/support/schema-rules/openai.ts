@@ -6,7 +6,7 @@
 // "array schema missing items" (https://github.com/PrefectHQ/fastmcp/issues/2464), "regex lookaround is not
 // supported" and Unicode classes (https://github.com/vercel/ai/pull/21037).
 
-import { isJsonObject, type JsonObject } from "../../../src/model/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
 import { schemaFaults } from "./json-schema.ts";
 import { commonFaults, visits } from "./walk.ts";
 

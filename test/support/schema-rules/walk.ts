@@ -1,6 +1,6 @@
 // Visits every subschema of a provider's schema, for the checkers.
 
-import { isJsonObject, type JsonObject } from "../../../src/model/json.ts";
+import { isJsonObject, type JsonObject } from "../../../src/core/types/json.ts";
 
 export interface Visit {
   schema: JsonObject;

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseOptions, pickChecks, reasonOf } from "../../lib/checks.mjs";
+
+describe("the command line", () => {
+  it("builds and runs everything without a word", () => {
+    const expected = { only: undefined, write: false, help: false, build: true };
+    assert.deepEqual(parseOptions([]), expected);
+  });
+
+  it("takes a part, without a build", () => {
+    const expected = { only: "session", write: false, help: false, build: false };
+    assert.deepEqual(parseOptions(["--only", "session", "--no-build"]), expected);
+  });
+
+  it("writes whole runs alone", () => {
+    assert.throws(() => parseOptions(["--write", "--only", "x"]), /leave --only out/);
+  });
+});
+
+describe("the choice of checks", () => {
+  const checks = [{ name: "a session ends" }, { name: "a call" }];
+
+  it("is by words in their names", () => {
+    assert.deepEqual(pickChecks(checks, "session"), [checks[0]]);
+    assert.deepEqual(pickChecks(checks, undefined), checks);
+  });
+
+  it("is never empty", () => {
+    assert.throws(() => pickChecks(checks, "dance"), /no check has "dance" in its name/);
+  });
+});
+
+describe("the reason of a failure", () => {
+  it("has lines of its own", () => {
+    assert.equal(reasonOf(new Error("a\nb\n")), "    a\n    b");
+    assert.equal(reasonOf("why"), "    why");
+  });
+});

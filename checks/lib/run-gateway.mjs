@@ -1,0 +1,125 @@
+// For the rigs around the gateway (bench, clients, conformance, soak): `plugboard up` from dist/ as a process of
+// its own, with its own home, on a free port of loopback.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+export const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+
+const HOST = "127.0.0.1";
+/** So many that none is ever refused, while they are still counted. */
+const REQUESTS_PER_MINUTE = 100_000_000;
+const READY_MS = 30_000;
+/** The gateway gives calls in flight ten seconds. */
+const END_MS = 20_000;
+/** The end of what it said, for an error message. */
+const KEPT_OUTPUT = 4_000;
+
+const running = new Set();
+
+/**
+ * Writes the configuration into `home` and resolves when the gateway is ready. `agent` is what the file says
+ * for all agents; `configure(agent)` replaces it. The result has `url`, `token`, `port`, `pid()`, `start()` after an
+ * end, `stop()` by SIGTERM, which rejects unless the gateway ends with 0, and `kill()` by SIGKILL.
+ */
+export async function runGateway({ home, agent, node = process.execPath, env = {} }) {
+  const port = await freePort();
+  const config = join(home, "plugboard.json");
+  mkdirSync(home, { recursive: true });
+  const gateway = { host: HOST, port, limits: { requestsPerMinute: REQUESTS_PER_MINUTE } };
+  const configure = (defaults) => {
+    // As a whole: nobody reads a half of it.
+    writeFileSync(`${config}.new`, JSON.stringify({ agents: { defaults }, gateway }));
+    renameSync(`${config}.new`, config);
+  };
+  configure(agent);
+  let child;
+  let ended;
+  let output = "";
+
+  const start = async () => {
+    output = "";
+    child = spawn(node, [BIN, "--config", config, "up"], {
+      cwd: home,
+      env: { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const started = child;
+    running.add(started);
+    ended = once(child, "exit").finally(() => running.delete(started));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (chunk) => {
+        output = (output + chunk).slice(-KEPT_OUTPUT);
+      });
+    }
+    const deadline = performance.now() + READY_MS;
+    while (!(await isReady(port))) {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`the gateway ended before it was ready:\n${output}`);
+      }
+      if (performance.now() > deadline) {
+        child.kill("SIGKILL");
+        throw new Error(`the gateway was not ready after ${READY_MS / 1000} s:\n${output}`);
+      }
+      await delay(20);
+    }
+  };
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), END_MS);
+    const [code, signal] = await ended;
+    clearTimeout(timer);
+    if (code !== 0) throw new Error(`the gateway ended with ${code ?? signal}:\n${output}`);
+  };
+
+  await start();
+  return {
+    url: `http://${HOST}:${port}/mcp`,
+    config,
+    port,
+    token: readFileSync(join(home, "gateway", "token"), "utf8").trim(),
+    pid: () => child.pid,
+    output: () => output,
+    configure,
+    start,
+    stop,
+    kill,
+  };
+}
+
+/** Kills every gateway that still runs, for a rig that is ended itself. What they started ends with them. */
+export function endGateways() {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+export async function freePort() {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Resolves to whether `/readyz` says so. */
+function isReady(port) {
+  return new Promise((resolve) => {
+    const asked = request({ host: HOST, port, path: "/readyz", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.once("error", () => resolve(false));
+    asked.end();
+  });
+}

@@ -1,0 +1,159 @@
+// One process of the agent: the lines it writes, the lines it is sent, what it said on stderr, and how it ended.
+
+import { DEFAULT_MAX_MESSAGE_BYTES } from "@agentclientprotocol/sdk";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { Logger } from "../../core/types/logger.ts";
+import { startProcess } from "../../core/process/start-process.ts";
+import type { Clock } from "../../util/clock.ts";
+import { within } from "../../util/clock.ts";
+import { plainText, truncate } from "../../util/text.ts";
+import { type Line, LineWriter, readLines } from "./lines.ts";
+
+export interface AgentCommand {
+  /** The program and its arguments. */
+  command: readonly string[];
+  cwd: string;
+  /** The whole environment of the agent. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface AgentProcessOptions {
+  clock: Clock;
+  logger: Logger;
+  /** The PATH of the user's terminal, if that is another one: used where the command is not found without it. */
+  programPath?: Promise<string | undefined>;
+  /** What the agent writes to stderr, as it comes. */
+  onStderr: (chunk: Buffer) => void;
+}
+
+/** How a process of the agent ended. */
+export interface AgentEnd {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  /** The last lines of its stderr, and of the lines on stdout that are not messages. */
+  stderr: readonly string[];
+}
+
+/** What the relay needs of a process. */
+export interface AgentProcess {
+  readonly pid: number;
+  /** Calls `take` for every line of stdout. To be called once; resolves when there are no more. */
+  read(take: (line: Line) => Promise<void> | undefined): Promise<void>;
+  send(line: Buffer): void;
+  /** A line of stdout was no message: programs that do not speak ACP say there what is wrong. */
+  keepWords(line: Buffer): void;
+  /** Undefined while the agent reads what it is sent; otherwise resolves when it has read on. */
+  room(): Promise<void> | undefined;
+  /** Resolves when it has ended, after its last lines were read. */
+  readonly ended: Promise<AgentEnd>;
+  /** Ends stdin, waits, and ends what is left. Idempotent; never rejects. */
+  stop(): Promise<void>;
+}
+
+/** Agents write down their sessions when stdin ends, so they get more time for it than a server. */
+const STOP_TIMING = { eof: 1000 };
+/**
+ * An agent may leave so much unread before the client has to wait. While it waits nobody notices that the client leaves, so
+ * it is more than any client sends to an agent that hangs.
+ */
+const UNREAD_BYTES = 2 * DEFAULT_MAX_MESSAGE_BYTES;
+/** A process that the agent started may hold its pipes open for ever. */
+const DRAIN_MS = 250;
+
+/** Rejects with SPAWN_FAILED. */
+export async function startAgentProcess(
+  given: AgentCommand,
+  options: AgentProcessOptions,
+): Promise<AgentProcess> {
+  const { clock, logger, onStderr } = options;
+  const child = await start(given, options);
+  const tail = new LastWords();
+  child.stderr.on("data", (chunk: Buffer) => {
+    tail.push(chunk);
+    onStderr(chunk);
+  });
+  const stderrEnded = new Promise<void>((resolve) => child.stderr.once("close", () => resolve()));
+  const writer = new LineWriter(
+    child.stdin.write.bind(child.stdin),
+    () => logger.debug("the agent has closed its stdin", { pid: child.pid }),
+    UNREAD_BYTES,
+  );
+  let reading: Promise<void> = Promise.resolve();
+  const ended = child.exited.then(async ({ code, signal }): Promise<AgentEnd> => {
+    await within(clock, DRAIN_MS, Promise.all([reading, stderrEnded]));
+    return { code, signal, stderr: tail.lines() };
+  });
+  return {
+    pid: child.pid,
+    read(take) {
+      reading = readLines(child.stdout, DEFAULT_MAX_MESSAGE_BYTES, take);
+      return reading;
+    },
+    send: (line) => writer.send(line),
+    keepWords: (line) => tail.push(Buffer.concat([line.subarray(0, KEPT_BYTES), NEWLINE])),
+    room: () => writer.room(),
+    ended,
+    stop: () => child.stop(),
+  };
+}
+
+async function start(given: AgentCommand, options: AgentProcessOptions) {
+  const [command = "", ...args] = given.command;
+  const { clock, logger, programPath } = options;
+  const launch = (env: Record<string, string>) =>
+    startProcess({
+      command,
+      args,
+      env,
+      cwd: given.cwd,
+      ambient: env,
+      clock,
+      logger,
+      timing: STOP_TIMING,
+    });
+  const env = definedIn(given.env);
+  try {
+    return await launch(env);
+  } catch (error) {
+    const isMissing = error instanceof PlugboardError && error.permanent;
+    const path = isMissing ? await programPath : undefined;
+    if (path === undefined || path === env["PATH"]) throw error;
+    return launch({ ...env, PATH: path });
+  }
+}
+
+function definedIn(env: AgentCommand["env"]): Record<string, string> {
+  const defined: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined) defined[name] = value;
+  }
+  return defined;
+}
+
+const KEPT_BYTES = 8 * 1024;
+const KEPT_LINES = 10;
+const LONGEST_LINE = 300;
+
+const NEWLINE = Buffer.from("\n");
+
+/** The end of what an agent wrote that is no message. */
+class LastWords {
+  #kept = Buffer.alloc(0);
+
+  push(chunk: Buffer): void {
+    this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
+  }
+
+  lines(): string[] {
+    return plainText(this.#kept.toString("utf8"))
+      .split("\n")
+      .map((line) => truncate(line.trimEnd(), LONGEST_LINE))
+      .filter((line) => line !== "")
+      .slice(-KEPT_LINES);
+  }
+}
+
+/** `exited with code 1` */
+export function howItEnded({ code, signal }: Pick<AgentEnd, "code" | "signal">): string {
+  return signal === null ? `exited with code ${code ?? "unknown"}` : `was ended by ${signal}`;
+}

@@ -1,0 +1,284 @@
+// The permissions that a client has given to the agent for calls of the board's tools. One counts for one call of the same
+// tool with the same arguments, so that a person is not asked twice about the same thing.
+
+import { createHash } from "node:crypto";
+import { ENDPOINT_NAME } from "../../serve/endpoint/session-endpoint.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import type { Tool } from "../../core/types/tool.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Clock } from "../../util/clock.ts";
+
+/** How long a permission counts: the call that it is for follows at once. */
+const GOOD_FOR_MS = 60_000;
+const MOST_GIVEN = 100;
+const MOST_SHOWN = 500;
+/** Longer than any name of a tool with what agents put around it. */
+const LONGEST_NAME = 300;
+
+/**
+ * How agents write the name of a tool of the server `plugboard`: `mcp__plugboard__x` (Claude Code, Codex),
+ * `plugboard__x`, `plugboard_x` (OpenCode), `mcp_plugboard_x` (Gemini CLI), `mcp.plugboard.x` (codex-acp), `plugboard/x`,
+ * and the same with the name of a slot, `plugboard-2`.
+ */
+const PREFIX = /^(?:mcp(?:__|[_./:-]))?plugboard([_./:-].+)$/;
+const SLOT = /^-\d{1,4}([_./:-].+)$/;
+/** `x (plugboard MCP Server)`, as Gemini CLI shows it. */
+const SUFFIX = /^(\S+) \(plugboard(?:-\d{1,4})?(?: MCP Server)?\)$/;
+
+const SERVER = /^plugboard(?:-\d{1,4})?$/;
+
+type NamedTool = Pick<Tool, "name" | "source">;
+
+/** A call of one of the board's tools, as far as the agent has shown it. */
+interface ShownCall {
+  /** The public name. */
+  tool: string;
+  /** Whether its title says so, which a person decides by. Nobody sees its other names. */
+  isTitled: boolean;
+  /** Hash of the arguments; undefined until the agent has shown them. */
+  args: string | undefined;
+  title: unknown;
+  /** Hash of what it contains, which a person sees too. */
+  content: string;
+  hasEnded: boolean;
+  /** Counts what has become another one, so that a change in the middle of a question is noticed. */
+  changes: number;
+}
+
+/** What the client was asked, as it was then. */
+interface AskedCall {
+  id: string;
+  call: ShownCall;
+  tool: string;
+  args: string;
+  changes: number;
+}
+
+interface GivenPermission {
+  tool: string;
+  args: string;
+  /** On the monotonic clock. */
+  until: number;
+}
+
+export interface GivenPermissionsOptions {
+  clock: Clock;
+  /** The board's tools, whatever the agent may call. */
+  tools: () => readonly NamedTool[];
+}
+
+export class GivenPermissions {
+  readonly #options: GivenPermissionsOptions;
+  /** By the agent's id of the call, the oldest first. */
+  readonly #shown = new Map<string, ShownCall>();
+  /** By the parameters of the question. */
+  readonly #asked = new WeakMap<JsonObject, AskedCall>();
+  #given: GivenPermission[] = [];
+  #names: ReadonlyMap<string, NamedTool> | undefined;
+
+  constructor(options: GivenPermissionsOptions) {
+    this.#options = options;
+  }
+
+  /** The list of tools is another one. */
+  toolsChanged(): void {
+    this.#names = undefined;
+  }
+
+  /** The agent shows a call, or more of one. */
+  saw(toolCall: JsonObject): void {
+    const { toolCallId, status } = toolCall;
+    if (typeof toolCallId !== "string") return;
+    const known = this.#shown.get(toolCallId);
+    const named = this.#namedIn(toolCall) ?? known?.tool;
+    const wrapped = wrappedIn(toolCall["rawInput"]);
+    // A tool may have arguments of these names itself.
+    const isWrapped =
+      wrapped !== undefined &&
+      wrapped.tool === (named ?? this.#publicName(`${ENDPOINT_NAME}/${wrapped.tool}`));
+    const tool = isWrapped ? wrapped.tool : named;
+    // Calls of the agent's own tools are none of our business.
+    if (tool === undefined) return;
+    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args);
+    const title = toolCall["title"] ?? known?.title;
+    const isTitled = typeof title === "string" && this.#publicName(title) === tool;
+    const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
+    const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
+    if (known === undefined) {
+      const shown = { tool, isTitled, args, title, content, hasEnded, changes: 0 };
+      return this.#show(toolCallId, shown);
+    }
+    const isOther =
+      known.tool !== tool ||
+      known.args !== args ||
+      known.title !== title ||
+      known.content !== content;
+    const changes = known.changes + (isOther ? 1 : 0);
+    Object.assign(known, { tool, isTitled, args, title, content, hasEnded, changes });
+  }
+
+  /** The agent has shown something that the client may read otherwise than we do. What it showed before counts no more. */
+  lostTrack(): void {
+    this.#shown.clear();
+  }
+
+  /** The agent asks the client. Call it before the client can answer. */
+  asked(request: JsonObject): void {
+    const { toolCall } = request;
+    if (!isJsonObject(toolCall) || typeof toolCall["toolCallId"] !== "string") return;
+    this.saw(toolCall);
+    const id = toolCall["toolCallId"];
+    const call = this.#shown.get(id);
+    if (call?.args === undefined || !call.isTitled || call.hasEnded) return;
+    const { tool, args, changes } = call;
+    this.#asked.set(request, { id, call, tool, args, changes });
+  }
+
+  /** The client has answered a question of the agent. `request` is the very object that `asked` got. */
+  answered(request: JsonObject, answer: JsonObject): void {
+    const asked = this.#asked.get(request);
+    this.#asked.delete(request);
+    if (asked === undefined || !isAllowed(request["options"], answer["outcome"])) return;
+    // The person may have seen something else than what was asked.
+    const isSame = this.#shown.get(asked.id) === asked.call;
+    if (!isSame || asked.call.changes !== asked.changes) return;
+    const { tool, args } = asked;
+    const until = this.#options.clock.monotonic() + GOOD_FOR_MS;
+    this.#given = [...this.#given.slice(1 - MOST_GIVEN), { tool, args, until }];
+  }
+
+  /** Whether the client has permitted this call. Then the permission is used up. */
+  take(tool: string, args: JsonObject): boolean {
+    const now = this.#options.clock.monotonic();
+    this.#given = this.#given.filter(({ until }) => until >= now);
+    if (this.#given.length === 0) return false;
+    const hash = hashOf(args);
+    const at = this.#given.findIndex((each) => each.tool === tool && each.args === hash);
+    if (at === -1) return false;
+    this.#given.splice(at, 1);
+    return true;
+  }
+
+  /** The id of the call that the agent shows for this one, the newest; undefined if it shows none. */
+  shownFor(tool: string, args?: JsonObject): string | undefined {
+    const hash = args && hashOf(args);
+    const calls = [...this.#shown].filter(([, call]) => call.tool === tool && !call.hasEnded);
+    const same = calls.filter(([, call]) => hash === undefined || call.args === hash);
+    // Without arguments, only if there is no doubt.
+    return hash === undefined && same.length > 1 ? undefined : same.at(-1)?.[0];
+  }
+
+  /** Grows whenever the agent shows something else of a call. Undefined for one that is not known any more. */
+  changesOf(id: string): number | undefined {
+    return this.#shown.get(id)?.changes;
+  }
+
+  /** What was permitted for a prompt does not hold for the next one. */
+  forget(): void {
+    this.#given = [];
+  }
+
+  #show(id: string, call: ShownCall): void {
+    this.#shown.set(id, call);
+    const [oldest] = this.#shown.keys();
+    if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** The public name of the tool that a call names, if it is one of the board's. */
+  #namedIn({ name, title, _meta }: JsonObject): string | undefined {
+    for (const each of [name, ...namesInMeta(_meta), title]) {
+      const found = typeof each === "string" ? this.#publicName(each) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #publicName(written: string): string | undefined {
+    if (written.length > LONGEST_NAME) return undefined;
+    this.#names ??= new Map(this.#options.tools().map((tool) => [tool.name, tool]));
+    const names = this.#names;
+    const meant = readingsOf(written).filter((each) => names.has(each));
+    const bare = names.get(written);
+    // A name that could be that of two tools is neither's.
+    if (bare === undefined) return meant.length === 1 ? meant[0] : undefined;
+    // The agent may have a tool of the same name itself, unless the name says which server it is of.
+    const isOurs = bare.source.kind === "mcp" && bare.source.tool !== written;
+    return isOurs && meant.length === 0 ? written : undefined;
+  }
+}
+
+/** What may be the name of the tool in the name that an agent gives it: `plugboard__x` stands for `x`, and for `_x`. */
+function readingsOf(written: string): string[] {
+  const [, shown] = SUFFIX.exec(written) ?? [];
+  if (shown !== undefined) return [shown];
+  const [, rest] = PREFIX.exec(written) ?? [];
+  if (rest === undefined) return [];
+  const [, behindSlot] = SLOT.exec(rest) ?? [];
+  return [rest, ...(behindSlot === undefined ? [] : [behindSlot])].flatMap((each) =>
+    each.startsWith("__") ? [each.slice(1), each.slice(2)] : [each.slice(1)],
+  );
+}
+
+/** `_meta.claudeCode.toolName`, and the same of others. */
+function namesInMeta(meta: unknown): unknown[] {
+  if (!isJsonObject(meta)) return [];
+  return Object.values(meta).flatMap((each) => (isJsonObject(each) ? [each["toolName"]] : []));
+}
+
+/** codex-acp shows `{ server, tool, arguments }` as the input of a call. */
+function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefined {
+  if (!isJsonObject(input)) return undefined;
+  const { server, tool, arguments: args, ...rest } = input;
+  if (typeof server !== "string" || !SERVER.test(server) || typeof tool !== "string") {
+    return undefined;
+  }
+  const isWhole = Object.keys(rest).length === 0 && (args === null || isJsonObject(args));
+  return isWhole ? { tool, args: args ?? {} } : undefined;
+}
+
+/** The hash of the arguments that a call shows, or of those that it has shown before. */
+function argumentsIn(
+  { rawInput, content }: JsonObject,
+  before: string | undefined,
+): string | undefined {
+  if (isJsonObject(rawInput)) {
+    // OpenCode asks about a call without repeating what it has shown of it.
+    if (Object.keys(rawInput).length === 0) return before ?? hashOf({});
+    return hashOf(rawInput);
+  }
+  if (before !== undefined) return before;
+  const written = argumentsInContent(content);
+  return written && hashOf(written);
+}
+
+const NOTHING = hashOf([]);
+
+/** A hash of what a call contains, if that is shown. Claude Agent repeats it, even in the middle of its question. */
+function contentIn({ content }: JsonObject): string | undefined {
+  return Array.isArray(content) ? hashOf(content) : undefined;
+}
+
+/** Gemini CLI shows the arguments as the one text of a call, as JSON, and no input. */
+function argumentsInContent(content: unknown): JsonObject | undefined {
+  const [only, ...others] = Array.isArray(content) ? content : [];
+  if (others.length > 0 || !isJsonObject(only) || !isJsonObject(only["content"])) return undefined;
+  const { type, text } = only["content"];
+  const parsed = type === "text" && typeof text === "string" ? tryParseJson(text) : undefined;
+  return isJsonObject(parsed) ? parsed : undefined;
+}
+
+/** Whether the client chose an option that allows the call. */
+function isAllowed(options: unknown, outcome: unknown): boolean {
+  if (!isJsonObject(outcome) || outcome["outcome"] !== "selected") return false;
+  const chosen = (Array.isArray(options) ? options : []).filter(
+    (each) => isJsonObject(each) && each["optionId"] === outcome["optionId"],
+  );
+  return (
+    chosen.length > 0 &&
+    chosen.every(({ kind }) => kind === "allow_once" || kind === "allow_always")
+  );
+}
+
+function hashOf(value: JsonObject | readonly unknown[]): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("base64url");
+}

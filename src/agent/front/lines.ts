@@ -1,0 +1,129 @@
+// Lines of bytes, read and written: a line is passed on exactly as it came, so it is never decoded for that. Reading
+// waits until what was read is taken, and writing tells when the other side has had enough.
+
+import type { Readable, Writable } from "node:stream";
+import { HeldBytes } from "../../util/held-bytes.ts";
+
+const NEWLINE = 0x0a;
+/** Bytes of a line that is too long which are kept, to see whose it was. */
+const HEAD_BYTES = 1024;
+/** Bytes that a reader may leave unread before its writer waits. */
+const ENOUGH_BYTES = 1 << 20;
+
+/** One line without its newline; of a line that is too long, only its beginning. */
+export type Line = { kind: "line"; bytes: Buffer } | { kind: "too-long"; head: string };
+
+/** Cuts what is pushed into lines of at most `maxBytes`, in linear time. */
+export class LineCutter {
+  readonly #maxBytes: number;
+  readonly #held = new HeldBytes();
+  /** The beginning of a line that is too long, while the rest of it is skipped. */
+  #head: string | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that end in this chunk. Their bytes may be those of the chunk. */
+  *push(chunk: Buffer): Generator<Line> {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      yield this.#finish(chunk.subarray(start, at));
+      start = at + 1;
+    }
+    this.#hold(chunk.subarray(start));
+  }
+
+  /** What is left at the end of the stream, if anything. */
+  *end(): Generator<Line> {
+    if (this.#held.length > 0 || this.#head !== undefined) yield this.#finish(Buffer.alloc(0));
+  }
+
+  #finish(rest: Buffer): Line {
+    if (this.#head === undefined && this.#held.length + rest.length <= this.#maxBytes) {
+      if (this.#held.length === 0) return { kind: "line", bytes: rest };
+      this.#held.push(rest);
+      return { kind: "line", bytes: this.#held.takeBytes() };
+    }
+    this.#hold(rest);
+    const head = this.#head ?? "";
+    this.#head = undefined;
+    return { kind: "too-long", head };
+  }
+
+  #hold(bytes: Buffer): void {
+    if (this.#head !== undefined || bytes.length === 0) return;
+    this.#held.push(bytes);
+    if (this.#held.length <= this.#maxBytes) return;
+    this.#head = this.#held.peek(HEAD_BYTES);
+    this.#held.drop();
+  }
+}
+
+/** Calls `take` for every line, in order, and reads on when it has resolved. Resolves at the end; never rejects. */
+export async function readLines(
+  input: Readable,
+  maxBytes: number,
+  take: (line: Line) => Promise<void> | undefined,
+): Promise<void> {
+  const cutter = new LineCutter(maxBytes);
+  try {
+    for await (const chunk of input) {
+      for (const line of cutter.push(chunk as Buffer)) {
+        const taken = take(line);
+        if (taken !== undefined) await taken;
+      }
+    }
+    for (const line of cutter.end()) await take(line);
+  } catch {
+    // The other side is gone, and the stream with it. What it sent last is incomplete.
+  }
+}
+
+const LINE_END = Buffer.from("\n");
+
+/** Writes whole lines in the order of the calls. */
+export class LineWriter {
+  readonly #write: Writable["write"];
+  readonly #onGone: () => void;
+  readonly #enough: number;
+  #unread = 0;
+  #isGone = false;
+  #waiting: (() => void)[] = [];
+
+  /** `onGone` is called once, when nobody reads any more. */
+  constructor(write: Writable["write"], onGone: () => void, enough = ENOUGH_BYTES) {
+    this.#write = write;
+    this.#onGone = onGone;
+    this.#enough = enough;
+  }
+
+  send(line: Buffer): void {
+    if (this.#isGone) return;
+    // One write for each line, so that nothing can come between it and its end.
+    const bytes = Buffer.concat([line, LINE_END]);
+    this.#unread += bytes.length;
+    this.#write(bytes, (error) => {
+      this.#unread -= bytes.length;
+      if (error) this.#gone();
+      if (this.#unread <= this.#enough) this.#release();
+    });
+  }
+
+  /** Undefined while there is room for more; otherwise resolves when there is, or when nobody reads any more. */
+  room(): Promise<void> | undefined {
+    if (this.#isGone || this.#unread <= this.#enough) return undefined;
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#release();
+    this.#onGone();
+  }
+
+  #release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,168 @@
+// Attaches a command to the gateway that runs for its configuration, finds it again when it was restarted, and tells a
+// person what happens.
+
+import type { Link } from "../../serve/channel/link.ts";
+import type { ConfigSource } from "../../core/config/find.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
+import type { Board } from "../../core/types/board.ts";
+import type { BoardOptions } from "../../core/types/board-options.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { oneLine } from "../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { isKeptAlive } from "../keep-alive/kept-alive.ts";
+import { connectTo } from "./connect.ts";
+import {
+  type Attachable,
+  findChannel,
+  type FoundChannel,
+  isTrustedBy,
+  standaloneReason,
+} from "./find-channel.ts";
+
+/** A link to a gateway, and which one that is. */
+export interface Linked {
+  gateway: Attachable;
+  link: Link;
+}
+
+export interface Attachment extends Linked {
+  /** In place of `openBoard`: the board of the gateway, as this command sees it. */
+  open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
+}
+
+export interface SharedBoardOptions extends BoardOptions {
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number | undefined;
+  /** False for a command that lists no tools: it is told of those that it asks for. Default true. */
+  lists?: boolean | undefined;
+}
+
+export interface AttachOptions {
+  /** The PATH of the command's programs, if that is not the one it was started with. */
+  programPath?: Promise<string | undefined>;
+  /** If no gateway runs, one is started in the background. */
+  keepAlive?: boolean;
+  /** Used instead of another link, if this is the gateway to attach to. */
+  linked?: Linked | undefined;
+}
+
+/** Undefined if the command stands alone. Says why, where a gateway runs. */
+export async function attach(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions = {},
+): Promise<Attachment | undefined> {
+  const { logger, commandName } = context;
+  const found = await findOrStart(source, context, options);
+  if (found.kind === "standalone") {
+    if (found.reason !== undefined) logger.warn(found.reason);
+    return undefined;
+  }
+  const { gateway } = found;
+  try {
+    const link =
+      linkTo(gateway, options.linked) ?? (await connectTo(gateway, commandName, context));
+    logger.info(`uses the servers of the gateway (pid ${gateway.pid})`);
+    return {
+      gateway,
+      link,
+      async open(agent, boardOptions) {
+        // Loaded here, since most commands have a board of their own.
+        const { openAttachedBoard } = await import("../../serve/channel/attached-board.ts");
+        return openAttachedBoard({
+          ...boardOptions,
+          agent,
+          link,
+          reattach: () => reattach(source, context, options, gateway),
+          onLost: (message) => logger.warn(message),
+        });
+      },
+    };
+  } catch (error) {
+    const why = oneLine(errorMessage(error), 200);
+    logger.warn(standaloneReason(gateway, why, "to see the gateway: plugboard status"));
+    return undefined;
+  }
+}
+
+/** For a command that runs for long. It stands alone while a file is not trusted, since that may change at any time. */
+export async function attachAgent(
+  agent: AgentConfig,
+  source: ConfigSource,
+  context: CliContext,
+  options: Pick<AttachOptions, "programPath"> = {},
+): Promise<Attachment | undefined> {
+  if (agent.untrusted !== undefined) return undefined;
+  return attach(source, context, { ...options, keepAlive: isKeptAlive(agent) });
+}
+
+/** A gateway that was started again has another key. */
+function linkTo({ channel }: Attachable, linked: Linked | undefined): Link | undefined {
+  const isSame = linked?.gateway.channel.key === channel.key && linked.link.isOpen;
+  return isSame ? linked.link : undefined;
+}
+
+async function findOrStart(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions,
+): Promise<FoundChannel> {
+  const found = await findFor(source, context, options);
+  if (found.kind === "attach" || found.reason !== undefined || !options.keepAlive) return found;
+  if (source.kind !== "file" || context.options.standalone) return found;
+  const { startBackground } = await import("../keep-alive/start-background.ts");
+  const path = await options.programPath;
+  const { env } = context.io;
+  const started = await startBackground(
+    source,
+    context,
+    path === undefined ? env : { ...env, PATH: path },
+  );
+  if (started.kind === "ready") {
+    context.logger.info("a gateway runs in the background now; to stop it: plugboard down");
+    return findFor(source, context, options);
+  }
+  return { kind: "standalone", reason: started.reason };
+}
+
+/**
+ * The link to the gateway that runs now, if it has the same servers. Does not reject. `first` is the gateway that the
+ * command was attached to. Of a file that needs your trust, another text may have been named to the next gateway since:
+ * that approves it for the gateway, and not for this command.
+ */
+async function reattach(
+  source: ConfigSource,
+  context: CliContext,
+  options: AttachOptions,
+  first: Attachable,
+): Promise<Link | undefined> {
+  const { io, commandName } = context;
+  try {
+    const found = await findFor(source, context, options);
+    if (found.kind !== "attach" || source.kind !== "file") return undefined;
+    const { gateway } = found;
+    const isSame =
+      gateway.fingerprint.file === first.fingerprint.file &&
+      gateway.fingerprint.base === first.fingerprint.base;
+    const isTrusted = isSame || (await isTrustedBy(gateway, source, io));
+    return isTrusted ? await connectTo(gateway, commandName, context) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** With the PATH that the command has, or else with the one that its programs get. */
+async function findFor(
+  source: ConfigSource,
+  context: CliContext,
+  { programPath }: AttachOptions,
+): Promise<FoundChannel> {
+  const found = await findChannel(source, context);
+  const isPath =
+    found.kind === "standalone" &&
+    found.differs?.kind === "variable" &&
+    found.differs.name === "PATH";
+  const path = isPath ? await programPath : undefined;
+  if (path === undefined) return found;
+  return findChannel(source, context, { ...context.io.env, PATH: path });
+}

@@ -1,0 +1,204 @@
+// Decides whether a command attaches to the gateway that runs for its configuration, or stands alone, and why.
+
+import { readFileSync, statSync } from "node:fs";
+import {
+  type Difference,
+  difference,
+  type FileHashes,
+  type Fingerprint,
+  hashOfFile,
+  readFingerprint,
+} from "../../core/config/fingerprint.ts";
+import {
+  type ConfigSource,
+  filesOf,
+  type FileSource,
+  ownFile,
+  placeOf,
+} from "../../core/config/find.ts";
+import { digestOf, TrustStore } from "../../core/config/trust/trust-store.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import { findGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
+import { pause } from "../../util/clock.ts";
+import type { Environment } from "../../util/environment.ts";
+import { packageVersion } from "../../util/version.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
+
+/** A gateway notices an edit of its file within a second. A command that comes in between waits for it. */
+const EDIT_MS = 2000;
+const LOOK_MS = 100;
+
+/** A gateway with a channel, whose note can be compared. */
+export interface Attachable extends RunningGateway {
+  channel: NonNullable<RunningGateway["channel"]>;
+  fingerprint: Fingerprint;
+}
+
+export type FoundChannel =
+  | { kind: "attach"; gateway: Attachable }
+  /** With a reason if there is a gateway. A person should see it: its servers now run twice. */
+  | { kind: "standalone"; reason?: string; differs?: Difference };
+
+type FindContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
+
+/** `env` is what the command would start its servers with, if that is not what it was started with itself. */
+export async function findChannel(
+  source: ConfigSource,
+  context: FindContext,
+  env: Environment = context.io.env,
+): Promise<FoundChannel> {
+  const { io, options } = context;
+  if (options.standalone || source.kind !== "file") return { kind: "standalone" };
+  const gateway = await runningGateway(source, context);
+  if (gateway === undefined) return { kind: "standalone" };
+  const apart = (why: string, remedy: string, differs?: Difference): FoundChannel => ({
+    kind: "standalone",
+    reason: standaloneReason(gateway, why, remedy),
+    ...(differs && { differs }),
+  });
+  const restart = "to share its servers, start the gateway again";
+  const version = packageVersion();
+  if (gateway.version !== version) {
+    return apart(`it is version ${gateway.version}, and this is ${version}`, restart);
+  }
+  const { agent = DEFAULT_AGENT } = options;
+  const here = { agent, env, cwd: io.cwd };
+  const found = await sameFiles(gateway, source, context);
+  if (found === "unreadable") return { kind: "standalone" };
+  if (found === undefined) return apart("it does not let other commands attach", restart);
+  const differs = difference(found.gateway.fingerprint, { ...here, ...found.hashes });
+  if (differs === undefined) return { kind: "attach", gateway: found.gateway };
+  const own = ownFile(io.env, io.homedir);
+  return apart(...explain(differs, source.path, own), differs);
+}
+
+/** The gateway that runs for a configuration, whatever it was started with. */
+export async function runningGateway(
+  source: ConfigSource,
+  { io }: Pick<FindContext, "io">,
+): Promise<RunningGateway | undefined> {
+  const config = source.kind === "file" ? placeOf(source.path) : undefined;
+  return findGateway(plugboardHome(io.env, io.homedir), config);
+}
+
+/** What a person is told when a gateway runs, but is not used. */
+export function standaloneReason({ pid }: RunningGateway, why: string, remedy: string): string {
+  return `the gateway (pid ${pid}) is not used, because ${why}. This command starts servers of its own; ${remedy}`;
+}
+
+/**
+ * Whether what the gateway runs with needs no trust, or the gateway has found that you trust exactly this. The same bytes
+ * under the same record need no second judgement, so the file is not read again.
+ */
+export async function isTrustedBy(
+  { fingerprint }: Attachable,
+  source: FileSource,
+  { env, homedir }: CliContext["io"],
+): Promise<boolean> {
+  const [last, ...beneath] = filesOf(source).reverse();
+  // Only of the one file there is a note of what was approved.
+  if (last === undefined || beneath.some((each) => needsTrust(each, { env }))) return false;
+  if (!needsTrust(last, { env })) return true;
+  if (fingerprint.trust === undefined) return false;
+  const record = await new TrustStore(plugboardHome(env, homedir)).find(last.path);
+  return record !== undefined && digestOf(record) === fingerprint.trust;
+}
+
+/** Looks again while an edit of a file is on its way to the gateway. */
+async function sameFiles(
+  first: RunningGateway,
+  source: FileSource,
+  context: FindContext,
+): Promise<{ gateway: Attachable; hashes: FileHashes } | "unreadable" | undefined> {
+  const { path, base } = source;
+  const { clock, signal } = context;
+  for (let gateway: RunningGateway | undefined = first; gateway !== undefined;) {
+    const fingerprint = readFingerprint(gateway.fingerprint);
+    const { channel } = gateway;
+    if (fingerprint === undefined || channel === undefined) return undefined;
+    const file = hashNow(path);
+    const beneath = base === undefined ? undefined : hashNow(base);
+    // Whoever loads it says why it cannot be read.
+    if (file === undefined || (base !== undefined && beneath === undefined)) return "unreadable";
+    const age = clock.now() - Math.max(editedAt(path), base === undefined ? 0 : editedAt(base));
+    const isSame = file === fingerprint.file && beneath === fingerprint.base;
+    if (isSame || age < 0 || age > EDIT_MS || signal.aborted) {
+      return {
+        gateway: { ...gateway, channel, fingerprint },
+        hashes: { file, base: beneath },
+      };
+    }
+    await pause(clock, LOOK_MS, signal);
+    gateway = await runningGateway(source, context);
+  }
+  return undefined;
+}
+
+function editedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Undefined for a file that cannot be read. */
+function hashNow(path: string): string | undefined {
+  try {
+    return hashOfFile(readFileSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why it stands alone, and what to do about it. `own` is the user's own file. */
+function explain(differs: Difference, path: string, own: string): [why: string, remedy: string] {
+  switch (differs.kind) {
+    case "base":
+      return explainBase(differs.has, own);
+    case "file":
+      return [
+        `it runs with ${visible(path)} as it was before`,
+        "to apply the file as it is: plugboard reload",
+      ];
+    case "untrusted":
+      return [
+        `${visible(path)} was not trusted when it read the file`,
+        "if you trust the file: plugboard trust",
+      ];
+    case "agent":
+      return [`it has no agent '${differs.agent}'`, "to use the file as it is: plugboard reload"];
+    case "variable":
+      return [
+        `${differs.name} is set differently there`,
+        `to share its servers, start the gateway again with this ${differs.name}`,
+      ];
+    case "directory":
+      return [
+        `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
+        'to share its servers, run in that directory, or give the server a "cwd" or an absolute path',
+      ];
+  }
+}
+
+/** A gateway that was started with --config has that file alone, and so has a command. */
+function explainBase(
+  has: "gateway" | "command" | "both",
+  own: string,
+): [why: string, remedy: string] {
+  const file = visible(own);
+  const restart = "to share its servers, start the gateway again";
+  switch (has) {
+    case "both":
+      return [
+        `it runs with ${file} as it was before`,
+        "to apply the file as it is: plugboard reload",
+      ];
+    case "gateway":
+      return [
+        `it has the servers of ${file} too`,
+        `${restart} with --config, or leave out --config in the directory of the file`,
+      ];
+    case "command":
+      return [`it was started without ${file}`, `${restart} without --config`];
+  }
+}

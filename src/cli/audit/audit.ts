@@ -1,0 +1,87 @@
+// `plugboard audit`: shows which calls were made, and their results.
+
+import { queryAudit } from "../../core/board/audit.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { loadConfig } from "../../core/config/load.ts";
+import type { AuditLine } from "../../core/types/audit-entry.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { AuditTrail } from "../../core/types/shared-state.ts";
+import { auditIn } from "../../core/state/files/audit-file.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { plural } from "../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
+import { loadTrusted } from "../trust/load-trusted.ts";
+import type { AuditCommand } from "./command.ts";
+import { auditRow, auditTable } from "./view.ts";
+
+const LAST = 50;
+const LAST_BEFORE_FOLLOWING = 10;
+
+const NO_END =
+  'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect';
+
+export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
+  const { screen, options, clock, signal } = context;
+  const { server, tool, caller, since, follow } = command;
+  const { limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;
+  const trail = await auditTrail(context);
+  const file = trail.where;
+  const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
+  const query = { server, tool, caller, since: start };
+  let damaged = 0;
+  const onDamage = (): void => {
+    damaged += 1;
+  };
+  const lines = queryAudit(trail, query, { follow, last: limit, signal, onDamage });
+  const { out } = screen.terminal;
+  try {
+    if (options.json) {
+      for await (const line of lines) screen.jsonLine(line);
+    } else if (follow) {
+      for await (const line of lines) screen.out(`${auditRow(line, out)}\n`);
+    } else {
+      const all: AuditLine[] = [];
+      for await (const line of lines) all.push(line);
+      screen.lines(auditTable(all, out));
+      if (all.length === 0) screen.note(`no matching calls in ${file}`);
+      if (all.some(({ type }) => type === "start")) screen.note(NO_END);
+    }
+  } catch (cause) {
+    if (cause instanceof PlugboardError || !(cause instanceof Error && "code" in cause))
+      throw cause;
+    throw new PlugboardError("CONFIG_INVALID", `cannot read ${file} (${String(cause.code)})`, {
+      cause,
+      hint: "check its permissions, or audit.file in the configuration",
+    });
+  }
+  const obstacle = await trail.obstacle();
+  if (obstacle !== undefined) {
+    screen.note(obstacle.message);
+    screen.note(`hint: ${obstacle.hint}`);
+  }
+  if (damaged === 0) return EXIT.ok;
+  screen.note(
+    `plugboard: the audit is damaged: ${plural(damaged, "line")} of ${file} or of the files it was rotated to cannot be read`,
+  );
+  screen.note(
+    "hint: the disk was full, a host or the machine was stopped while writing, or somebody changed the file",
+  );
+  return EXIT.incomplete;
+}
+
+/** As configured; by default in Plugboard's home directory. */
+async function auditTrail(context: CliContext): Promise<AuditTrail> {
+  const { env, cwd, homedir } = context.io;
+  const source = findSource(context);
+  const { clock } = context;
+  const configured = await (async () => {
+    if (source.kind !== "file") return undefined;
+    // What a file says that nobody has trusted does not hide what was done with your own servers.
+    if (source.base !== undefined) return (await loadTrusted(source, context))?.agent.audit?.file;
+    return (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file;
+  })();
+  if (configured !== undefined) return auditIn(configured, { clock });
+  return openFileState(plugboardHome(env, homedir), { clock }).audit;
+}

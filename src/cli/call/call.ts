@@ -1,0 +1,166 @@
+// `plugboard call`: calls one tool; the result goes to stdout, and the exit code says whether it succeeded.
+
+import type { Board } from "../../core/types/board.ts";
+import { type CallOutcome, canonicalName, type Tool } from "../../core/types/tool.ts";
+import { oneLine, plainText, shellWord } from "../../util/text.ts";
+import { withoutHint } from "../../core/tools/failure.ts";
+import { assembleArguments } from "../../core/tools/arguments/assemble.ts";
+import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
+import type { Linked } from "../attach/attach.ts";
+import { readArguments } from "../read-arguments.ts";
+import { CallView } from "./call-view.ts";
+import type { CliContext } from "../context.ts";
+import { hintLines, moreLine } from "../error-lines.ts";
+import { EXIT, exitCodeOf } from "../exit-code.ts";
+import { findTool } from "../find-tool.ts";
+import type { CallCommand } from "./command.ts";
+import { untilInterrupted } from "../lifetime.ts";
+import { keepAliveHint } from "../keep-alive/kept-alive.ts";
+import { commandsApart } from "../offered-command.ts";
+import { requireReady } from "../typed/require-ready.ts";
+import { resultText } from "./result.ts";
+import { ensureDirectory, saveBinary } from "./save.ts";
+import { withRunningBoard } from "./running-board.ts";
+
+export async function runCall(given: CallCommand, context: CliContext): Promise<number> {
+  const isExpression = /^[^(]+\(.*\)$/s.test(given.tool);
+  const command = isExpression
+    ? (await import("./call-expression.ts")).readExpression(given)
+    : given;
+  // Before the board opens: arguments that cannot be read must not start a server.
+  return runGivenCall(command, await readArguments(command.args, context), context);
+}
+
+export async function runGivenCall(
+  command: CallCommand,
+  given: GivenArguments,
+  context: CliContext,
+): Promise<number> {
+  await ensureDirectory(command.output, context.io.cwd);
+  const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
+  return withRunningBoard(command, context, call, (linked) =>
+    callOnBoard(command, context, call, linked),
+  );
+}
+
+/** Loads what it takes to open a board: a call to a running gateway does not need it. */
+async function callOnBoard(
+  command: CallCommand,
+  context: CliContext,
+  call: (board: CallBoard) => Promise<number>,
+  linked: Linked | undefined,
+): Promise<number> {
+  const { serverIn, withBoard } = await import("../open.ts");
+  const open = {
+    start: "none",
+    lists: false,
+    about: context.options.typed === undefined ? serverIn(command.tool) : undefined,
+    toolTimeout: command.timeout,
+    keepAlive: true,
+    linked,
+    onApproval: command.yes ? () => "once" as const : undefined,
+  } as const;
+  const isTyped = context.options.typed !== undefined;
+  return withBoard(context, open, async ({ board, agent, attachment }) => {
+    const exitCode = await call(isTyped ? askedFirst(board, context) : board);
+    if (exitCode === EXIT.ok && attachment === undefined && !isTyped) {
+      const used = board.status().filter(({ state }) => state.kind === "ready");
+      const hint = keepAliveHint(
+        agent,
+        used.map(({ name }) => name),
+      );
+      if (hint !== undefined) context.screen.note(hint);
+    }
+    return exitCode;
+  });
+}
+
+/** What a call needs of a board. */
+export type CallBoard = Pick<Board, "find" | "tools" | "call" | "status">;
+
+/** Finds a tool as its server has it now: a server that is typed may have been edited since it was last used. */
+function askedFirst(board: Board, { signal, options }: CliContext): CallBoard {
+  return {
+    async find(...which) {
+      await untilInterrupted(board.refresh(), signal);
+      requireReady(board, options);
+      return board.find(...which);
+    },
+    tools: (...which) => board.tools(...which),
+    call: board.call.bind(board),
+    status: () => board.status(),
+  };
+}
+
+/** Calls the tool, shows progress, prints the outcome, and gives the exit code. */
+export async function callTool(
+  board: CallBoard,
+  { tool: name, output }: Pick<CallCommand, "tool" | "output">,
+  given: GivenArguments,
+  context: CliContext,
+): Promise<number> {
+  const view = new CallView(board, context);
+  try {
+    const { outcome, tool } = await makeCall(board, name, given, context, view);
+    view.stop();
+    await printOutcome(outcome, tool, output, context);
+    return exitCodeOf(outcome);
+  } finally {
+    view.stop();
+  }
+}
+
+/** Finds the tool, fits the arguments to its schema, and calls it. */
+export async function makeCall(
+  board: CallBoard,
+  name: string,
+  given: GivenArguments,
+  { signal, logger }: Pick<CliContext, "signal" | "logger">,
+  view?: Pick<CallView, "calling" | "progress">,
+): Promise<{ tool: Tool; outcome: CallOutcome }> {
+  const tool = await findTool(board, name, signal);
+  const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
+  const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
+  // A tool that a rule hides is refused and audited whatever its arguments are.
+  const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
+  if (problem !== undefined && isListed) throw problem;
+  const { source } = tool;
+  const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
+  for (const warning of warnings) logger.warn(warning, about);
+  view?.calling(canonicalName(tool));
+  const outcome = await board.call(tool.name, args, {
+    signal,
+    onUpdate: ({ progress }) => progress !== undefined && view?.progress(progress),
+  });
+  return { tool, outcome };
+}
+
+const WAIT_LONGER =
+  'if it needs more time, give --timeout <ms>, or raise "toolTimeout" for its server';
+
+/** Errors go to stderr: what a script reads from stdout is always a result. */
+async function printOutcome(
+  outcome: CallOutcome,
+  tool: Tool,
+  output: string | undefined,
+  { screen, options, io }: CliContext,
+): Promise<void> {
+  const name = canonicalName(tool);
+  const saved = await saveBinary(outcome, { directory: output, cwd: io.cwd, name });
+  if (options.json) return screen.json(outcome);
+  if (exitCodeOf(outcome) === EXIT.interrupted) return;
+  const text = resultText(outcome, saved);
+  if (!outcome.isError) return screen.text(text);
+  const { err } = screen.terminal;
+  const { failure } = outcome;
+  const shown = (err.isTerminal ? plainText(text) : text).trimEnd();
+  const start = err.paint("red", "plugboard:");
+  if (failure === undefined) {
+    return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
+  }
+  const { code } = failure;
+  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : undefined);
+  screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
+  const lines = hint === undefined ? [] : hintLines(hint, options);
+  for (const line of [...lines, moreLine(code)]) screen.note(line);
+}

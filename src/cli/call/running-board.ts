@@ -1,0 +1,125 @@
+// The board of a running gateway, for one call, in the shortest way: without the code that reads configurations, opens
+// boards and starts servers, which takes longer to load than such a call takes. Where anything is out of the ordinary,
+// the call goes the ordinary way.
+
+import type { Link } from "../../serve/channel/link.ts";
+import { RemoteSession } from "../../serve/channel/remote-session.ts";
+import { findConfig } from "../../core/config/find.ts";
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import type { AskApproval } from "../../core/types/approval.ts";
+import type { OnElicitation } from "../../core/types/elicitation.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { DEFAULT_TOOL_TIMEOUT_MS } from "../../core/types/server-definition.ts";
+import type { Linked } from "../attach/attach.ts";
+import { connectTo } from "../attach/connect.ts";
+import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
+import { type CliContext, isVerbose } from "../context.ts";
+import { isAttended } from "../questions/attended.ts";
+import type { CallBoard } from "./call.ts";
+import type { CallCommand } from "./command.ts";
+
+/**
+ * `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. If it gets a link, that
+ * is the one to the gateway, so that it need not attach again.
+ */
+export async function withRunningBoard(
+  command: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  context: CliContext,
+  use: (board: CallBoard) => Promise<number>,
+  otherwise: (linked?: Linked) => Promise<number>,
+): Promise<number> {
+  if (context.options.typed !== undefined) return otherwise();
+  const gateway = await findRunning(context);
+  if (gateway === undefined) return otherwise();
+  const link = await connectTo(gateway, context.commandName, context).catch(without);
+  if (link === undefined) return otherwise();
+  try {
+    const board = await openOn(link, gateway, command, context);
+    if (board === "unknown") return await otherwise({ gateway, link });
+    if (board !== undefined) return await use(board);
+  } finally {
+    link.close();
+  }
+  return otherwise();
+}
+
+/** Undefined if none runs for the configuration, or this command must not use it as it is. */
+async function findRunning(context: CliContext): Promise<Attachable | undefined> {
+  const { io, options } = context;
+  const { env, cwd, homedir } = io;
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  if (source.kind !== "file" || options.standalone) return undefined;
+  // What servers log is shown as well then.
+  if (isVerbose(options)) return undefined;
+  const found = await findChannel(source, context);
+  if (found.kind !== "attach") return undefined;
+  const { gateway } = found;
+  const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
+  if (known === undefined || known.hasSessionServers) return undefined;
+  return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
+}
+
+/** "unknown" if the gateway does not have the tool: the ordinary way knows all servers, and says what is near. */
+async function openOn(
+  link: Link,
+  { fingerprint }: Attachable,
+  { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  context: CliContext,
+): Promise<RemoteSession | "unknown" | undefined> {
+  const { io, options, logger, signal } = context;
+  const { agent = DEFAULT_AGENT } = options;
+  const known = fingerprint.agents[agent];
+  if (known === undefined) return undefined;
+  let board: RemoteSession | undefined;
+  try {
+    board = await RemoteSession.open(link, {
+      agent,
+      of: "board",
+      lists: false,
+      options: {
+        cwd: known.workspace ?? io.cwd,
+        owner: options.owner,
+        rateLimit: false,
+        toolNames: known.toolNames,
+        defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
+        ...(timeout !== undefined && { toolTimeout: timeout }),
+      },
+      onApproval: yes ? () => "once" : askApproval(context),
+      ...(isAttended(context) && { onElicitation: askElicitation(context) }),
+      logger,
+    });
+    await board.find(tool, { signal });
+    return board;
+  } catch (error) {
+    without(error);
+    if (board === undefined || !isUnknown(error)) return undefined;
+    await board.close();
+    return "unknown";
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  const { code } = error as PlugboardError;
+  return code === "UNKNOWN_TOOL" || code === "UNKNOWN_SERVER";
+}
+
+/** The ordinary way says what is wrong. */
+function without(error: unknown): undefined {
+  if (!(error instanceof PlugboardError)) throw error;
+  return undefined;
+}
+
+/** Loaded with the first question. */
+function askApproval(context: CliContext): AskApproval {
+  return async (...args) => {
+    const { approvalPrompt } = await import("../questions/approve.ts");
+    return approvalPrompt(context)(...args);
+  };
+}
+
+function askElicitation(context: CliContext): OnElicitation {
+  return async (request) => {
+    const { elicitationPrompt } = await import("../questions/elicit.ts");
+    return elicitationPrompt(context)?.(request) ?? { action: "cancel" };
+  };
+}

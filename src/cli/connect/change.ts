@@ -1,0 +1,173 @@
+// A change to an application's file: planned from what the file shall have of ours, shown, asked for, written, and kept, so
+// that it can be taken back.
+
+import { rm, rmdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { KeyPath } from "../../core/config/issue.ts";
+import { type TextFile, writeTextFile } from "../../core/config/text/text-file.ts";
+import { valueIn } from "../../core/types/json.ts";
+import { pathExists } from "../../util/path-exists.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { requireYes } from "../terminal/input.ts";
+import type { Paint } from "../terminal/terminal.ts";
+import type { ConnectedApplication, Entry } from "./applications.ts";
+import { applied, type Splice, undone, withEntries } from "./entry-text.ts";
+import { valueOf } from "./found.ts";
+import { changeLines } from "./preview.ts";
+import { type ConnectRecord, hashOf, readBefore, removeRecord, writeRecord } from "./record.ts";
+
+export interface Wish {
+  application: Pick<ConnectedApplication, "syntax">;
+  file: TextFile;
+  /** Plugboard's. */
+  home: string;
+  /** What the file has of ours, and loses unless it is wanted too. */
+  present: readonly Entry[];
+  /** What it shall have. `value` is the file's without anything of ours, where that is known. */
+  wanted: (value: unknown) => readonly Entry[];
+}
+
+export interface Change {
+  file: TextFile;
+  home: string;
+  wanted: readonly Entry[];
+  /** Whether it is known what the file was without anything of ours. */
+  isExact: boolean;
+  outcome:
+    | { kind: "same" }
+    | { kind: "text"; text: string; steps: readonly Step[]; record: ConnectRecord | undefined }
+    /** The file was made for this, and goes with the directories that were made for it. */
+    | { kind: "removal"; directories: readonly string[] };
+}
+
+interface Step {
+  text: string;
+  splices: readonly Splice[];
+}
+
+/** The file may get credentials of other servers later. */
+const OWN_MODE = 0o600;
+
+/** Rejects with CONFIG_INVALID for a file that cannot be changed. */
+export async function planChange(wish: Wish): Promise<Change> {
+  const { application, file, home, present } = wish;
+  const before = await readBefore(file, home);
+  const isExact = before.directories !== undefined;
+  const base = before.text ?? "";
+  const value = valueOf(application, { ...file, text: before.text });
+  const wanted = inOrder(wish.wanted(value), before.paths);
+  const change = { file, home, wanted, isExact };
+  if (wanted.length === 0 && isExact && before.text === undefined) {
+    return { ...change, outcome: { kind: "removal", directories: before.directories ?? [] } };
+  }
+  const gone = present.filter((entry) => isIn(value, entry) && !wanted.some(isAt(entry)));
+  const { text, splices } = withEntries(application.syntax, base, { gone, wanted }, file.file);
+  if (text === (file.text ?? "")) return { ...change, outcome: { kind: "same" } };
+  // Where something of ours is there before, nobody knows what the file was without it.
+  const isKept =
+    wanted.length > 0 &&
+    gone.length === 0 &&
+    wanted.every(({ path }) => valueIn(value, path) === undefined);
+  const record = isKept
+    ? {
+        file: file.target,
+        before: before.text === undefined ? undefined : hashOf(before.text),
+        after: hashOf(text),
+        splices,
+        paths: wanted.map(({ path }) => path),
+        directories: before.directories ?? (await missingDirectories(file.target)),
+      }
+    : undefined;
+  const steps = stepsOf(file.text ?? "", base, before.splices, splices);
+  return { ...change, outcome: { kind: "text", text, steps, record } };
+}
+
+export function isChanged({ outcome }: Change): boolean {
+  return outcome.kind !== "same";
+}
+
+/** What an earlier change has put there comes first, in its order: then nothing moves where nothing changes. */
+function inOrder(entries: readonly Entry[], earlier: readonly KeyPath[]): Entry[] {
+  const rank = ({ path }: Entry): number => {
+    const at = earlier.findIndex((each) => isDeepStrictEqual(each, path));
+    return at === -1 ? earlier.length : at;
+  };
+  return entries.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function isIn(value: unknown, entry: Entry): boolean {
+  const there = valueIn(value, entry.path);
+  return typeof entry.value === "object"
+    ? there !== undefined
+    : isDeepStrictEqual(there, entry.value);
+}
+
+function isAt({ path }: Entry): (other: Entry) => boolean {
+  return (other) => isDeepStrictEqual(path, other.path);
+}
+
+/** From what the file is to what it becomes. What stays of an earlier change is not shown again. */
+function stepsOf(
+  text: string,
+  base: string,
+  earlier: readonly Splice[],
+  splices: readonly Splice[],
+): Step[] {
+  const differs = splices.findIndex((splice, at) => !isDeepStrictEqual(splice, earlier[at]));
+  const same = differs === -1 ? Math.min(splices.length, earlier.length) : differs;
+  return [
+    { text, splices: undone(earlier.slice(same)) },
+    { text: applied(base, splices.slice(0, same)), splices: splices.slice(same) },
+  ];
+}
+
+async function missingDirectories(file: string): Promise<string[]> {
+  const missing: string[] = [];
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    if ((await pathExists(directory)) || directory === dirname(directory)) return missing;
+    missing.unshift(directory);
+  }
+}
+
+export interface AskOptions {
+  yes: boolean;
+  /** What else there is to know before the answer. */
+  notes?: readonly string[];
+}
+
+/** Shows the change, asks, and writes. Rejects with NOT_APPROVED, and with SYSTEM_ERROR where it cannot be written. */
+export async function makeChange(
+  { file, home, outcome }: Change,
+  { yes, notes = [] }: AskOptions,
+  context: CliContext,
+): Promise<void> {
+  const { screen } = context;
+  if (outcome.kind === "same") return;
+  if (outcome.kind === "removal") {
+    screen.note(`${visible(file.file)} was made for this, and would be removed`);
+    await requireYes("Remove it?", { yes, what: "remove it" }, context);
+    await rm(file.target);
+    for (const directory of outcome.directories.toReversed()) {
+      // Somebody else may have put something into it.
+      await rmdir(directory).catch(() => undefined);
+    }
+    return removeRecord(home, file.target);
+  }
+  const { text, steps, record } = outcome;
+  screen.note(`${visible(file.file)} would change:`);
+  for (const line of steps.flatMap((step) => changeLines(step.text, step.splices))) {
+    screen.note(painted(line, screen.terminal.err.paint));
+  }
+  for (const line of notes) screen.note(line);
+  await requireYes("Write it?", { yes, what: "write it" }, context);
+  if (record !== undefined) await writeRecord(home, record);
+  await writeTextFile(file, text, { mode: OWN_MODE });
+  if (record === undefined) await removeRecord(home, file.target);
+}
+
+function painted(line: string, paint: Paint): string {
+  if (line.startsWith("+")) return paint("green", line);
+  return line.startsWith("-") ? paint("red", line) : line;
+}

@@ -1,0 +1,68 @@
+// `plugboard connect --undo`: takes the board out of another application's file.
+
+import { isDeepStrictEqual } from "node:util";
+import { plugboardHome } from "../../core/config/home.ts";
+import { readTextFile, type TextFile } from "../../core/config/text/text-file.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import type { ConnectedApplication, Entry } from "./applications.ts";
+import { isChanged, makeChange, planChange } from "./change.ts";
+import type { ConnectOptions } from "./command.ts";
+import { fileOf, ourEntries, valueOf } from "./found.ts";
+
+export async function disconnect(
+  command: Omit<ConnectOptions, "application">,
+  application: ConnectedApplication,
+  context: CliContext,
+): Promise<number> {
+  const { io } = context;
+  const file = await readTextFile(await fileOf(application, command.file, io));
+  const value = valueOf(application, file);
+  const present = ourEntries(application, value);
+  const isOwn = ({ path }: Entry): boolean =>
+    present.some((own) => isDeepStrictEqual(own.path, path));
+  const rest = [
+    ...(application.kept?.(value) ?? []).filter((entry) => !isOwn(entry)),
+    ...present.filter(({ as }) => command.as !== undefined && as !== command.as),
+  ];
+  const change = await planChange({
+    application,
+    file,
+    home: plugboardHome(io.env, io.homedir),
+    present,
+    wanted: () => rest,
+  });
+  if (!isChanged(change)) {
+    throw new PlugboardError("INVALID_ARGUMENTS", `the board is not in ${visible(file.file)}`, {
+      hint: `to see what is connected: ${offeredCommand("connect", context.options)}`,
+    });
+  }
+  await makeChange(change, { yes: command.yes }, context);
+  return reportUndone(
+    application,
+    file,
+    change.isExact && rest.length === 0 ? "exact" : "entry",
+    context,
+  );
+}
+
+function reportUndone(
+  { id, name }: ConnectedApplication,
+  { file }: TextFile,
+  kind: "exact" | "entry",
+  { screen, options }: CliContext,
+): number {
+  if (options.json) {
+    screen.json({ application: id, file, changed: true, exact: kind === "exact" });
+    return EXIT.ok;
+  }
+  screen.lines([
+    kind === "exact"
+      ? `disconnected ${name}: ${visible(file)} is what it was before`
+      : `disconnected ${name}: only the board's own entry is gone from ${visible(file)}`,
+  ]);
+  return EXIT.ok;
+}

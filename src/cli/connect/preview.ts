@@ -1,0 +1,72 @@
+// Shows a change to an application's file: the lines that come and go, without tokens, and one line around them. What else is
+// in the file may be secret, so the values in those lines are left out.
+
+import { truncate } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import type { Splice } from "./entry-text.ts";
+
+const LONGEST_LINE = 400;
+const LONGEST_CONTEXT = 60;
+
+/** `text` is what the splices are about. Those that are about one place are shown as one. */
+export function changeLines(text: string, splices: readonly Splice[]): string[] {
+  let now = text;
+  return splices.reduce(joined, []).flatMap(({ start, removed, added }) => {
+    now = now.slice(0, start) + added + now.slice(start + removed.length);
+    const from = now.lastIndexOf("\n", start - 1) + 1;
+    const lineEnd = now.indexOf("\n", start + added.length);
+    const to = lineEnd === -1 ? now.length : lineEnd;
+    const head = now.slice(from, start);
+    const tail = now.slice(start + added.length, to);
+    return [
+      ...(head.trim() === "" ? [] : [contextLine(head)]),
+      ...linesOf(removed).map((line) => `- ${shown(line)}`),
+      ...linesOf(head.trim() === "" ? head + added : added).map((line) => `+ ${shown(line)}`),
+      ...(tail.trim() === "" ? [] : [contextLine(tail)]),
+    ];
+  });
+}
+
+/** Entries come and go one by one, mostly inside or next to each other: one by one, their brackets would not fit. */
+function joined(before: readonly Splice[], next: Splice): readonly Splice[] {
+  const last = before.at(-1);
+  const one = last && (insideOf(last, next) ?? aroundOf(last, next));
+  return one === undefined ? [...before, next] : [...before.slice(0, -1), one];
+}
+
+/** What `next` changes, `last` has put there. */
+function insideOf(last: Splice, next: Splice): Splice | undefined {
+  const at = next.start - last.start;
+  if (at < 0 || at + next.removed.length > last.added.length) return undefined;
+  const added = last.added.slice(0, at) + next.added + last.added.slice(at + next.removed.length);
+  return { ...last, added };
+}
+
+/** What `last` has left is among what `next` removes. */
+function aroundOf(last: Splice, next: Splice): Splice | undefined {
+  const at = last.start - next.start;
+  if (at < 0 || at + last.added.length > next.removed.length) return undefined;
+  const removed =
+    next.removed.slice(0, at) + last.removed + next.removed.slice(at + last.added.length);
+  return { ...next, removed };
+}
+
+/** A comma that now follows the line before is no line of its own. */
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => !/^[\s,]*$/.test(line));
+}
+
+function shown(line: string): string {
+  // A reference to a variable is no secret.
+  return visible(truncate(line.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…"), LONGEST_LINE));
+}
+
+/** Texts that are no keys are left out. */
+function contextLine(line: string): string {
+  const plain = line.replace(
+    /(["'])(?:(?!\1)[^\\]|\\.)*(?:\1|$)(\s*:)?/g,
+    (text, quote: string, colon?: string) => (colon === undefined ? `${quote}…${quote}` : text),
+  );
+  const isLong = plain.length > LONGEST_CONTEXT;
+  return `  ${visible(isLong ? `…${plain.slice(-LONGEST_CONTEXT)}` : plain)}`;
+}

@@ -1,0 +1,95 @@
+// What is kept of a change to an application's file, so that it can be taken back byte for byte.
+
+import { createHash } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { KeyPath } from "../../core/config/issue.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import type { TextFile } from "../../core/config/text/text-file.ts";
+import { readJsonFile, writeJsonFile } from "../../core/state/json-file.ts";
+import { shortHash } from "../../util/short-hash.ts";
+import { type Splice, takeBack } from "./entry-text.ts";
+
+export interface ConnectRecord {
+  file: string;
+  /** Of the text before the change; undefined where there was no file. */
+  before: string | undefined;
+  /** Of the text after it. */
+  after: string;
+  splices: Splice[];
+  /** Of the entries, in the order of the splices. */
+  paths: KeyPath[];
+  /** Directories that were made for it, the outermost first. */
+  directories: string[];
+}
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** `home` is Plugboard's. One record for each file. */
+function recordPath(home: string, file: string): string {
+  return join(home, "connect", `${shortHash(file)}.json`);
+}
+
+export function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
+  const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
+  if (!isJsonObject(value)) return undefined;
+  // Earlier versions kept no paths.
+  const { before, after, splices, directories, paths = [] } = value;
+  const isWhole =
+    value["file"] === file &&
+    (before === undefined || typeof before === "string") &&
+    typeof after === "string" &&
+    Array.isArray(splices) &&
+    splices.every(isSplice) &&
+    Array.isArray(paths) &&
+    paths.every((path) => Array.isArray(path)) &&
+    Array.isArray(directories) &&
+    directories.every((each) => typeof each === "string");
+  return isWhole
+    ? { file, before, after, splices, directories, paths: paths as KeyPath[] }
+    : undefined;
+}
+
+export async function writeRecord(home: string, record: ConnectRecord): Promise<void> {
+  await writeJsonFile(recordPath(home, record.file), record);
+}
+
+export async function removeRecord(home: string, file: string): Promise<void> {
+  await rm(recordPath(home, file), { force: true });
+}
+
+function isSplice(value: unknown): value is Splice {
+  return (
+    isJsonObject(value) &&
+    Number.isInteger(value["start"]) &&
+    typeof value["removed"] === "string" &&
+    typeof value["added"] === "string"
+  );
+}
+
+export interface Before {
+  /** Undefined where there is no file. */
+  text: string | undefined;
+  /** How the file has become what it is; empty where nobody knows. */
+  splices: readonly Splice[];
+  /** Of what is there of ours, in the order of the splices. */
+  paths: readonly KeyPath[];
+  /** Those that were made for the file. Undefined where nobody knows what the file was. */
+  directories?: string[];
+}
+
+/** What the file was before it was connected, where that is known; else what it is. */
+export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
+  const record = await readRecord(home, target);
+  const unknown: Before = { text, splices: [], paths: [] };
+  if (record === undefined || text === undefined || hashOf(text) !== record.after) return unknown;
+  const { splices, paths, directories } = record;
+  const before = takeBack(text, splices);
+  if (before === undefined) return unknown;
+  if (record.before === undefined) return { text: undefined, splices, paths, directories };
+  return hashOf(before) === record.before ? { text: before, splices, paths, directories } : unknown;
+}

@@ -1,0 +1,284 @@
+// `plugboard resources`, `read`, `prompts` and `prompt`: lists the resources and prompts of all servers, and
+// prints one of them.
+
+import type { Board } from "../../core/types/board.ts";
+import type { BoardOptions } from "../../core/types/board-options.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { Prompt, PromptArgument, PromptMessage } from "../../core/types/prompt.ts";
+import type { Resource, ResourceReading, ResourceTemplate } from "../../core/types/resource.ts";
+import type { CallOutcome } from "../../core/types/tool.ts";
+import { stateToJson } from "../../core/types/server-state.ts";
+import { closest } from "../../util/closest.ts";
+import { byteSize, oneLine, plural, shellWord } from "../../util/text.ts";
+import { invalidArguments } from "../../core/tools/arguments/invalid.ts";
+import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
+import { readArguments } from "../read-arguments.ts";
+import { binaryOf, resultText } from "../call/result.ts";
+import { ensureDirectory, saveBinary } from "../call/save.ts";
+import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { serverIn, withBoard } from "../open.ts";
+import { unavailableNotes } from "../status/server-state.ts";
+import { whileStarting } from "../status/starting.ts";
+import { requireReady } from "../typed/require-ready.ts";
+import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
+
+export async function runResources(
+  { server, query }: ListContentCommand,
+  context: CliContext,
+): Promise<number> {
+  return withBoard(
+    context,
+    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
+    async ({ board }) => {
+      const listed = await whileStarting(board, context, board.resources.list());
+      requireReady(board, context.options);
+      const resources = listed.filter((each) => matches(each, each.uri, query));
+      const templates = (await board.resources.templates()).filter((each) =>
+        matches(each, each.uriTemplate, query),
+      );
+      const lines = [
+        ...resources.map((each) => resourceLine(each, each.uri)),
+        ...templates.map((each) => resourceLine(each, each.uriTemplate)),
+      ];
+      const byServer = board
+        .status()
+        .flatMap(({ name }) => lines.filter((line) => line.server === name));
+      const json = { resources, templates };
+      printList({ noun: "resource", query, lines: byServer, json }, board, context);
+      return EXIT.ok;
+    },
+  );
+}
+
+export async function runPrompts(
+  { server, query }: ListContentCommand,
+  context: CliContext,
+): Promise<number> {
+  return withBoard(
+    context,
+    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
+    async ({ board }) => {
+      const listed = await whileStarting(board, context, board.prompts.list());
+      requireReady(board, context.options);
+      const prompts = listed.filter(({ server: from, name, title, description }) =>
+        hasWords([`${from}/${name}`, title, description], query),
+      );
+      const lines = prompts.map(promptLine);
+      printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
+      return EXIT.ok;
+    },
+  );
+}
+
+/** It may be the name of a server. */
+function onlyWord(query: readonly string[], { options }: CliContext): string | undefined {
+  return query.length === 1 && options.typed === undefined ? query[0] : undefined;
+}
+
+interface ContentList {
+  noun: "resource" | "prompt";
+  query: readonly string[];
+  lines: readonly ListLine[];
+  /** Printed instead of the lines with --json. */
+  json: object;
+}
+
+/** Names the servers that could not be asked. */
+function printList(
+  { noun, query, lines, json }: ContentList,
+  board: Pick<Board, "status">,
+  { screen, options }: CliContext,
+): void {
+  const servers = board.status();
+  if (options.json) {
+    const states = servers.map(({ name, state }) => ({ name, state: stateToJson(state) }));
+    return screen.json({ ...json, servers: states });
+  }
+  screen.lines(listByServer(lines, noun, screen.terminal.out));
+  for (const note of unavailableNotes(servers, options)) screen.note(note);
+  if (lines.length > 0) return;
+  screen.note(query.length === 0 ? `no ${noun}s` : `no ${noun} matches '${query.join(" ")}'`);
+}
+
+function matches(
+  each: Resource | ResourceTemplate,
+  uri: string,
+  query: readonly string[],
+): boolean {
+  return hasWords([uri, each.server, each.name, each.title, each.description], query);
+}
+
+function resourceLine(each: Resource | ResourceTemplate, uri: string): ListLine {
+  const { server, name, title, description, mimeType } = each;
+  const size = "size" in each && each.size !== undefined ? byteSize(each.size) : undefined;
+  const kind = [mimeType, size].filter((part) => part !== undefined).join(", ");
+  const about = [title ?? name, ...(kind === "" ? [] : [`(${kind})`]), description ?? ""].join(" ");
+  return { server, name: uri, about: about.trim() };
+}
+
+/** `demo/greet  who=… [tone=…]  Says hello.` */
+function promptLine({ server, name, title, description, arguments: args = [] }: Prompt): ListLine {
+  const usage = args.map(asUsed).join(" ");
+  const about = [usage, description ?? title ?? ""].filter((part) => part !== "").join("  ");
+  return { server, name: `${server}/${name}`, about };
+}
+
+function asUsed({ name, required }: PromptArgument): string {
+  return required === true ? `${name}=…` : `[${name}=…]`;
+}
+
+/** The resource's text goes to stdout, its binary content to files. */
+export async function runRead(
+  { uri, server, output, yes }: ReadCommand,
+  context: CliContext,
+): Promise<number> {
+  await ensureDirectory(output, context.io.cwd);
+  return withBoard(
+    context,
+    { start: "none", lists: false, keepAlive: true, server, ...approving(yes) },
+    async ({ board }) => {
+      const reading = board.resources.read(uri, { server, signal: context.signal });
+      await printReading(await whileStarting(board, context, reading), output, context);
+      return EXIT.ok;
+    },
+  );
+}
+
+function approving(yes: boolean): Pick<BoardOptions, "onApproval"> {
+  return yes ? { onApproval: () => "once" } : {};
+}
+
+async function printReading(
+  reading: ResourceReading,
+  output: string | undefined,
+  { screen, options, io }: CliContext,
+): Promise<void> {
+  const outcome: CallOutcome = {
+    content: reading.contents.map((resource) => ({ type: "resource", resource })),
+  };
+  const saved = await saveBinary(outcome, { directory: output, cwd: io.cwd, name: reading.uri });
+  if (options.json) return screen.json(reading);
+  screen.text(resultText(outcome, saved));
+  if (output === undefined && outcome.content.some((block) => binaryOf(block) !== undefined)) {
+    screen.note("hint: --output <directory> saves binary content");
+  }
+}
+
+/** The server fills in the prompt. */
+export async function runPrompt(
+  { name, args, yes }: GetPromptCommand,
+  context: CliContext,
+): Promise<number> {
+  const { signal, screen, options } = context;
+  // Before the board opens: arguments that cannot be read must not start a server.
+  const values = toStrings(await readArguments(args, context));
+  return withBoard(
+    context,
+    {
+      start: "none",
+      lists: false,
+      keepAlive: true,
+      server: options.typed === undefined ? serverIn(name) : undefined,
+      ...approving(yes),
+    },
+    async ({ board }) => {
+      const { prompt, all } = await whileStarting(board, context, findPrompt(name, board));
+      if (prompt !== undefined) checkArguments(prompt, values, context);
+      const getting = board.prompts.get(name, values, { signal }).catch((error: unknown) => {
+        throw prompt === undefined ? unlisted(name, all, error) : error;
+      });
+      const result = await whileStarting(board, context, getting);
+      if (options.json) screen.json(result);
+      else screen.text(messagesText(result.messages));
+      return EXIT.ok;
+    },
+  );
+}
+
+/** `prompt` is undefined where no list has it: then the server decides what its name means. */
+async function findPrompt(
+  name: string,
+  board: Pick<Board, "prompts" | "status">,
+): Promise<{ prompt: Prompt | undefined; all: Prompt[] }> {
+  const from = board.status().find((server) => name.startsWith(`${server.name}/`))?.name;
+  const own = from === undefined ? name : name.slice(from.length + 1);
+  const all = await board.prompts.list(from);
+  return { prompt: all.find((each) => each.name === own), all };
+}
+
+/** Why getting a prompt failed that its server does not list: most likely there is none. */
+function unlisted(name: string, all: readonly Prompt[], error: unknown): unknown {
+  if (!(error instanceof PlugboardError) || error.code !== "SERVER_ERROR") return error;
+  const names = all.map((each) => `${each.server}/${each.name}`);
+  const meant = closest(name, names);
+  const { server, message } = error;
+  return new PlugboardError(
+    "UNKNOWN_PROMPT",
+    `there is no prompt named '${oneLine(name, 200)}': ${message}`,
+    {
+      server,
+      hint:
+        meant === undefined
+          ? `to list them: plugboard prompts${server === undefined ? "" : ` --server ${shellWord(server)}`}`
+          : `did you mean '${oneLine(meant, 200)}'?`,
+    },
+  );
+}
+
+/** Refuses what surely fails, as for a tool: a missing argument, a mistyped one. */
+function checkArguments(
+  { server, name, arguments: wanted = [] }: Prompt,
+  values: Record<string, string>,
+  { logger }: CliContext,
+): void {
+  const names = wanted.map((each) => each.name);
+  const takes = names.length === 0 ? "no arguments" : names.join(", ");
+  const missing = wanted.filter((each) => each.required && !Object.hasOwn(values, each.name));
+  const unknown = Object.keys(values).filter((each) => !names.includes(each));
+  const problems: string[] = [];
+  for (const each of unknown) {
+    const meant = closest(each, names);
+    if (meant === undefined) {
+      logger.warn(`the prompt does not describe '${oneLine(each, 60)}'; it takes ${takes}`, {
+        server,
+      });
+    } else problems.push(`there is no argument '${oneLine(each, 60)}'; did you mean '${meant}'?`);
+  }
+  if (missing.length > 0) {
+    const lines = missing.map((each) => `    ${each.name}  ${oneLine(each.description ?? "", 80)}`);
+    const title = `${plural(missing.length, "argument")} missing:`;
+    problems.push([title, ...lines.map((line) => line.trimEnd())].join("\n"));
+  }
+  if (problems.length === 0) return;
+  const usage = [shellWord(`${server}/${name}`), ...wanted.map(asUsed)].join(" ");
+  throw invalidArguments(problems, `to use it: plugboard prompt ${usage}`);
+}
+
+/** The arguments of a prompt are always texts. */
+function toStrings({ whole, pairs }: GivenArguments): Record<string, string> {
+  const values: Record<string, string> = Object.create(null);
+  for (const [key, value] of Object.entries(whole)) values[key] = asString(value);
+  const seen = new Set<string>();
+  for (const { key, value } of pairs) {
+    if (seen.has(key)) throw invalidArguments([`'${key}' is given twice`]);
+    seen.add(key);
+    values[key] = value.kind === "json" ? asString(value.value) : value.text;
+  }
+  return values;
+}
+
+function asString(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Names the role of each message, unless all are the user's. */
+function messagesText(messages: readonly PromptMessage[]): string {
+  const isUsersOnly = messages.every(({ role }) => role === "user");
+  const parts = messages.map(({ role, content }) => {
+    const text = resultText({ content: [content] });
+    return isUsersOnly ? text : `${role}:\n${text}`;
+  });
+  return parts.length === 0 ? "(empty prompt)\n" : parts.join("\n");
+}

@@ -1,0 +1,228 @@
+// The configuration: which file is used and why, what is wrong in it, and whether it is trusted.
+
+import { type FileSource, filesOf } from "../../core/config/find.ts";
+import { formatProblem } from "../../core/config/issue.ts";
+import { loadConfig } from "../../core/config/load.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { type ConfigProblem, PlugboardError } from "../../core/types/errors.ts";
+import { plural } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import { findChannel } from "../attach/find-channel.ts";
+import type { CliContext } from "../context.ts";
+import { findSource, mayConcern } from "../open.ts";
+import type { DoctorConfig, DoctorContext } from "./context.ts";
+import type { CheckGroup, Finding } from "./finding.ts";
+
+export const configGroup: CheckGroup = {
+  title: "Configuration",
+  concernsServer: true,
+  async run(context) {
+    const { quiet } = context;
+    const found = await context.config();
+    switch (found.kind) {
+      case "none":
+        return [nothingConfigured()];
+      case "unusable": {
+        const source = sourceOf(quiet);
+        const others = source === undefined ? [] : await otherProblems(source, found.error, quiet);
+        return [...errorFindings(found.error, "broken"), ...others];
+      }
+      case "withheld":
+        return [withheld(found.source)];
+      case "usable":
+        return [
+          ...(await fileFindings(found, quiet)),
+          ...contentFindings(found.agent, context.server),
+          ...(await gatewayFindings(found, context)),
+        ];
+    }
+  },
+};
+
+function nothingConfigured(): Finding {
+  return {
+    level: "note",
+    check: "no-config",
+    message: "there is no configuration yet, so commands use the built-in demo server",
+    remedy:
+      "to bring the servers of other applications:\n  plugboard import --write\nto add one yourself:\n  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+  };
+}
+
+function withheld({ path }: FileSource): Finding {
+  return {
+    level: "note",
+    check: "config-withheld",
+    subject: path,
+    message: `${visible(path)} is valid, but it is not used, and its servers are not checked, while somebody else could change Plugboard's own files`,
+    remedy: "mend the rights of these files first, as it says above",
+  };
+}
+
+/** Undefined where there is none, or the one that was named is not there. */
+function sourceOf(context: CliContext): FileSource | undefined {
+  try {
+    const source = findSource(context);
+    return source.kind === "file" ? source : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of several files the first wrong one is reported by whoever loads them; the others may be wrong too. */
+async function otherProblems(
+  source: FileSource,
+  error: PlugboardError,
+  { io }: CliContext,
+): Promise<Finding[]> {
+  const told = new Set(error.problems.map(({ file }) => file));
+  const files = source.base === undefined ? [] : filesOf(source);
+  const found = await Promise.all(
+    files
+      .filter(({ path }) => !told.has(path))
+      .map(async ({ path }) => {
+        const problem = await problemIn(path, io);
+        return problem === undefined ? [] : errorFindings(problem, "broken");
+      }),
+  );
+  return found.flat();
+}
+
+async function problemIn(
+  path: string,
+  { cwd, homedir }: Pick<CliContext["io"], "cwd" | "homedir">,
+): Promise<PlugboardError | undefined> {
+  try {
+    await loadConfig(path, undefined, { cwd, homedir });
+    return undefined;
+  } catch (error) {
+    if (error instanceof PlugboardError) return error;
+    throw error;
+  }
+}
+
+/** Each problem by itself, with the place where it is. */
+function errorFindings(error: PlugboardError, level: "broken" | "warning"): Finding[] {
+  const { code, message, hint, problems } = error;
+  if (problems.length > 0) {
+    return problems.map((problem) => problemFinding(problem, "config-invalid", level));
+  }
+  const isUntrusted = code === "UNTRUSTED";
+  // What it would start is for `plugboard trust` to show.
+  const [first = message] = message.split("\n");
+  return [
+    {
+      level,
+      check: isUntrusted ? "config-untrusted" : "config-unusable",
+      message: isUntrusted ? first : message,
+      remedy: hint ?? "mend the file, or name another one with --config",
+    },
+  ];
+}
+
+function problemFinding(
+  problem: ConfigProblem,
+  check: string,
+  level: "broken" | "warning" | "note",
+): Finding {
+  const { file, line, path, remedy, suggestion } = problem;
+  const place = line === undefined ? "" : ` in line ${line}`;
+  const what = suggestion === undefined ? "change it" : `write "${visible(suggestion)}"`;
+  const where = file === undefined ? "the configuration" : visible(file);
+  return {
+    level,
+    check,
+    ...(path !== "" && { subject: path }),
+    message: formatProblem(problem),
+    remedy: remedy ?? (path === "" ? `look at ${where}${place}` : `${what}${place} of ${where}`),
+  };
+}
+
+type Usable = Extract<DoctorConfig, { kind: "usable" }>;
+
+const WHY: Readonly<Record<FileSource["from"], string>> = {
+  flag: "named by --config",
+  environment: "named by $PLUGBOARD_CONFIG",
+  directory: "in this directory",
+  home: "your own",
+};
+
+async function fileFindings({ source, agent }: Usable, context: CliContext): Promise<Finding[]> {
+  const used = filesOf(source).toReversed();
+  const names = used.map(({ path, from }) => `${visible(path)} (${WHY[from]})`).join(" over ");
+  const servers = plural(agent.servers.length, "server");
+  const findings: Finding[] = [
+    { level: "ok", check: "config-file", message: `${names}, with ${servers}` },
+  ];
+  if (agent.servers.length === 0) {
+    findings.push({
+      level: "note",
+      check: "no-servers",
+      message: `there is no server in ${used.map(({ path }) => visible(path)).join(" or ")}`,
+      remedy: "to add one: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+    });
+  }
+  for (const { file, servers: unused } of agent.untrusted ?? []) {
+    findings.push({
+      level: "warning",
+      check: "config-untrusted",
+      subject: file,
+      message: `${visible(file)} is not trusted, so its ${plural(unused.length, "server")} and rules are not used`,
+      remedy: "to look at it, and to trust it if you do: plugboard trust",
+    });
+  }
+  const whole = sourceOf(context);
+  const isLeftOut = whole?.path !== source.path && agent.untrusted === undefined;
+  const problem = isLeftOut && whole ? await problemIn(whole.path, context.io) : undefined;
+  return problem === undefined
+    ? findings
+    : [...findings, ...errorFindings(problem, "warning").map(asLeftOut)];
+}
+
+/** Somebody else's mistake in a file that you have never trusted. */
+function asLeftOut(finding: Finding): Finding {
+  return { ...finding, message: `${finding.message} (until then, the file is not used)` };
+}
+
+function contentFindings(agent: AgentConfig, server: string | undefined): Finding[] {
+  const { warnings, notes = [], servers } = agent;
+  const isAsked = ({ path }: ConfigProblem): boolean =>
+    server === undefined || mayConcern(path, server);
+  return [
+    ...warnings.filter(isAsked).map((each) => problemFinding(each, "config-warning", "warning")),
+    ...notes.filter(isAsked).map((each) => problemFinding(each, "config-note", "note")),
+    ...servers.flatMap(({ name, from }): Finding[] => {
+      if (from?.hides === undefined || (server !== undefined && server !== name)) return [];
+      return [
+        {
+          level: "note",
+          check: "server-hidden",
+          subject: name,
+          message: `the server '${visible(name)}' of ${visible(from.file)} hides the one of that name in ${visible(from.hides)}`,
+          remedy: "if you want both, give one of them another name",
+        },
+      ];
+    }),
+  ];
+}
+
+/** A gateway that runs for this configuration, and whether commands can use its servers. */
+async function gatewayFindings({ source }: Usable, { quiet }: DoctorContext): Promise<Finding[]> {
+  if (quiet.options.standalone) return [];
+  const channel = await findChannel(source, quiet);
+  if (channel.kind === "attach") {
+    const { pid } = channel.gateway;
+    const message = `the gateway (pid ${pid}) runs, and its servers are the ones that are checked`;
+    return [{ level: "ok", check: "gateway", message }];
+  }
+  if (channel.reason === undefined) return [];
+  const at = channel.reason.lastIndexOf("; ");
+  return [
+    {
+      level: "warning",
+      check: "gateway",
+      message: channel.reason.slice(0, at),
+      remedy: channel.reason.slice(at + 2),
+    },
+  ];
+}

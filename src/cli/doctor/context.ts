@@ -1,0 +1,190 @@
+// What the checks of `plugboard doctor` share: the configuration, read once, and one board, opened when the first check
+// needs it. Neither stops the checks that can do without it.
+
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import type { FileSource } from "../../core/config/find.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { type PlugboardError, toPlugboardError, unknownServer } from "../../core/types/errors.ts";
+import { silentLogger } from "../../core/types/logger.ts";
+import { checkHome } from "../../core/state/state-directory.ts";
+import { deferred } from "../../util/deferred.ts";
+import type { CliContext } from "../context.ts";
+import type { CliIo } from "../io.ts";
+import { findSource, type OpenedBoard, withBoard } from "../open.ts";
+import { isAttended } from "../questions/attended.ts";
+import { Screen } from "../terminal/screen.ts";
+import { loadTrusted } from "../trust/load-trusted.ts";
+import { type EditorPath, findEditorPath } from "./editor-path.ts";
+
+export type DoctorConfig =
+  /** There is no file. */
+  | { kind: "none" }
+  | { kind: "usable"; source: FileSource; agent: AgentConfig }
+  /** It is valid, but somebody else could have written it: nothing of it is used until Plugboard's files are yours alone. */
+  | { kind: "withheld"; source: FileSource }
+  /** It cannot be read, is wrong, or is not trusted. */
+  | { kind: "unusable"; error: PlugboardError };
+
+type DoctorBoard =
+  | ({ kind: "open" } & OpenedBoard)
+  /** `reason` is the rest of a sentence: `because …`. Another group has said what to do about it. */
+  | { kind: "closed"; reason: string };
+
+export interface DoctorContext {
+  /** For the terminal, the clock and the signal. Checks print nothing themselves. */
+  readonly cli: CliContext;
+  /** The same, but what is printed or logged with it is not shown: each finding says what matters. */
+  readonly quiet: CliContext;
+  /** The only server to look at, if one was named. */
+  readonly server: string | undefined;
+  /** Where Plugboard keeps its files. */
+  readonly home: string;
+  /** False if the working directory is gone; then everything is as in the home directory. */
+  readonly hasDirectory: boolean;
+  readonly config: () => Promise<DoctorConfig>;
+  /**
+   * Attaches to the gateway that runs, or has a board on which nothing is started, with the first use. The same board for
+   * every group, closed when the last one is done.
+   */
+  readonly board: () => Promise<DoctorBoard>;
+  /** What a program that was started from a desktop has as PATH. Asks the login shell with the first use. */
+  readonly editorPath: () => Promise<EditorPath>;
+}
+
+/** Gives `use` a context, and stops what it has started. Rejects with UNKNOWN_SERVER for a server that is not there. */
+export async function withDoctorContext<Result>(
+  context: CliContext,
+  server: string | undefined,
+  use: (doctor: DoctorContext) => Promise<Result>,
+): Promise<Result> {
+  const cwd = workingDirectory(context.io);
+  const cli = cwd === undefined ? { ...context, io: withHomeAsDirectory(context.io) } : context;
+  const { env, homedir } = cli.io;
+  const quiet: CliContext = { ...cli, logger: silentLogger, screen: unseenScreen(cli) };
+  const config = once(() => readConfig(quiet));
+  const done = deferred();
+  let closed: Promise<unknown> = Promise.resolve();
+  const board = once(async (): Promise<DoctorBoard> => {
+    const found = await config();
+    if (found.kind === "none") return { kind: "closed", reason: "there is no configuration" };
+    if (found.kind !== "usable") {
+      return { kind: "closed", reason: "the configuration cannot be used" };
+    }
+    const opened = deferred<DoctorBoard>();
+    closed = withBoard(
+      quiet,
+      {
+        start: "none",
+        server,
+        showsRules: true,
+        // Nobody is asked anything: it only looks.
+        onApproval: () => "refuse",
+        ...(isAttended(cli) && { onElicitation: () => Promise.resolve({ action: "cancel" }) }),
+      },
+      async (given) => {
+        opened.resolve({ kind: "open", ...given });
+        await done.promise;
+      },
+    ).catch((error: unknown) => {
+      const { message } = toPlugboardError(error, "SERVER_UNAVAILABLE");
+      opened.resolve({ kind: "closed", reason: `the servers cannot be started: ${message}` });
+    });
+    return opened.promise;
+  });
+  try {
+    // Read apart: what is wrong now may have been repaired by the time the checks need it.
+    if (server !== undefined) requireServer(server, await readConfig(quiet));
+    return await use({
+      cli,
+      quiet,
+      server,
+      home: homeOf(env, homedir),
+      hasDirectory: cwd !== undefined,
+      config,
+      board,
+      editorPath: once(() => findEditorPath(quiet)),
+    });
+  } finally {
+    done.resolve();
+    await closed;
+  }
+}
+
+/** Undefined if it has been removed. */
+function workingDirectory(io: CliIo): string | undefined {
+  try {
+    return io.cwd;
+  } catch {
+    return undefined;
+  }
+}
+
+function withHomeAsDirectory(io: CliIo): CliIo {
+  const { stdout, stderr, env, homedir, clock, events } = io;
+  return {
+    get stdin() {
+      return io.stdin;
+    },
+    stdout,
+    stderr,
+    env,
+    cwd: homedir,
+    homedir,
+    clock,
+    events,
+    exit: (code) => io.exit(code),
+  };
+}
+
+/** A relative $PLUGBOARD_HOME means nothing where there is no working directory. */
+function homeOf(env: CliIo["env"], homedir: string): string {
+  try {
+    return plugboardHome(env, homedir);
+  } catch {
+    return join(homedir, ".plugboard");
+  }
+}
+
+async function readConfig(context: CliContext): Promise<DoctorConfig> {
+  try {
+    const source = findSource(context);
+    if (source.kind === "demo") return { kind: "none" };
+    const loaded = await loadTrusted(source, context);
+    if (loaded === undefined) return { kind: "none" };
+    const { env, homedir } = context.io;
+    if (!isHomeSafe(homeOf(env, homedir), env)) return { kind: "withheld", source: loaded.source };
+    return { kind: "usable", ...loaded };
+  } catch (error) {
+    return { kind: "unusable", error: toPlugboardError(error, "CONFIG_INVALID") };
+  }
+}
+
+function isHomeSafe(home: string, env: CliIo["env"]): boolean {
+  try {
+    checkHome(home, env);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A configuration that cannot be used is a finding of its own. */
+function requireServer(name: string, config: DoctorConfig): void {
+  if (config.kind === "unusable" || config.kind === "withheld") return;
+  const { servers = [], untrusted = [] } = config.kind === "usable" ? config.agent : {};
+  const known = [...servers, ...untrusted.flatMap((each) => each.servers)].map((each) => each.name);
+  if (!known.includes(name)) throw unknownServer(name, known);
+}
+
+function unseenScreen({ screen, clock }: CliContext): Screen {
+  const nowhere = new Writable({ write: (_chunk, _encoding, written) => written() });
+  return new Screen(nowhere, nowhere, { ...screen.terminal, live: false }, clock);
+}
+
+/** Called with the first use; later ones get the same promise. */
+function once<Value>(get: () => Promise<Value>): () => Promise<Value> {
+  let value: Promise<Value> | undefined;
+  return () => (value ??= get());
+}

@@ -1,0 +1,127 @@
+// Rules and settings that match nothing, rules that leave a server without tools, and tools that wait for your approval.
+
+import { lostReason, lostRemedy, PinReview } from "../../core/board/pins.ts";
+import { isPrecaution } from "../../core/board/rules.ts";
+import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
+import type { ServerStatus } from "../../core/types/server-status.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { oneLine, plural, shellWord } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import { type OpenedBoard, withBoard } from "../open.ts";
+import { entriesOf, pendingOf } from "../pins/target.ts";
+import type { DoctorContext } from "./context.ts";
+import type { CheckGroup, Finding } from "./finding.ts";
+
+export const rulesGroup: CheckGroup = {
+  title: "Rules and pins",
+  concernsServer: true,
+  async run(context) {
+    const opened = await context.board();
+    // Another group has said why.
+    if (opened.kind === "closed") return [];
+    if (opened.attachment !== undefined) return findOn(opened, context);
+    // The servers have been looked at by now, each by itself. What they have is in the cache, and none is started again.
+    return withBoard(
+      context.quiet,
+      { start: "none", showsRules: true, standalone: true },
+      (cached) => findOn(cached, context),
+    );
+  },
+};
+
+async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Promise<Finding[]> {
+  const { server } = context;
+  const isAsked = (names: readonly string[] | undefined): boolean =>
+    server === undefined || names?.includes(server) === true;
+  const unmatched = board.unmatchedRules().filter(({ servers }) => isAsked(servers));
+  const findings = [
+    ...unmatched.map(unmatchedFinding),
+    ...board
+      .status()
+      .filter(({ name }) => isAsked([name]))
+      .flatMap(hiddenFindings),
+    ...(await pinFindings(context, isAsked)),
+  ];
+  const hasRules = (agent.guard?.rules ?? []).length > 0;
+  const isUnsure = board
+    .status()
+    .some(({ state, cached, tools }) => !cached && state.kind !== "ready" && tools === 0);
+  if (findings.length > 0 || !hasRules || isUnsure) return findings;
+  return [{ level: "ok", check: "rules", message: "every rule matches something" }];
+}
+
+function unmatchedFinding(unmatched: UnmatchedRule): Finding {
+  const { rule, setting, problem, restricts, nearest } = unmatched;
+  const consequence = restricts ? "; what it was meant to stop is allowed" : "";
+  const isMeant = isPrecaution(unmatched);
+  return {
+    level: isMeant ? "note" : "warning",
+    check: "rule-matches-nothing",
+    subject: setting,
+    message: `the rule "${oneLine(rule, 200)}" in ${setting} ${problem}${isMeant ? "" : consequence}`,
+    remedy:
+      nearest === undefined
+        ? "correct its name, or take it out if you no longer need it; to see the names: plugboard tools"
+        : `write "${oneLine(nearest, 200)}" in its place, or take it out if you no longer need it`,
+  };
+}
+
+/** Some tools that are hidden are what rules are for; all of them are rarely meant. */
+function hiddenFindings({ name, tools, hiddenByRules = 0 }: ServerStatus): Finding[] {
+  if (tools > 0 || hiddenByRules === 0) return [];
+  return [
+    {
+      level: "warning",
+      check: "rules-hide-everything",
+      subject: name,
+      message: `the rules hide all ${plural(hiddenByRules, "tool")} of '${visible(name)}', so no agent can use it`,
+      remedy: `allow what you need in "tools" of the configuration, or turn the server off: plugboard disable ${shellWord(name)}`,
+    },
+  ];
+}
+
+async function pinFindings(
+  { quiet, config, home }: DoctorContext,
+  isAsked: (names: readonly string[]) => boolean,
+): Promise<Finding[]> {
+  const found = await config();
+  if (found.kind !== "usable") return [];
+  const { agent } = found;
+  const { clock, logger } = quiet;
+  const review = new PinReview(openFileState(home, { clock, logger }).pins);
+  /** Of servers that are no longer configured, nobody needs the pins. */
+  const modes = new Map(
+    agent.servers
+      .filter(({ enabled }) => enabled)
+      .map(({ name, guard }) => [name, guard?.pins ?? agent.guard?.pins ?? "warn"]),
+  );
+  const isUsed = (name: string): boolean => (modes.get(name) ?? "off") !== "off" && isAsked([name]);
+  const waiting = (await review.list())
+    .filter(({ server }) => isUsed(server))
+    .flatMap((pins): Finding[] => {
+      const { server } = pins;
+      const count = pendingOf(entriesOf({ servers: [pins] })).length;
+      if (count === 0) return [];
+      const isBlocked = modes.get(server) === "block";
+      const what = count === 1 ? "1 definition" : `${count} definitions`;
+      return [
+        {
+          level: isBlocked ? "warning" : "note",
+          check: "pins-changed",
+          subject: server,
+          message: `${what} of '${visible(server)}' changed since you first saw ${count === 1 ? "it" : "them"}${isBlocked ? ", so these tools cannot be called" : ""}`,
+          remedy: `to see what changed: plugboard pins show ${shellWord(server)}`,
+        },
+      ];
+    });
+  const lost = (await review.lost())
+    .filter(({ server }) => isUsed(server))
+    .map((each): Finding => ({
+      level: "warning",
+      check: "pins-lost",
+      subject: each.server,
+      message: lostReason(each),
+      remedy: lostRemedy(each),
+    }));
+  return [...waiting, ...lost];
+}

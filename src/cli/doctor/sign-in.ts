@@ -1,0 +1,73 @@
+// The sign-ins to remote servers, as they are stored: whether each is still valid, and can be renewed without you.
+
+import { readSignIns, type SignInState } from "../../core/board/sign-in-state.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { duration } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import type { CheckGroup, Finding } from "./finding.ts";
+
+export const signInGroup: CheckGroup = {
+  title: "Sign-ins",
+  concernsServer: true,
+  async run({ quiet, config, home, server }) {
+    const found = await config();
+    if (found.kind !== "usable") return [];
+    const { clock, logger, io } = quiet;
+    const servers = found.agent.servers.filter(
+      ({ name, enabled }) => enabled && (server === undefined || server === name),
+    );
+    const { grants } = openFileState(home, { clock, logger });
+    const states = await readSignIns(servers, { grants, env: io.env, clock });
+    return states.map((state) => toFinding(state, clock.now()));
+  },
+};
+
+/** Somebody who has to sign in again within this time may want to do it now. */
+const SOON_MS = 24 * 3_600_000;
+
+export function toFinding(state: SignInState, now: number): Finding {
+  const { server } = state;
+  const name = visible(server);
+  const login = `plugboard login ${name}`;
+  const subject = server;
+  switch (state.kind) {
+    case "missing":
+      return {
+        level: "note",
+        check: "sign-in-missing",
+        subject,
+        message: `you are not signed in to '${name}', which has asked for it, or you have tried to`,
+        remedy: `to sign in: ${login}`,
+      };
+    case "expired":
+      return {
+        level: "broken",
+        check: "sign-in-expired",
+        subject,
+        message: `the sign-in to '${name}' ended ${duration(now - state.expiresAt)} ago, and cannot be renewed without you: there is no refresh token`,
+        remedy: `to sign in again: ${login}`,
+      };
+    case "too-narrow":
+      return {
+        level: "warning",
+        check: "sign-in-scope",
+        subject,
+        message: `the sign-in to '${name}' lacks a permission that the server asks for (${visible(state.wanted)})`,
+        remedy: `to sign in with it: ${login}`,
+      };
+    case "ending": {
+      const left = state.expiresAt - now;
+      const message = `the sign-in to '${name}' ends in ${duration(left)}, and cannot be renewed without you`;
+      if (left > SOON_MS) return { level: "ok", check: "sign-in", subject, message };
+      return {
+        level: "note",
+        check: "sign-in-ending",
+        subject,
+        message,
+        remedy: `to sign in again: ${login}`,
+      };
+    }
+    case "valid":
+      return { level: "ok", check: "sign-in", subject, message: `signed in to '${name}'` };
+  }
+}

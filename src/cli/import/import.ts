@@ -1,0 +1,365 @@
+// `plugboard import`: shows the servers of other applications, and adds them to a file of ours.
+
+import { dirname, resolve } from "node:path";
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { filesOf } from "../../core/config/find.ts";
+import { APPLICATIONS } from "../../core/config/foreign/applications.ts";
+import { findOtherFiles, type OtherFile, readOtherFile } from "../../core/config/other-files.ts";
+import { type ServerText, withServer, writtenServers } from "../../core/config/server-text.ts";
+import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
+import type { JsonObject } from "../../core/types/json.ts";
+import { pathExists } from "../../util/path-exists.ts";
+import { closest } from "../../util/closest.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { oneLine, plural, shellQuoted } from "../../util/text.ts";
+import { visible, visibleCommand } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import { findSource } from "../open.ts";
+import { type SecretStore, withStore } from "../store-secret.ts";
+import {
+  changeServerFile,
+  openServerFile,
+  secretSettings,
+  type ServerFile,
+  untrustedLines,
+} from "../servers/server-file.ts";
+import { requireYes } from "../terminal/input.ts";
+import { renderTable } from "../terminal/table.ts";
+import type { Tone } from "../terminal/terminal.ts";
+import { serverLines } from "../trust/view.ts";
+import type { ImportCommand } from "./command.ts";
+import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
+
+export async function runImport(command: ImportCommand, context: CliContext): Promise<number> {
+  const target = await openServerFile(command.scope, context);
+  const { secrets } = command;
+  if (secrets === undefined) return importInto(target, command, context);
+  const settings = await secretSettings(target, context);
+  return withStore(secrets.to, settings, context, (store) =>
+    importInto(target, command, context, store),
+  );
+}
+
+async function importInto(
+  target: ServerFile,
+  command: ImportCommand,
+  context: CliContext,
+  store?: SecretStore,
+): Promise<number> {
+  const { screen, options } = context;
+  const project = resolve(context.io.cwd);
+  const isElsewhere = dirname(target.path) !== project;
+  const files = (await findFiles(command.from, context))
+    .filter(({ path }) => path !== target.path && path !== target.original.target)
+    .map((file) => (isElsewhere ? inProject(file, project) : file));
+  requireNames(command.names, files);
+  const candidates = planImport(files, {
+    existing: { ...target.inherited, ...writtenServers(target) },
+    references: command.references,
+    place: store && ((name) => store.place(name).text),
+    names: command.names,
+  });
+  if (command.write) return writeServers({ target, files, candidates, store }, command, context);
+  if (options.json) screen.json(toJson(target, files, candidates));
+  else screen.lines(listLines(files, candidates, command, context));
+  return EXIT.ok;
+}
+
+interface Import {
+  /** The file that gets the servers. */
+  target: ServerFile;
+  /** Those that have them. */
+  files: readonly OtherFile[];
+  candidates: readonly Candidate[];
+  /** Where their credentials go. */
+  store?: SecretStore | undefined;
+}
+
+async function writeServers(
+  { target, files, candidates, store }: Import,
+  command: ImportCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
+  const wanted = chosen(candidates, command.force);
+  if (!options.json) {
+    for (const line of shownFiles(files, candidates, context)) screen.note(line);
+  }
+  if (wanted.length === 0) {
+    if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
+    else {
+      const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
+      screen.lines(
+        files.length === 0
+          ? noFileLines(command)
+          : [`nothing to import into ${visible(target.path)}`],
+      );
+      for (const line of disputed ? choiceLines(disputed, context) : []) screen.note(line);
+    }
+    return EXIT.ok;
+  }
+  await requireApproval(wanted, target, command, context);
+  const names = wanted.map(({ name }) => name);
+  if (store !== undefined) await putAway(wanted, target, command, store);
+  const change = (servers: ServerText): string =>
+    wanted.reduce(
+      (text, { name, server }) => withServer({ ...servers, text }, name, server),
+      servers.text,
+    );
+  const isTrusted = await changeServerFile(target, change, names, context);
+  const variables = [...new Set(wanted.flatMap((each) => each.variables))];
+  if (options.json) {
+    screen.json({
+      ...toJson(target, files, candidates),
+      written: names,
+      variables,
+      trusted: isTrusted,
+    });
+    return EXIT.ok;
+  }
+  screen.lines([`added ${names.map(visible).join(", ")} to ${visible(target.path)}`]);
+  for (const line of variableLines(variables)) screen.note(line);
+  if (!isTrusted) {
+    for (const line of untrustedLines(target, context)) screen.note(line);
+    return EXIT.ok;
+  }
+  const source = findSource(context);
+  const isInUse =
+    source.kind === "file" && filesOf(source).some(({ path }) => path === target.path);
+  if (!command.check || !isInUse) return EXIT.ok;
+  screen.lines([""]);
+  return (await import("../status/overview.ts")).runOverview(context);
+}
+
+/** Nothing is written to the file before all of them are there. */
+async function putAway(
+  wanted: readonly Candidate[],
+  target: ServerFile,
+  { force }: ImportCommand,
+  store: SecretStore,
+): Promise<void> {
+  const before = JSON.stringify(writtenServers(target));
+  for (const { secrets } of wanted) {
+    for (const { name, value, reference } of secrets) {
+      // What the file refers to already is this server's own.
+      await store.put(name, value, force || before.includes(reference));
+    }
+  }
+}
+
+/** Rejects with INVALID_ARGUMENTS for what is neither an application nor a file. */
+async function findFiles(from: readonly string[], context: CliContext): Promise<OtherFile[]> {
+  const { env, cwd, homedir } = context.io;
+  const around = { env, cwd: resolve(cwd), homedir, platform: process.platform };
+  const ids = new Set<string>(APPLICATIONS.map(({ id }) => id));
+  const isAll = from.length === 0;
+  const found = isAll || from.some((each) => ids.has(each)) ? await findOtherFiles(around) : [];
+  const named = await Promise.all(
+    from
+      .filter((each) => !ids.has(each))
+      .map(async (each) => {
+        const path = resolve(cwd, each);
+        if (await pathExists(path)) return readOtherFile(path, around);
+        throw new PlugboardError(
+          "INVALID_ARGUMENTS",
+          /[./\\]/.test(each)
+            ? `there is no file ${oneLine(visible(path))}`
+            : `'${oneLine(each, 100)}' is neither an application nor a file`,
+          { hint: meant(each, [...ids]) },
+        );
+      }),
+  );
+  return [...found.filter((file) => isAll || from.includes(file.application)), ...named];
+}
+
+/** A program of a project works in its directory, from whatever file it is started. */
+function inProject(file: OtherFile, project: string): OtherFile {
+  if (file.scope !== "project") return file;
+  const servers = [...file.servers].map(([name, server]): [string, JsonObject] => [
+    name,
+    server["command"] === undefined ? server : { cwd: project, ...server },
+  ]);
+  return { ...file, servers: new Map(servers) };
+}
+
+function meant(word: string, ids: readonly string[]): string {
+  const near = closest(word, ids);
+  return near === undefined
+    ? `expected a file, or one of ${ids.toSorted().join(", ")}`
+    : `did you mean '${near}'?`;
+}
+
+function requireNames(names: readonly string[], files: readonly OtherFile[]): void {
+  const known = files.flatMap(({ servers }) => [...servers.keys()]);
+  const missing = names.find((name) => !known.includes(name));
+  if (missing === undefined) return;
+  const { code, message, server, hint } = unknownServer(missing, [...new Set(known)]);
+  throw new PlugboardError(code, `${message} in the files that were found`, {
+    server,
+    hint: known.length === 0 ? "to see what is there: plugboard import" : hint,
+  });
+}
+
+// What is shown
+
+function noFileLines({ from }: ImportCommand): string[] {
+  if (from.length > 0) {
+    return [`there is no file of ${from.map((each) => visible(each)).join(" or ")} here`];
+  }
+  return [
+    "there are no files of other applications here",
+    "To add a server yourself:",
+    "  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+  ];
+}
+
+function listLines(
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+  command: ImportCommand,
+  context: CliContext,
+): string[] {
+  if (files.length === 0) return noFileLines(command);
+  const count = chosen(candidates, command.force).length;
+  const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
+  const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
+  const { references, secrets } = command;
+  const flags = [
+    ...(references ? ["--references"] : []),
+    ...(secrets ? ["--secrets", secrets.to ?? ""] : []),
+  ];
+  const next = offeredCommand([...words, "--write", ...flags].join(" ").trim(), context.options);
+  return [
+    ...shownFiles(files, candidates, context),
+    ...(count === 0
+      ? [disputed === undefined ? "There is nothing new to import." : "Nothing is added yet."]
+      : [`To add ${plural(count, "server")}:`, `  ${next}`]),
+    ...(disputed === undefined ? [] : choiceLines(disputed, context)),
+  ];
+}
+
+/** For one of the servers that several applications have in different ways. */
+function choiceLines({ name, file }: Candidate, { options }: CliContext): string[] {
+  const from = shellQuoted(file.scope === undefined ? file.path : file.application);
+  const line = `import ${shellQuoted(name)} --from ${from} --write`;
+  return [
+    `To choose one of several servers of one name, such as this:`,
+    `  ${offeredCommand(line, options)}`,
+  ];
+}
+
+function shownFiles(
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+  { screen }: CliContext,
+): string[] {
+  const { paint, width } = screen.terminal.out;
+  return files.flatMap((file) => {
+    const own = candidates.filter((candidate) => candidate.file === file);
+    const rows = own.map(({ name, server, standing }) => ({
+      cells: [name, targetText(server), standingCell(standing)],
+    }));
+    const table = renderTable([{}, { min: 20 }, { min: 12 }], rows, { width, paint, indent: 2 });
+    return [
+      `${paint("bold", visible(file.name))}  ${paint("dim", visible(file.path))}`,
+      ...table,
+      ...(file.servers.size === 0 && file.problem === undefined ? ["  no servers"] : []),
+      ...(file.problem === undefined ? [] : [`  cannot be read: ${visible(file.problem)}`]),
+      ...file.warnings.map((warning) => `  warning: ${visible(warning)}`),
+      "",
+    ];
+  });
+}
+
+function targetText(server: Candidate["server"]): string {
+  const { command, args = [], url = "" } = withoutCredentials(server);
+  return command === undefined ? visible(url) : visibleCommand([command, ...args]);
+}
+
+function standingCell(standing: Standing): { text: string; tone?: Tone } {
+  switch (standing.kind) {
+    case "new":
+      return { text: "new", tone: "green" };
+    case "present":
+      return { text: "you have it", tone: "dim" };
+    case "different":
+      return { text: "you have another one of this name; --force replaces it", tone: "yellow" };
+    case "repeated":
+      return { text: `the same as in ${standing.by}`, tone: "dim" };
+    case "disputed":
+      return {
+        text: `there is another one of this name in ${standing.by.join(", ")}; choose with --from`,
+        tone: "yellow",
+      };
+  }
+}
+
+async function requireApproval(
+  wanted: readonly Candidate[],
+  target: ServerFile,
+  { yes, references, secrets }: ImportCommand,
+  context: CliContext,
+): Promise<void> {
+  const { screen } = context;
+  const lines = [
+    `This would be added to ${visible(target.path)}:`,
+    ...wanted.flatMap(({ name, server }) => serverLines(name, withoutCredentials(server))),
+    ...credentialLines(wanted, references || secrets !== undefined),
+    ...secretLines(wanted),
+  ];
+  for (const line of lines) screen.note(line);
+  await requireYes("Add them?", { yes, what: "add them" }, context);
+}
+
+/** A file is read by more people and programs than a variable is. */
+function credentialLines(wanted: readonly Candidate[], references: boolean): string[] {
+  if (references) return [];
+  const names = wanted
+    .filter(({ server }) => canonicalJson(withoutCredentials(server)) !== canonicalJson(server))
+    .map(({ name }) => visible(name));
+  return names.length === 0
+    ? []
+    : [
+        `warning: the credentials of ${names.join(", ")} would be written to the file as they are;`,
+        "  --secrets puts them away and writes references to them; --references writes the names of variables",
+      ];
+}
+
+function secretLines(wanted: readonly Candidate[]): string[] {
+  const references = wanted.flatMap(({ secrets }) => secrets.map(({ reference }) => reference));
+  if (references.length === 0) return [];
+  return ["These values would be put away:", ...references.map((each) => `  ${visible(each)}`)];
+}
+
+function variableLines(variables: readonly string[]): string[] {
+  if (variables.length === 0) return [];
+  return [
+    "These variables must be set where the servers start. Their values are in the files of the applications:",
+    ...variables.map((name) => `  export ${name}=`),
+  ];
+}
+
+function toJson(
+  target: ServerFile,
+  files: readonly OtherFile[],
+  candidates: readonly Candidate[],
+): object {
+  return {
+    file: target.path,
+    found: files.map((file) => ({
+      application: file.application,
+      file: file.path,
+      ...(file.scope && { scope: file.scope }),
+      ...(file.problem !== undefined && { problem: file.problem }),
+      warnings: file.warnings,
+      servers: candidates
+        .filter((candidate) => candidate.file === file)
+        .map(({ name, server, standing, variables }) => {
+          const { kind, ...rest } = standing;
+          return { name, standing: kind, ...rest, server: withoutCredentials(server), variables };
+        }),
+    })),
+  };
+}

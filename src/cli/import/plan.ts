@@ -1,0 +1,170 @@
+// Compares the servers of other applications with those of a file, and says what would become of each.
+
+import {
+  replaceCredentials,
+  type Variables,
+  withReferences,
+} from "../../core/board/without-credentials.ts";
+import type { OtherFile } from "../../core/config/other-files.ts";
+import { parseAgentConfig } from "../../core/config/parse.ts";
+import { writtenOut } from "../../core/config/schema/references.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import { inText, mentionsSecret } from "../../core/types/secret-reference.ts";
+import type { ServerConfig } from "../../core/types/server-config.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { secretName } from "../store-secret.ts";
+
+/** How a server stands to those that are there already. */
+export type Standing =
+  | { kind: "new" }
+  /** The file has exactly this. */
+  | { kind: "present" }
+  /** The file has another server of this name. */
+  | { kind: "different" }
+  /** Another application has exactly this, and comes first. */
+  | { kind: "repeated"; by: string }
+  /** Other applications have another server of this name. */
+  | { kind: "disputed"; by: string[] };
+
+export interface Candidate {
+  name: string;
+  file: OtherFile;
+  /** In our keys, as it would be written. */
+  server: ServerConfig;
+  /** What its references need. */
+  variables: readonly string[];
+  /** What has to be put away before it is written. */
+  secrets: readonly SecretToStore[];
+  standing: Standing;
+}
+
+/** A credential, and what it will be called where it is put. */
+interface SecretToStore {
+  name: string;
+  value: string;
+  reference: string;
+}
+
+export interface PlanOptions {
+  /** What the file has, by name. */
+  existing: Readonly<Record<string, unknown>>;
+  /** Credentials become references to variables. */
+  references: boolean;
+  /** Credentials become references to what this gives for a name. */
+  place?: ((name: string) => string) | undefined;
+  /** Only these; all where it is empty. */
+  names: readonly string[];
+}
+
+export function planImport(
+  files: readonly OtherFile[],
+  { existing, references, place, names }: PlanOptions,
+): Candidate[] {
+  const known: Variables = new Map();
+  const found = files.flatMap((file) =>
+    [...file.servers]
+      .filter(([name]) => names.length === 0 || names.includes(name))
+      .map(([name, given]) => {
+        const literal = given as ServerConfig;
+        const referred = withReferences(name, literal, known);
+        const stored = place && withSecrets(name, literal, place);
+        const plain = { server: literal, variables: [] };
+        return {
+          name,
+          file,
+          secrets: [],
+          ...(references ? referred : plain),
+          ...stored,
+          /** With and without references it is the same server. */
+          identity: identityOf(name, literal),
+          identities: [literal, referred.server].map((each) => identityOf(name, each)),
+          outline: outlineOf(
+            name,
+            replaceCredentials(literal, () => MARK),
+          ),
+        };
+      }),
+  );
+  return found.map(({ identity, identities, outline, ...candidate }, index): Candidate => {
+    const { name, file } = candidate;
+    const others = found.filter((other) => other.name === name);
+    const rivals = others.filter((other) => other.identity !== identity);
+    const first = found.findIndex((other) => other.name === name && other.identity === identity);
+    if (Object.hasOwn(existing, name)) {
+      const isPresent =
+        identities.includes(identityOf(name, existing[name])) ||
+        (mentionsSecret(JSON.stringify(existing[name])) &&
+          outline === outlineOf(name, existing[name]));
+      return { ...candidate, standing: { kind: isPresent ? "present" : "different" } };
+    }
+    if (rivals.length > 0) {
+      const by = [...new Set(rivals.map((rival) => rival.file.name))];
+      return { ...candidate, standing: { kind: "disputed", by } };
+    }
+    if (first < index) {
+      const by = found[first]?.file.name ?? file.name;
+      return { ...candidate, standing: { kind: "repeated", by } };
+    }
+    return { ...candidate, standing: { kind: "new" } };
+  });
+}
+
+/** With references to what will be put away. What cannot be put away stays as it is. */
+function withSecrets(
+  server: string,
+  literal: ServerConfig,
+  place: (name: string) => string,
+): Pick<Candidate, "server" | "secrets"> {
+  const secrets = new Map<string, SecretToStore>();
+  const referred = replaceCredentials(literal, (written, { what, isInText }) => {
+    const value = writtenOut(written);
+    if (value === undefined || value === "") return written;
+    const wanted = secretName(server, what);
+    let name = wanted;
+    for (let count = 2; (secrets.get(name)?.value ?? value) !== value; count++) {
+      name = `${wanted}-${count}`;
+    }
+    const reference = place(name);
+    secrets.set(name, { name, value, reference });
+    return isInText ? inText(reference) : reference;
+  });
+  return { server: referred, secrets: [...secrets.values()] };
+}
+
+const MARK = "[REDACTED]";
+
+/** The same for a server with its credentials and for one with references in their place. */
+function outlineOf(name: string, server: unknown): string {
+  const marked: unknown = JSON.parse(JSON.stringify(server), (_, value: unknown) =>
+    typeof value === "string"
+      ? value.replace(/^(?:secret|op):\/\/.*$|(?<!\$)\$\{[^}]*\}/gs, () => MARK)
+      : value,
+  );
+  return identityOf(name, marked);
+}
+
+/** Those that would be written. */
+export function chosen(candidates: readonly Candidate[], force: boolean): Candidate[] {
+  const wanted = candidates.filter(
+    ({ standing: { kind } }) => kind === "new" || (force && kind === "different"),
+  );
+  // Of several that would replace a server, the first.
+  return wanted.filter(
+    ({ name }, index) => wanted.findIndex((other) => other.name === name) === index,
+  );
+}
+
+/** The same for servers that do the same, however they are written. Whether it is enabled does not matter. */
+function identityOf(name: string, server: unknown): string {
+  if (!isJsonObject(server)) return canonicalJson(server);
+  try {
+    const [definition] = parseAgentConfig({
+      servers: { [name]: { ...server, enabled: true } },
+    }).servers;
+    return canonicalJson(definition);
+  } catch (error) {
+    if (error instanceof PlugboardError) return canonicalJson(server);
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+// Starts a gateway in the background, outside the process tree of this command: it must outlive the command, and also a
+// server that has started the command.
+
+import { spawn } from "node:child_process";
+import { closeSync, fstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { type FileSource, findConfig, placeOf } from "../../core/config/find.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { gatewayFile } from "../../core/state/running-gateway.ts";
+import { COOKIE_VARIABLE, type Environment } from "../../util/environment.ts";
+import { makeDirectory } from "../../util/make-directory.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { oneLine } from "../../util/text.ts";
+import { commandFile } from "../command-file.ts";
+import type { CliContext } from "../context.ts";
+import { openLog, readLog } from "./background-log.ts";
+
+/** Loading the gateway takes about half a second; a machine under load may take much longer. */
+const READY_WITHIN_MS = 20_000;
+/** What every error begins with. */
+const ERROR = "plugboard: ";
+const LONGEST_REASON = 500;
+/** What the gateway writes to the pipe. */
+export const READY = "ready\n";
+/** The pipe, in the gateway. */
+const READY_FD = 3;
+
+/** A shell that ends at once, so that the gateway has no parent here. The arguments are passed as they are. */
+const SHELL = ["/bin/sh", "-c", '"$@" &', "sh"] as const;
+
+export type BackgroundStart = { kind: "ready" } | { kind: "failed"; reason: string };
+
+/**
+ * Resolves when a gateway of this configuration runs, whoever has started it.
+ */
+export async function startBackground(
+  source: FileSource,
+  { io, options, clock, signal }: Pick<CliContext, "io" | "options" | "clock" | "signal">,
+  env: Environment = io.env,
+): Promise<BackgroundStart> {
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOf(source.path), "log");
+  const failed = (why: string): BackgroundStart => ({
+    kind: "failed",
+    reason: `no gateway could be started in the background: ${why}. This command starts servers of its own; what the gateway said is in ${log}`,
+  });
+  if (signal.aborted) return failed("interrupted");
+  try {
+    await makeDirectory(dirname(log));
+    const output = openLog(log);
+    const { size: before } = fstatSync(output);
+    try {
+      const isReady = await new Promise<boolean>((resolve, reject) => {
+        const command = [process.execPath, commandFile(), ...gatewayWords(source, { io, options })];
+        const [program = "", ...args] =
+          process.platform === "win32" ? command : [...SHELL, ...command];
+        const child = spawn(program, args, {
+          cwd: io.cwd,
+          // The cookie of a server that this command runs in would have the gateway stopped with that server.
+          env: { ...env, [COOKIE_VARIABLE]: undefined },
+          stdio: ["ignore", output, output, "pipe"],
+          detached: true,
+          windowsHide: true,
+        });
+        const pipe = child.stdio[READY_FD] as NodeJS.ReadableStream & { destroy(): void };
+        const settle = (ready: boolean): void => {
+          timer.cancel();
+          signal.removeEventListener("abort", giveUp);
+          pipe?.destroy();
+          child.unref();
+          resolve(ready);
+        };
+        const giveUp = (): void => settle(false);
+        const timer = clock.after(READY_WITHIN_MS, giveUp);
+        signal.addEventListener("abort", giveUp, { once: true });
+        child.once("error", (error) => {
+          settle(false);
+          reject(error);
+        });
+        let said = "";
+        pipe?.on("data", (chunk: Buffer) => {
+          said += chunk.toString();
+          if (said === READY) settle(true);
+        });
+        // The gateway has ended, and has closed its end of the pipe with that.
+        pipe?.on("end", giveUp);
+        pipe?.on("error", giveUp);
+      });
+      return isReady ? { kind: "ready" } : failed(whyNot(readLog(log, before)));
+    } finally {
+      closeSync(output);
+    }
+  } catch (error) {
+    return failed(errorMessage(error));
+  }
+}
+
+/**
+ * The configuration is found in the way in which the command has found it, so that it needs the same trust. Only where
+ * the command uses your own file alone, because the one in the directory is not trusted, yours is named.
+ */
+function gatewayWords(
+  { path, from }: FileSource,
+  { io, options }: Pick<CliContext, "io" | "options">,
+): string[] {
+  const found = findConfig({ flag: options.config, ...io });
+  const isOther = from === "home" && found.kind === "file" && found.path !== path;
+  const config = isOther ? path : options.config;
+  return [
+    ...(config === undefined ? [] : ["--config", config]),
+    "--no-color",
+    "up",
+    "--background",
+    "--ready-fd",
+    String(READY_FD),
+  ];
+}
+
+/** The error that it has printed, which may have several lines, or else the last thing it said. */
+function whyNot(lines: readonly string[]): string {
+  const at = lines.findLastIndex((line) => line.startsWith(ERROR));
+  const said = at === -1 ? lines.slice(-1) : lines.slice(at);
+  // Where to read more is for whoever has the error as a whole.
+  const told = said.filter((line) => !line.startsWith("more: "));
+  const text = oneLine(told.join(" ").replace(ERROR, ""), LONGEST_REASON);
+  return text === "" ? "it did not get ready in time" : text;
+}

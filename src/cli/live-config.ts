@@ -1,0 +1,422 @@
+// The configuration of a command that runs for long, with the file that it lies over: as it was read when the command
+// started, and every edit that has been applied since. An edit that changes what is started waits for a person, unless
+// the file is in Plugboard's home: a `git pull`, or an agent that writes files, must not start commands.
+
+import { statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { dirname } from "node:path";
+import {
+  type ConfigSource,
+  filesOf,
+  type FileSource,
+  ownFile,
+  withBase,
+} from "../core/config/find.ts";
+import { type Fingerprint, hashOfFile, takeFingerprint } from "../core/config/fingerprint.ts";
+import { type GatewayConfig, gatewaySettings, loadGateway } from "../core/config/gateway.ts";
+import { plugboardHome } from "../core/config/home.ts";
+import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../core/config/load.ts";
+import { parseAgentConfig } from "../core/config/parse.ts";
+import { decodeConfig, readConfigBytes } from "../core/config/text/read.ts";
+import { judgeTrust, type Launch, type Trust } from "../core/config/trust/trust.ts";
+import { digestOf, trustFile } from "../core/config/trust/trust-store.ts";
+import { FileWatch } from "../core/config/watch.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../core/types/agent-config.ts";
+import type { ReloadReport } from "../core/types/board.ts";
+import { PlugboardError, toPlugboardError } from "../core/types/errors.ts";
+import { checkHome } from "../core/state/state-directory.ts";
+import { shellQuoted } from "../util/text.ts";
+import { visible } from "../util/visible.ts";
+import type { UnappliedEdit } from "../serve/gateway/seeing/status.ts";
+import type { CliContext } from "./context.ts";
+import { findSource, withoutFile } from "./open.ts";
+import { judgeFile } from "./trust/judge-file.ts";
+import { readProject } from "./trust/load-trusted.ts";
+import { needsTrust } from "./trust/needs-trust.ts";
+import { locateFile } from "./trust/own-file.ts";
+import { remedyFor, withUntrusted } from "./trust/untrusted-files.ts";
+import { changeLines } from "./trust/view.ts";
+
+/** One text of a file. Everything that is read of it comes from this text, whatever is on disk by then. */
+interface FileVersion {
+  path: string;
+  text: string;
+  /** The hash of the file's bytes. */
+  hash: string;
+  launches: readonly Launch[];
+  /** What decides which calls are allowed: hashes by label. */
+  guards: ReadonlyMap<string, string>;
+  /** The text is that of a file in Plugboard's home. */
+  isYours: boolean;
+  /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
+  isTrusted: boolean;
+}
+
+type ReadText = Pick<FileVersion, "path" | "text" | "hash" | "isYours">;
+
+interface ConfigVersion {
+  source: FileSource;
+  file: FileVersion;
+  /** The file that it lies over. */
+  base?: FileVersion;
+}
+
+export interface LiveConfigListener {
+  /**
+   * Applies the configuration as it is read from now on. If it rejects, the one before stays, so it must not
+   * reject once something uses the new one.
+   */
+  apply: () => Promise<ReloadReport>;
+  /** An edit is not applied; or, with undefined, all are. */
+  onUnapplied?: (edit: UnappliedEdit | undefined) => void;
+}
+
+export class LiveConfig implements AsyncDisposable {
+  readonly #found: ConfigSource;
+  readonly #context: CliContext;
+  #version: ConfigVersion | undefined;
+  #unapplied: UnappliedEdit | undefined;
+  #listener: LiveConfigListener | undefined;
+  #watch: FileWatch | undefined;
+  /** One look at a time. */
+  #looking: Promise<unknown> = Promise.resolve();
+
+  private constructor(source: ConfigSource, context: CliContext) {
+    this.#found = source;
+    this.#context = context;
+  }
+
+  /** Rejects with CONFIG_INVALID for a file that is invalid, or lacks the agent of the command. */
+  static async open(context: CliContext): Promise<LiveConfig> {
+    const { env, homedir } = context.io;
+    checkHome(plugboardHome(env, homedir), env);
+    const found = await withoutMistakes(findSource(context), context);
+    const config = new LiveConfig(found, context);
+    if (found.kind === "file") config.#version = await config.#read(found);
+    else await config.readAgent();
+    return config;
+  }
+
+  /** With the file that is beneath now. */
+  get source(): ConfigSource {
+    return this.#version?.source ?? this.#found;
+  }
+
+  /** The edit that is not applied, if there is one. */
+  get unapplied(): UnappliedEdit | undefined {
+    return this.#unapplied;
+  }
+
+  /**
+   * The agent of the command, or another one. Without a configuration there are no servers: the demo is only for people
+   * at a terminal. Of a file that nobody trusts, the servers are only shown: its model, system prompt and rules are left
+   * out, since using them would already be acting on it.
+   */
+  async readAgent(id = this.#context.options.agent): Promise<AgentConfig> {
+    const version = this.#version;
+    if (version === undefined) {
+      const { options } = this.#context;
+      return withoutFile({ options: { ...options, agent: id } }, nothingConfigured);
+    }
+    const files = filesIn(version);
+    const untrusted = files.filter(({ isTrusted }) => !isTrusted);
+    if (untrusted.length === 0) return this.#load(version, id);
+    const shown = await Promise.all(untrusted.map((each) => this.#loadAlone(each, id)));
+    const trusted = files.find(({ isTrusted }) => isTrusted);
+    const agent =
+      trusted && (await this.#hasAgent(trusted, id))
+        ? await this.#loadAlone(trusted, id)
+        : { ...nothingConfigured(), warnings: shown.flatMap(({ warnings }) => warnings) };
+    const named = { ...agent, agentId: id ?? DEFAULT_AGENT, file: agent.file ?? version.file.path };
+    return withUntrusted(
+      named,
+      untrusted.map(({ path }, index) => ({
+        file: path,
+        remedy: remedyFor(path),
+        servers: shown[index]?.servers ?? [],
+      })),
+    );
+  }
+
+  /**
+   * The settings of the gateway. Of a file that nobody trusts, only the names of the agents are used: its settings could
+   * open the gateway to the network, to web pages, or to whoever somebody else's issuer vouches for.
+   */
+  async readGateway(): Promise<GatewayConfig> {
+    const version = this.#version;
+    if (version === undefined) return { settings: gatewaySettings(), agentIds: [DEFAULT_AGENT] };
+    const { file, base } = version;
+    const all = await loadGateway(file.path, this.#textsOf(file, base));
+    const files = filesIn(version);
+    if (files.every(({ isTrusted }) => isTrusted)) return all;
+    const trusted = files.find(({ isTrusted }) => isTrusted);
+    const used = trusted && (await loadGateway(trusted.path, this.#textsOf(trusted)));
+    const { settings } = used ?? { settings: gatewaySettings() };
+    if (!isDeepStrictEqual(all.settings, settings)) {
+      const paths = files.flatMap(({ path, isTrusted }) => (isTrusted ? [] : [visible(path)]));
+      this.#context.logger.warn(
+        `${paths.join(" and ")} is not trusted, so its settings of the gateway are not used; if you trust it, run in its directory: plugboard trust`,
+      );
+    }
+    return { ...used, settings, agentIds: all.agentIds };
+  }
+
+  /** What a gateway with this configuration runs with, for its note. Undefined without a file. */
+  async fingerprint(): Promise<Fingerprint | undefined> {
+    const version = this.#version;
+    if (version === undefined) return undefined;
+    const { source, file, base } = version;
+    const { agentIds } = await loadGateway(file.path, this.#textsOf(file, base));
+    const agents = await Promise.all(agentIds.map((id) => this.readAgent(id)));
+    const { env, cwd } = this.#context.io;
+    const salt = randomBytes(16).toString("hex");
+    const { record, trust } = await judgeFile(source, this.#context.io, file.text);
+    return {
+      ...takeFingerprint(agents, { file: file.hash, base: base?.hash, salt, env, cwd }),
+      ...(record && trust.kind === "trusted" && { trust: digestOf(record) }),
+    };
+  }
+
+  /** Applies edits from now on, within a second. */
+  follow(listener: LiveConfigListener): void {
+    this.#listener = listener;
+    const found = this.#found;
+    // A pipe (`--config <(…)`) has nothing more to say.
+    if (found.kind !== "file" || !isRegularFile(found.path)) return;
+    const { env, homedir } = this.#context.io;
+    // The file beneath may be made later.
+    const beneath = found.from === "directory" ? [ownFile(env, homedir)] : [];
+    // An approval is an edit too: of the record of what is trusted.
+    const trust = trustFile(plugboardHome(env, homedir));
+    this.#watch = new FileWatch([found.path, ...beneath, trust], {
+      clock: this.#context.clock,
+      onChange: async () => {
+        // What went wrong has been told.
+        await this.#lookNext(false).catch(() => {});
+      },
+    });
+  }
+
+  /**
+   * Looks at the files now. Rejects with CONFIG_INVALID for one that cannot be used, and with UNTRUSTED for an edit that
+   * waits for a person; then nothing has changed.
+   */
+  reload(): Promise<ReloadReport> {
+    return this.#lookNext(true);
+  }
+
+  async close(): Promise<void> {
+    await this.#watch?.close();
+    await this.#looking.catch(() => {});
+    this.#listener = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #lookNext(isAsked: boolean): Promise<ReloadReport> {
+    const look = this.#looking.catch(() => {}).then(() => this.#look(isAsked));
+    this.#looking = look;
+    return look;
+  }
+
+  async #look(isAsked: boolean): Promise<ReloadReport> {
+    const nothing: ReloadReport = { added: [], changed: [], removed: [], unchanged: [] };
+    const last = this.#version;
+    const found = this.#found;
+    const listener = this.#listener;
+    if (found.kind !== "file" || last === undefined || listener === undefined) return nothing;
+    try {
+      const version = await this.#read(withBase(found, this.#context.io), last);
+      if (isSameVersion(version, last) && !isAsked) {
+        if (this.#unapplied !== undefined) this.#tell(nothing);
+        this.#setUnapplied(undefined);
+        return nothing;
+      }
+      this.#version = version;
+      const report = await listener.apply();
+      this.#setUnapplied(undefined);
+      this.#tell(report);
+      for (const now of filesIn(version)) {
+        const before = filesIn(last).find(({ path }) => path === now.path);
+        if (before?.isTrusted && now.isTrusted && !now.isYours) this.#tellGuards(before, now);
+      }
+      return report;
+    } catch (error) {
+      this.#version = last;
+      const problem = toPlugboardError(error, "CONFIG_INVALID");
+      const isWaiting = problem.code === "UNTRUSTED";
+      const hint = problem.hint === undefined ? "" : `; ${problem.hint}`;
+      const file = problem.problems?.[0]?.file ?? found.path;
+      this.#setUnapplied(
+        isWaiting
+          ? { kind: "waiting", message: `${problem.message}${hint}` }
+          : {
+              kind: "invalid",
+              message: `the edit of ${visible(file)} is not applied, and what runs goes on as before: ${problem.message}`,
+            },
+      );
+      throw error;
+    }
+  }
+
+  /** Rejects with CONFIG_INVALID for a file that is wrong anywhere, and with UNTRUSTED for an edit that has to wait. */
+  async #read(source: FileSource, last?: ConfigVersion): Promise<ConfigVersion> {
+    const { options } = this.#context;
+    const files: ReadText[] = [];
+    for (const each of filesOf(source)) {
+      const mayBePipe = last === undefined && each.from !== "directory";
+      files.push(await this.#readText(each, mayBePipe));
+    }
+    const [file, base] = files.toReversed() as [ReadText, ReadText | undefined];
+    // Both at once, since either may have the agent.
+    await loadConfig(source.path, options.agent, this.#textsOf(file, base));
+    const judged = async (of: ReadText, whole: FileSource): Promise<FileVersion> => {
+      const { launches, trust } = await judgeFile(whole, this.#context.io, of.text);
+      const { all, guards } = launches;
+      const read = { ...of, launches: all, guards };
+      const isApproved = trust.kind === "trusted";
+      const before = last && filesIn(last).find(({ path }) => path === of.path);
+      // A text that started nothing was used without anybody's approval. Over a file of yours it needs one.
+      const isUnseen = trust.kind === "new" && whole.base !== undefined;
+      if (isUnseen && before?.launches.length === 0) return { ...read, isTrusted: false };
+      return { ...read, isTrusted: isApproved || this.#mayStart(read, whole, before) };
+    };
+    return {
+      source,
+      file: await judged(file, source),
+      ...(base && { base: await judged(base, { kind: "file", path: base.path, from: "home" }) }),
+    };
+  }
+
+  async #readText({ path: file }: FileSource, mayBePipe: boolean): Promise<ReadText> {
+    // Looked at once: a link that is turned to your home and back must not make another file yours.
+    const { path, isYours } = await locateFile(file, this.#context.io);
+    const bytes = await readConfigBytes(path, { mayBePipe });
+    return { path: file, text: decodeConfig(file, bytes), hash: hashOfFile(bytes), isYours };
+  }
+
+  /**
+   * Whether a text that nobody has approved may start its servers. Throws UNTRUSTED for one that would start something
+   * else than the text before it did.
+   */
+  #mayStart(
+    { path, launches, isYours }: Omit<FileVersion, "isTrusted">,
+    source: FileSource,
+    last: FileVersion | undefined,
+  ): boolean {
+    if (last === undefined) return !needsTrust(source, this.#context.io);
+    if (isYours) return true;
+    if (!last.isTrusted) return false;
+    const started = new Map(last.launches.map(({ label, hash }) => [label, hash]));
+    const change = judgeTrust(started, launches);
+    if (change.kind === "trusted") return true;
+    throw this.#waits(path, source, change);
+  }
+
+  /** Names what is new, and not its values: logs are kept, and a definition can hold credentials. */
+  #waits(file: string, { from }: FileSource, change: Trust): PlugboardError {
+    const what = changeLines(change).map((line) => line.trim());
+    const message = `the edit of ${visible(file)} changes what is started (${what.join("; ")}), so it waits for you; what runs goes on as before`;
+    const command =
+      from === "directory"
+        ? `run in ${shellQuoted(dirname(file))}: plugboard reload`
+        : `run: plugboard --config ${shellQuoted(file)} reload`;
+    return new PlugboardError("UNTRUSTED", message, {
+      hint: `to look at it and approve it, ${command}`,
+    });
+  }
+
+  /** Tells each problem once. */
+  #setUnapplied(edit: UnappliedEdit | undefined): void {
+    if (edit?.message === this.#unapplied?.message) return;
+    this.#unapplied = edit;
+    if (edit !== undefined) this.#context.logger.warn(edit.message);
+    this.#listener?.onUnapplied?.(edit);
+  }
+
+  #tell(report: ReloadReport): void {
+    const parts = (["added", "changed", "removed"] as const).flatMap((kind) =>
+      report[kind].length === 0 ? [] : [`${kind}: ${report[kind].map(visible).join(", ")}`],
+    );
+    const what = parts.length === 0 ? "no server has changed" : parts.join("; ");
+    this.#context.logger.info(`the configuration was reloaded; ${what}`, { visit: "reload" });
+  }
+
+  /** Such an edit needs no approval, so whoever has not made it should at least hear of it. */
+  #tellGuards({ guards: before }: FileVersion, { path, guards }: FileVersion): void {
+    const changed = [...before].filter(([label, hash]) => (guards.get(label) ?? hash) !== hash);
+    if (changed.length === 0) return;
+    const labels = changed.map(([label]) => visible(label)).join(", ");
+    this.#context.logger.warn(
+      `an edit of ${visible(path)} has changed which calls are allowed or asked about (${labels}); if that was not you, look at the file`,
+    );
+  }
+
+  #load({ file, base }: ConfigVersion, id: string | undefined): Promise<AgentConfig> {
+    return loadConfig(file.path, id, this.#textsOf(file, base));
+  }
+
+  /** The agent as one file has it, or else what the file has for every agent. */
+  async #loadAlone(file: FileVersion, id: string | undefined): Promise<AgentConfig> {
+    const known = (await this.#hasAgent(file, id)) ? id : undefined;
+    return loadConfig(file.path, known, this.#textsOf(file));
+  }
+
+  async #hasAgent(file: FileVersion, id: string = DEFAULT_AGENT): Promise<boolean> {
+    if (id === DEFAULT_AGENT) return true;
+    return (await agentIdsIn(file.path, this.#textsOf(file))).includes(id);
+  }
+
+  #textsOf({ text }: ReadText, base?: ReadText): LoadConfigOptions {
+    const { cwd, homedir } = this.#context.io;
+    return {
+      cwd,
+      homedir,
+      text,
+      ...(base !== undefined && { base: base.path, baseText: base.text }),
+    };
+  }
+}
+
+/** Your own file alone, if the one in the directory is not valid and was never trusted. */
+async function withoutMistakes(source: ConfigSource, context: CliContext): Promise<ConfigSource> {
+  const [own] = source.kind === "file" && source.base !== undefined ? filesOf(source) : [];
+  if (own === undefined || source.kind !== "file") return source;
+  const { obstacle } = await readProject(source, context);
+  if (!(obstacle instanceof PlugboardError)) return source;
+  context.logger.warn(
+    `${visible(source.path)} is left out until this command is started again: ${obstacle.message}`,
+  );
+  return own;
+}
+
+function filesIn({ file, base }: ConfigVersion): FileVersion[] {
+  return base === undefined ? [file] : [base, file];
+}
+
+function isSameVersion(one: ConfigVersion, other: ConfigVersion): boolean {
+  const textOf = (version: ConfigVersion): unknown =>
+    filesIn(version).map(({ path, hash, isTrusted }) => [path, hash, isTrusted]);
+  return isDeepStrictEqual(textOf(one), textOf(other));
+}
+
+function nothingConfigured(): AgentConfig {
+  return parseAgentConfig({ servers: {} });
+}
+
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Calls `tell` with the names, joined, unless they are those of the last time. */
+export function onceEach(tell: (names: string) => void): (names: readonly string[]) => void {
+  let last = "";
+  return (names) => {
+    const text = names.join(", ");
+    if (text !== last && text !== "") tell(text);
+    last = text;
+  };
+}

@@ -1,0 +1,170 @@
+// `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
+
+import { lostReason, lostRemedy, pendingParts, PinReview } from "../../core/board/pins.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { LostPins, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { oneLine, shellWord } from "../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import type { PinsCommand } from "./command.ts";
+import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
+import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
+
+interface PinWork {
+  review: Pick<PinReview, "approve" | "forget">;
+  all: readonly ServerPins[];
+  context: CliContext;
+}
+
+export async function runPins({ action }: PinsCommand, context: CliContext): Promise<number> {
+  const { io, clock, logger } = context;
+  const state = openFileState(plugboardHome(io.env, io.homedir), { clock, logger });
+  const review = new PinReview(state.pins);
+  const [all, lost] = [await review.list(), await review.lost()];
+  const work = { review, all, context };
+  switch (action.kind) {
+    case "list":
+      listPins(all, lost, context);
+      break;
+    case "show":
+      refuseLost(action.target, all, lost);
+      showPins(action.target, all, context);
+      break;
+    case "approve":
+      refuseLost(action.target, all, lost);
+      await approvePins(findTarget(action.target, all), work);
+      break;
+    case "forget":
+      await forgetPins(findTarget(action.target, [...all, ...lost.map(withoutPins)]), work);
+      break;
+    case "forget-all":
+      await forgetPins({ servers: [...all, ...lost.map(withoutPins)] }, work);
+      break;
+  }
+  return EXIT.ok;
+}
+
+function listPins(
+  all: readonly ServerPins[],
+  lost: readonly LostPins[],
+  { screen, options }: CliContext,
+): void {
+  const entries = entriesOf({ servers: all });
+  if (options.json) {
+    return screen.json({ pins: entries.map(pinJson), ...(lost.length > 0 && { lost }) });
+  }
+  screen.lines(pinTable(entries, all, screen.terminal.out));
+  for (const each of lost) {
+    screen.note(`${oneLine(each.server)}: ${lostReason(each)}; ${lostRemedy(each)}`);
+  }
+  if (entries.length === 0 && lost.length === 0) screen.note("no tools are pinned yet");
+  const waiting = pendingOf(entries);
+  const [first] = waiting;
+  if (first === undefined) return;
+  const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
+  const command = offeredCommand(`pins show ${shellWord(nameOf(first, all))}`, options);
+  screen.note(`${count} new or changed; to see how:\n  ${command}`);
+}
+
+/** For a server, only what changed; for a tool, also an unchanged pin. */
+function showPins(text: string, all: readonly ServerPins[], { screen, options }: CliContext): void {
+  const target = findTarget(text, all);
+  refuseSecrets(target);
+  const entries = entriesOf(target);
+  const shown = target.tool === undefined ? pendingOf(entries) : entries;
+  if (options.json) return screen.json({ pins: shown.map(pinJsonInFull) });
+  const { out } = screen.terminal;
+  const isOne = shown.length === 1;
+  screen.lines(
+    shown.flatMap((each, at) => [...(at ? [""] : []), ...pinPage(each, all, out, isOne)]),
+  );
+  if (shown.length === 0) screen.note("nothing has changed");
+  else if (pendingOf(shown).length > 0) {
+    screen.note(`to approve it:\n  ${offeredCommand(`pins approve ${shellWord(text)}`, options)}`);
+  }
+}
+
+function refuseSecrets({ servers }: Target): void {
+  const found = servers.find(({ mayHoldSecrets }) => mayHoldSecrets);
+  if (found === undefined) return;
+  const { server } = found;
+  const message = `server '${server}': its pins were saved by an earlier version, so they may contain secrets`;
+  const name = shellWord(server);
+  throw new PlugboardError("REFUSED_BY_POLICY", message, {
+    server,
+    hint: `to have the secrets removed: plugboard status ${name}\nif the server is no longer configured: plugboard pins forget ${name}`,
+  });
+}
+
+function refuseLost(target: string, all: readonly ServerPins[], lost: readonly LostPins[]): void {
+  const isMeant = ({ server }: { server: string }): boolean => server === target.split("/")[0];
+  const found = lost.find(isMeant);
+  // Another definition of that name may have its pins.
+  if (found === undefined || all.some(isMeant)) return;
+  const { server } = found;
+  throw new PlugboardError("CHANGED_TOOL", `server '${server}': ${lostReason(found)}`, {
+    server,
+    hint: lostRemedy(found),
+  });
+}
+
+/** Lost pins as a target that can be forgotten. */
+function withoutPins({ server, key }: LostPins): ServerPins {
+  const approved = { hash: "", value: "", seen: 0 };
+  const instructions = { kind: "pinned", firstSeen: 0, approved } as const;
+  return { server, key, instructions, tools: new Map() };
+}
+
+export async function approvePins(
+  target: Target,
+  { review, all, context }: PinWork,
+): Promise<void> {
+  const { screen, options } = context;
+  const waiting = pendingOf(entriesOf(target));
+  refuseSeveral(waiting);
+  const approved: PinEntry[] = [];
+  for (const entry of waiting) {
+    if (await review.approve(entry)) approved.push(entry);
+    else screen.note(`${oneLine(nameOf(entry, all))} has just changed again: look at it first`);
+  }
+  if (options.json) return screen.json({ approved: approved.map(toJson) });
+  screen.lines(
+    approved.map((each) => {
+      const parts = pendingParts(each).join(", ");
+      return `approved ${oneLine(nameOf(each, all))}: ${parts}`;
+    }),
+  );
+  if (waiting.length === 0) screen.note("there is nothing to approve");
+}
+
+async function forgetPins(target: Target, { review, all, context }: PinWork): Promise<void> {
+  const { screen, options } = context;
+  const { servers, tool } = target;
+  const forgotten = entriesOf(target);
+  for (const server of servers) await review.forget(server, tool);
+  if (options.json) return screen.json({ forgotten: forgotten.map(toJson) });
+  const names =
+    tool === undefined
+      ? servers.map(({ server }) => server)
+      : forgotten.map((each) => nameOf(each, all));
+  screen.lines(names.map((name) => `forgot ${oneLine(name)}`));
+  if (names.length === 0) screen.note("there is nothing to forget");
+}
+
+/** Several servers can be pinned under one name, and approving one must not approve the others. */
+function refuseSeveral(entries: readonly PinEntry[]): void {
+  const servers = new Map(entries.map(({ pins }) => [pins.key, pins]));
+  const [first, ...others] = servers.values();
+  if (first === undefined || others.length === 0) return;
+  const names = [first, ...others].map(fullName).join(", ");
+  const message = `several servers were pinned under the name '${first.server}'`;
+  throw new PlugboardError("INVALID_ARGUMENTS", message, { hint: `name one of them: ${names}` });
+}
+
+function toJson(entry: PinEntry): object {
+  const { server, key } = entry.pins;
+  return { server, key, tool: entry.kind === "tool" ? entry.tool : null };
+}

@@ -1,0 +1,79 @@
+// Finds the pins that a person names: `server`, `server/tool`, or `server@key` where several servers were pinned
+// under one name.
+
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { Pin, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import { closest } from "../../util/closest.ts";
+
+const KEY_LENGTH = 8;
+
+export interface Target {
+  servers: readonly ServerPins[];
+  /** Without it: everything the servers have. */
+  tool?: string;
+}
+
+/** Throws UNKNOWN_SERVER or UNKNOWN_TOOL, with a suggestion. */
+export function findTarget(text: string, all: readonly ServerPins[]): Target {
+  // A server's name has no slash, a tool's name may have one.
+  const at = text.indexOf("/");
+  const name = at === -1 ? text : text.slice(0, at);
+  const named = all.filter((pins) => pins.server === name || fullName(pins) === name);
+  if (named.length === 0) throw unknownServer(name, all);
+  if (at === -1) return { servers: named };
+  const tool = text.slice(at + 1);
+  const servers = named.filter((pins) => pins.tools.has(tool));
+  if (servers.length > 0) return { servers, tool };
+  const meant = closest(
+    tool,
+    named.flatMap((pins) => [...pins.tools.keys()]),
+  );
+  throw new PlugboardError("UNKNOWN_TOOL", `server '${name}' has no pinned tool named '${tool}'`, {
+    server: name,
+    hint:
+      meant === undefined ? "to list them all: plugboard pins" : `did you mean '${name}/${meant}'?`,
+  });
+}
+
+/** All pins of a target; for a server, its instructions come first. */
+export function entriesOf({ servers, tool }: Target): PinEntry[] {
+  return servers.flatMap((pins) => {
+    const tools = [...pins.tools]
+      .filter(([name]) => tool === undefined || name === tool)
+      .map(([name, pin]): PinEntry => ({ kind: "tool", pins, tool: name, pin }));
+    if (tool !== undefined || isEmpty(pins.instructions)) return tools;
+    return [{ kind: "instructions", pins, pin: pins.instructions }, ...tools];
+  });
+}
+
+/** Those that wait for approval. */
+export function pendingOf(entries: readonly PinEntry[]): PinEntry[] {
+  return entries.filter(({ pin }) => pin.kind !== "pinned");
+}
+
+/** `docs@1a2b3c4d`: one of several servers with the same name. */
+export function fullName({ server, key }: ServerPins): string {
+  return `${server}@${key.slice(0, KEY_LENGTH)}`;
+}
+
+/** The shortest name that is unique. */
+export function nameOf({ pins, ...entry }: PinEntry, all: readonly ServerPins[]): string {
+  const isOnly = all.every((each) => each.server !== pins.server || each.key === pins.key);
+  const server = isOnly ? pins.server : fullName(pins);
+  return entry.kind === "tool" ? `${server}/${entry.tool}` : server;
+}
+
+function isEmpty(pin: Pin<string>): boolean {
+  return pin.kind === "pinned" && pin.approved.value === "";
+}
+
+function unknownServer(name: string, all: readonly ServerPins[]): PlugboardError {
+  const names = [...new Set(all.map(({ server }) => server))];
+  const meant = closest(name, names);
+  const known =
+    names.length === 0 ? "no server has pins" : `servers with pins: ${names.join(", ")}`;
+  return new PlugboardError("UNKNOWN_SERVER", `server '${name}' has no pins`, {
+    server: name,
+    hint: meant === undefined ? known : `did you mean '${meant}'?`,
+  });
+}

@@ -1,0 +1,106 @@
+// Pins as tables, pages and JSON.
+
+import { changesOf, definitionOf } from "../../core/board/pins.ts";
+import type { FieldChange, Pin, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import { oneLine } from "../../util/text.ts";
+import { localTime } from "../terminal/local-time.ts";
+import { nameOf } from "./target.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { OutputView, Tone } from "../terminal/terminal.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "TOOL", min: 24 },
+  { title: "STATE" },
+  { title: "FIRST SEEN" },
+  { title: "CHANGED", min: 10 },
+];
+
+const TONES: Readonly<Record<Pin<unknown>["kind"], Tone>> = {
+  pinned: "green",
+  changed: "yellow",
+  new: "yellow",
+};
+
+export function pinTable(
+  entries: readonly PinEntry[],
+  all: readonly ServerPins[],
+  { width, paint }: OutputView,
+): string[] {
+  const rows = entries.map((entry): Row => {
+    const { pin } = entry;
+    return {
+      cells: [
+        entry.kind === "tool" ? nameOf(entry, all) : `${nameOf(entry, all)} (instructions)`,
+        { text: pin.kind, tone: TONES[pin.kind] },
+        localTime(pin.firstSeen),
+        pin.kind === "pinned" ? "" : localTime(pin.pending.seen),
+      ],
+    };
+  });
+  return renderTable(COLUMNS, rows, { width, paint });
+}
+
+/** What changed since it was pinned, on top; with `full`, then the whole definition as it is now. */
+export function pinPage(
+  entry: PinEntry,
+  all: readonly ServerPins[],
+  { paint }: OutputView,
+  full: boolean,
+): string[] {
+  const { pin } = entry;
+  const what = entry.kind === "tool" ? "" : " (instructions)";
+  const times = [`first seen ${localTime(pin.firstSeen)}`];
+  if (pin.kind === "changed") times.push(`changed ${localTime(pin.pending.seen)}`);
+  const changes = shownChanges(changesOf(entry));
+  const now = pin.kind === "changed" && full ? shownChanges(definitionOf(entry)) : [];
+  return [
+    `${paint("bold", oneLine(nameOf(entry, all)) + what)}  ${paint(TONES[pin.kind], pin.kind)}`,
+    `  ${paint("dim", times.join(", "))}`,
+    ...changes.flatMap((change) => changeLines(change, pin.kind, paint)),
+    ...(now.length === 0 ? [] : ["", `  ${paint("bold", "The definition as it is now:")}`]),
+    ...now.flatMap((part) => changeLines(part, "pinned", paint)),
+  ];
+}
+
+export function pinJson(entry: PinEntry): object {
+  const { pin, pins } = entry;
+  return {
+    server: pins.server,
+    key: pins.key,
+    tool: entry.kind === "tool" ? entry.tool : null,
+    state: pin.kind,
+    firstSeen: new Date(pin.firstSeen).toISOString(),
+    ...(pin.kind !== "pinned" && { changedAt: new Date(pin.pending.seen).toISOString() }),
+  };
+}
+
+/** With both definitions in full. */
+export function pinJsonInFull(entry: PinEntry): object {
+  const { pin } = entry;
+  return {
+    ...pinJson(entry),
+    pinned: pin.kind === "new" ? null : pin.approved.value,
+    pending: pin.kind === "pinned" ? null : pin.pending.value,
+    changes: pin.kind === "changed" ? shownChanges(changesOf(entry)) : [],
+  };
+}
+
+/** The differences that a page or a JSON object shows. */
+function shownChanges({ changes, isCut }: ReturnType<typeof changesOf>): FieldChange[] {
+  return isCut ? [...changes, { path: "… and more; --json shows both in full" }] : changes;
+}
+
+export function changeLines(
+  { path, before, after }: FieldChange,
+  kind: Pin<unknown>["kind"],
+  paint: OutputView["paint"],
+): string[] {
+  const marked = (sign: string, tone: Tone, text: string | undefined): string[] =>
+    text === undefined || text === ""
+      ? []
+      : text.split("\n").map((line) => `    ${paint(tone, `${sign} ${line}`)}`);
+  if (kind === "pinned") {
+    return [`  ${path}`, ...(after ?? "").split("\n").map((line) => `    ${line}`)];
+  }
+  return [`  ${path}`, ...marked("-", "red", before), ...marked("+", "green", after)];
+}

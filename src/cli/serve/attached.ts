@@ -1,0 +1,93 @@
+// `plugboard serve --attach <session>`: the small program through which an agent reaches the board of its session, where
+// it takes no URL. Copies bytes between stdio and the front's socket. Imports next to nothing: an agent starts one with
+// every session, and waits for it.
+
+import { connect, type Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { readFirstLine } from "../../util/first-line.ts";
+
+export interface AttachedIo {
+  env: Readonly<Record<string, string | undefined>>;
+  stdin: Readable;
+  stdout: Writable;
+  stderr: Pick<Writable, "write">;
+}
+
+/** As `endpoint/session-endpoint.ts` names them, which would load the whole endpoint. */
+const TOKEN = "PLUGBOARD_ATTACH_TOKEN";
+const SOCKET = "PLUGBOARD_ATTACH_SOCKET";
+
+const LONGEST_ANSWER = 4096;
+const OK = 0;
+const FAILED = 1;
+
+const NOT_STARTED_BY_FRONT =
+  `--attach is for an agent behind \`plugboard acp -- …\`, which starts this program with ${TOKEN} and ${SOCKET} set. ` +
+  "Without an agent, leave --attach out";
+const GONE =
+  "the front of this session is gone, so its tools are too; open a new session in the editor";
+
+/** Resolves to the exit code, when either side has ended and everything is written. */
+export async function runAttached(session: string, io: AttachedIo): Promise<number> {
+  const { env, stdin, stderr } = io;
+  const [token, path] = [env[TOKEN], env[SOCKET]];
+  const failure =
+    token && path ? await attach(path, { attach: session, token }, io) : NOT_STARTED_BY_FRONT;
+  // An agent that keeps the pipe open would otherwise keep the process alive.
+  stdin.destroy();
+  if (failure === undefined) return OK;
+  stderr.write(`plugboard: ${failure}\n`);
+  return FAILED;
+}
+
+/** Undefined if the agent has ended it, else what is wrong. */
+function attach(path: string, hello: object, io: AttachedIo): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path, allowHalfOpen: true });
+    socket.once("error", () => resolve(GONE));
+    socket.write(`${JSON.stringify(hello)}\n`);
+    readFirstLine(socket, LONGEST_ANSWER, (line, rest) => {
+      const refused = line === undefined ? GONE : refusalIn(line);
+      if (refused === undefined) return void copy(socket, rest, io).then(resolve);
+      socket.destroy();
+      resolve(refused);
+    });
+  });
+}
+
+function refusalIn(line: string): string | undefined {
+  try {
+    const { attached, refused } = JSON.parse(line) as { attached?: unknown; refused?: unknown };
+    if (attached === true) return undefined;
+    return typeof refused === "string" ? refused : GONE;
+  } catch {
+    return GONE;
+  }
+}
+
+function copy(
+  socket: Socket,
+  rest: Buffer,
+  { stdin, stdout }: AttachedIo,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let hasEnded = false;
+    const agentEnded = (): void => {
+      hasEnded = true;
+    };
+    stdin.once("end", agentEnded).once("close", agentEnded).once("error", agentEnded);
+    // The agent is gone, so nobody reads the answers.
+    stdout.once("error", () => {
+      agentEnded();
+      socket.destroy();
+    });
+    if (rest.length > 0) socket.unshift(rest);
+    stdin.pipe(socket);
+    socket.pipe(stdout, { end: false });
+    // The other half is of no use without this one.
+    socket.once("end", () => socket.end());
+    socket.once("close", () => {
+      stdout.write("", () => resolve(hasEnded ? undefined : GONE));
+    });
+  });
+}

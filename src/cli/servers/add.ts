@@ -1,0 +1,356 @@
+// `plugboard add` and `plugboard add-json`: shows what would be added, asks, connects to it, and writes it. What it is
+// may be typed, or looked up in the MCP registry, or in a bundle.
+
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { loadGateway } from "../../core/config/gateway.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { isBoard, portOf } from "../../core/config/own-server.ts";
+import { parseAgentConfig } from "../../core/config/parse.ts";
+import { formatPath, problemMessage } from "../../core/config/issue.ts";
+import { serverNameProblem } from "../../core/config/schema/values.ts";
+import { type ServerText, withServer, writtenServer } from "../../core/config/server-text.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import type { ServerConfig } from "../../core/types/server-config.ts";
+import type { ServerOffer } from "../../core/types/server-offer.ts";
+import { gatewayUrls } from "../../core/state/running-gateway.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { oneLine, shellQuoted } from "../../util/text.ts";
+import { escapedJsonLines, visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
+import { serverLines } from "../trust/view.ts";
+import { urlMeantByName } from "../typed/mistyped.ts";
+import { typedName } from "../typed/typed-name.ts";
+import { isHttp } from "../typed-server.ts";
+import type { AddCommand, AddJsonCommand } from "./command.ts";
+import { readServer, readServerJson } from "../read-server.ts";
+import { removeUnusedBundles } from "./bundles.ts";
+import { diffLines } from "./diff-lines.ts";
+import { fillOffer, type OfferSource, readOffer, readOfferSource } from "./offer.ts";
+import {
+  changeServerFile,
+  commandFor,
+  openServerFile,
+  type ServerFile,
+  untrustedLines,
+} from "./server-file.ts";
+import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+import { TypedSecrets } from "./typed-secrets.ts";
+
+type Command = AddCommand | AddJsonCommand;
+
+export async function runAdd(command: Command, context: CliContext): Promise<number> {
+  if (command.kind === "add") refuseMistyped(command, context);
+  const offered = command.kind === "add" ? offeredBy(command, context) : undefined;
+  if (offered !== undefined) return addOffered(offered, context);
+  const { name, server } =
+    command.kind === "add"
+      ? readServer(command)
+      : { name: command.name, server: readServerJson(command.json) };
+  // What is wrong with it is told before the file is looked at.
+  parseAgentConfig({ servers: { [name]: server } });
+  const file = await openServerFile(command.scope, context);
+  const secrets = new TypedSecrets(name, file, undefined, context);
+  return addServer({ name, server, notes: [], unset: [], secrets }, file, command, context);
+}
+
+/** What would be taken for something else than was meant. Throws INVALID_ARGUMENTS. */
+function refuseMistyped({ name, words }: AddCommand, { argv, io }: CliContext): void {
+  const wrong = (message: string, line: string, why = ""): PlugboardError =>
+    new PlugboardError("INVALID_ARGUMENTS", message, {
+      hint: `${why}to add it: plugboard add ${line}`,
+    });
+  const end = argv.indexOf("--");
+  const behind = end === -1 ? [] : argv.slice(end + 1);
+  if (behind.length > words.length) {
+    const line = ["<name>", "--", ...behind.map(shellQuoted)].join(" ");
+    throw wrong("there is no name before --", line);
+  }
+  if (words.length > 1 || end !== -1) return;
+  const target = words[0] ?? name;
+  const url = urlMeantByName(target);
+  const isBundle = readOfferSource(target)?.kind === "bundle";
+  if (isBundle || (url === undefined && (words.length === 1 || !isHttp(target)))) return;
+  const meant = url ?? target;
+  const called = words.length === 1 ? name : typedName({ url: meant }, io.cwd);
+  const line = `${shellQuoted(called)} ${shellQuoted(meant)}`;
+  throw url === undefined
+    ? wrong("the server has no name", line)
+    : wrong(
+        `'${oneLine(target, 100)}' is not a URL`,
+        line,
+        "a URL begins with https:// or http://; ",
+      );
+}
+
+interface NewServer {
+  name: string;
+  server: ServerConfig;
+  /** What else to show before somebody agrees. */
+  notes: string[];
+  /** Variables that it needs, and that are not set here. */
+  unset: string[];
+  /** What was typed for it, to be put away once somebody has agreed. */
+  secrets: TypedSecrets;
+}
+
+async function addServer(
+  { name, server, secrets, ...told }: NewServer,
+  file: ServerFile,
+  command: Command,
+  context: CliContext,
+): Promise<number> {
+  await refuseBoard(name, server, file, context);
+  const { warnings } = parseAgentConfig({ servers: { [name]: server } });
+  const existing = writtenServer(file, name);
+  const isSame = existing !== undefined && canonicalJson(existing) === canonicalJson(server);
+  // A value that was typed may be another one than before, under the same reference.
+  if (isSame && secrets.isEmpty) {
+    return report({ name, server, file, isNew: false }, context);
+  }
+  if (existing !== undefined && !command.force)
+    throw await exists(name, existing, server, file, context);
+  const { screen } = context;
+  const notes = [
+    existing === undefined
+      ? `This would be added to ${visible(file.path)}:`
+      : `This would replace what is in ${visible(file.path)}:`,
+    ...serverLines(name, server),
+    ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
+    ...credentialNotes(name, server),
+    ...told.notes,
+  ];
+  for (const line of notes) screen.note(line);
+  const agree = (): Promise<void> =>
+    requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
+  const tryAndWrite = async (): Promise<number> => {
+    const isTried = command.check && told.unset.length === 0;
+    const trial = isTried ? await tryServer(name, server, file, context) : undefined;
+    if (trial !== undefined) await requireAnswer(name, trial, command, context);
+    else if (command.check) screen.note(untried(name, told.unset));
+    const change = (servers: ServerText): string => withServer(servers, name, server);
+    const isTrusted = await changeServerFile(file, change, [name], context);
+    return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+  };
+  return secrets.onceAgreed(agree, tryAndWrite);
+}
+
+/** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
+async function refuseBoard(
+  name: string,
+  server: ServerConfig,
+  { path, original }: ServerFile,
+  { io }: CliContext,
+): Promise<void> {
+  const { env, cwd, homedir } = io;
+  const running = gatewayUrls(plugboardHome(env, homedir)).map(portOf);
+  const configured =
+    original.text === undefined ? [] : [(await loadGateway(path, { cwd, homedir })).settings.port];
+  if (!isBoard(server, { ports: [...running, ...configured] })) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(name, 100)}' is Plugboard itself, and a board cannot be one of its own servers`,
+    { server: name, hint: "to use the board in another application: plugboard connect" },
+  );
+}
+
+function untried(name: string, unset: readonly string[]): string {
+  const variables = unset.length === 1 ? `${unset[0]} is` : `${unset.join(" and ")} are`;
+  return `${oneLine(name)} was not tried, because ${variables} not set here`;
+}
+
+// A server that somebody publishes
+
+interface OfferedServer {
+  source: OfferSource;
+  command: AddCommand;
+  /** What the person calls it. */
+  name?: string;
+}
+
+/** Undefined for a command or a URL. What comes after `--` is a command, whatever it looks like. */
+function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | undefined {
+  const { name, words, env, headers, transport, set, way, registry, secrets } = command;
+  const typed = words.length === 0 ? name : words.length === 1 ? words[0] : undefined;
+  const source = typed === undefined || argv.includes("--") ? undefined : readOfferSource(typed);
+  if (source === undefined) {
+    const isMeant = [way, registry, secrets, set[0]].some((each) => each !== undefined);
+    if (!isMeant) return undefined;
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "--set, --package, --remote, --registry and --secrets are for a server of the MCP registry or a bundle",
+      { hint: "name it, as in: plugboard add io.github.owner/server" },
+    );
+  }
+  if (env.length > 0 || headers.length > 0 || transport !== undefined) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "-e, -H and -t are for a command or a URL, and this one says itself what it needs",
+      { hint: "give its values with --set KEY=value" },
+    );
+  }
+  return { source, command, ...(words.length === 1 && { name }) };
+}
+
+async function addOffered(
+  { source, command, name: given }: OfferedServer,
+  context: CliContext,
+): Promise<number> {
+  if (given !== undefined) requireName(given);
+  const file = await openServerFile(command.scope, context);
+  try {
+    const { offer, lines } = await readOffer(source, command, file, context);
+    const name = given ?? offer.name;
+    requireNew(name, offer, file, command, context);
+    for (const line of lines) context.screen.note(line);
+    const secrets = new TypedSecrets(name, file, command.secrets, context);
+    const filled = await fillOffer(offer, command, secrets, context);
+    return await addServer({ name, ...filled, secrets }, file, command, context);
+  } finally {
+    await removeUnusedBundles(file, context);
+  }
+}
+
+function requireName(name: string): void {
+  const problem = serverNameProblem(name);
+  if (problem === undefined) return;
+  throw new PlugboardError("INVALID_ARGUMENTS", `the server '${oneLine(name, 100)}' ${problem}`, {
+    hint: "give another name before what it is",
+  });
+}
+
+/** One that is there already is updated, and need not be filled in first. */
+function requireNew(
+  name: string,
+  { provenance }: ServerOffer,
+  file: ServerFile,
+  { force }: AddCommand,
+  context: CliContext,
+): void {
+  const existing = writtenServer(file, name);
+  const earlier = isJsonObject(existing) ? existing["provenance"] : undefined;
+  if (force || !isJsonObject(earlier) || provenance.kind !== "registry") return;
+  if (earlier["name"] !== provenance.name) return;
+  const version = oneLine(String(earlier["version"]), 100);
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `${visible(file.path)} has ${provenance.name} already, as '${oneLine(name, 100)}' in version ${version}`,
+    { server: name, hint: `to take another version: ${commandFor("update", name, context)}` },
+  );
+}
+
+/** The key within the server. */
+function keyOf(path: string, name: string): string {
+  return path.slice(formatPath(["servers", name]).length + 1);
+}
+
+/** A file is read by more people and programs than a variable is. */
+function credentialNotes(name: string, server: ServerConfig): string[] {
+  const hidden = withoutCredentials(server);
+  const inBlock = (block: "env" | "headers"): string[] =>
+    Object.entries(server[block] ?? {})
+      .filter(([key, value]) => hidden[block]?.[key] !== value)
+      .map(([key]) => key);
+  const [variables, headers] = [inBlock("env"), inBlock("headers")];
+  const [movable] = [...variables, ...headers];
+  const places = [
+    ...variables.map((key) => `-e ${visible(key)}`),
+    ...headers.map((key) => `-H ${visible(key)}`),
+    ...(hidden.url === server.url ? [] : ["the URL"]),
+    ...(canonicalJson(hidden.args) === canonicalJson(server.args) ? [] : ["the arguments"]),
+  ];
+  if (places.length === 0) return [];
+  return [
+    `warning: ${places.join(" and ")} looks like a credential, and would be written to the file as it is;`,
+    "  '${NAME}' in single quotes keeps it out of the file: the variable is read when the server starts;",
+    "  so does secret://…, which names where it is kept: a keyring, a file, a cloud (plugboard secrets --help)",
+    ...(movable === undefined
+      ? []
+      : [
+          `  to put it away once it is added: plugboard secrets move ${shellQuoted(name)} ${shellQuoted(movable)}`,
+        ]),
+  ];
+}
+
+/** A server that does not answer is written only if a person says so. */
+async function requireAnswer(
+  name: string,
+  trial: Trial,
+  { yes }: Command,
+  context: CliContext,
+): Promise<void> {
+  const { screen } = context;
+  const { paint } = screen.terminal.err;
+  const [first = "", ...rest] = trialLines(name, trial, context);
+  screen.note(paint(trial.state.kind === "ready" ? "green" : "red", first));
+  for (const line of rest) screen.note(line);
+  if (trial.hasAnswered) return;
+  if (!yes && canAsk(context)) {
+    if (await askYesNo("Add it anyway?", context)) return;
+    throw notWanted();
+  }
+  throw doesNotAnswer(
+    name,
+    trial,
+    `${oneLine(name)} was not added, because it does not answer`,
+    "to add it without trying it: --no-check",
+  );
+}
+
+async function exists(
+  name: string,
+  existing: unknown,
+  server: ServerConfig,
+  { path }: ServerFile,
+  context: CliContext,
+): Promise<PlugboardError> {
+  const lines = await diffLines(
+    escapedJsonLines(isJsonObject(existing) ? withoutCredentials(existing) : existing).split("\n"),
+    escapedJsonLines(withoutCredentials(server)).split("\n"),
+  );
+  return new PlugboardError(
+    "INVALID_ARGUMENTS",
+    [
+      `${visible(path)} has a server '${oneLine(name, 100)}' already:`,
+      ...lines.map((line) => `  ${line}`),
+    ].join("\n"),
+    {
+      server: name,
+      hint: `give another name, or --force to replace it; to remove it: ${commandFor("remove", name, context)}`,
+    },
+  );
+}
+
+interface Added {
+  name: string;
+  server: ServerConfig;
+  file: ServerFile;
+  /** False where the file has exactly this server already. */
+  isNew: boolean;
+  trial?: Trial | undefined;
+  isTrusted?: boolean;
+}
+
+function report(
+  { name, server, file, isNew, trial, isTrusted }: Added,
+  context: CliContext,
+): number {
+  const { screen, options } = context;
+  if (options.json) {
+    screen.json({
+      name,
+      file: file.path,
+      added: isNew,
+      server: withoutCredentials(server),
+      ...(trial && { check: trialJson(trial) }),
+      ...(isTrusted !== undefined && { trusted: isTrusted }),
+    });
+    return EXIT.ok;
+  }
+  const path = visible(file.path);
+  screen.lines([isNew ? `added ${visible(name)} to ${path}` : `${path} has exactly this already`]);
+  if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
+  return EXIT.ok;
+}

@@ -1,0 +1,76 @@
+// `plugboard remove`, `enable` and `disable`: changes one server in its file, and leaves the rest of the file alone.
+
+import {
+  type ServerText,
+  withEnabled,
+  withoutServer,
+  writtenServer,
+} from "../../core/config/server-text.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { oneLine } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { serverLines } from "../trust/view.ts";
+import type { ChangeCommand } from "./command.ts";
+import { changeServerFile, findServer, type ServerFile, untrustedLines } from "./server-file.ts";
+
+export async function runChange(
+  { kind, name, scope }: ChangeCommand,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
+  const { file, server } = await findServer(name, scope, context);
+  if (kind === "remove") requireOwn(name, file);
+  const change = (servers: ServerText): string =>
+    kind === "remove"
+      ? withoutServer(servers, name)
+      : withEnabled(servers, name, kind === "enable");
+  const isChanged = change(file) !== file.text;
+  if (kind === "enable" && isChanged) {
+    screen.note("This may start from now on:");
+    for (const line of serverLines(name, server)) screen.note(line);
+  }
+  const isTrusted = isChanged ? await changeServerFile(file, change, [name], context) : undefined;
+  if (kind === "remove") {
+    const { removeUnusedBundles } = await import("./bundles.ts");
+    await removeUnusedBundles(file, context);
+  }
+  if (options.json) {
+    screen.json({
+      name,
+      file: file.path,
+      changed: isChanged,
+      ...(isTrusted !== undefined && { trusted: isTrusted }),
+    });
+    return EXIT.ok;
+  }
+  screen.lines([outcome(kind, name, file, isChanged)]);
+  if (kind === "remove") {
+    const left = await findServer(name, undefined, context).catch(() => undefined);
+    if (left) screen.note(`another ${visible(name)} is still in ${visible(left.file.path)}`);
+  }
+  if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
+  return EXIT.ok;
+}
+
+function outcome(
+  kind: ChangeCommand["kind"],
+  name: string,
+  { path }: ServerFile,
+  isChanged: boolean,
+): string {
+  const [server, file] = [visible(name), visible(path)];
+  if (!isChanged) return `${server} is ${kind}d already in ${file}`;
+  return kind === "remove" ? `removed ${server} from ${file}` : `${kind}d ${server} in ${file}`;
+}
+
+/** What the defaults have, all agents have: removing it there would not be about this agent. */
+function requireOwn(name: string, file: ServerFile): void {
+  if (writtenServer(file, name) !== undefined) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(name, 100)}' is in the defaults, which all agents have`,
+    { server: name, hint: "disable it for this agent, or leave out --agent to remove it for all" },
+  );
+}

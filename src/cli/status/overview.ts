@@ -1,0 +1,211 @@
+// `plugboard`: the servers, their state, and how much of a model's prompt their tools take.
+
+import { describePlan, type PromptPlan, summarisePlan } from "../../core/board/prompt-plan.ts";
+import { promptTokens } from "../../core/tools/definition-tokens.ts";
+import { filesOf } from "../../core/config/find.ts";
+import type { Board } from "../../core/types/board.ts";
+import type { ServerStatus } from "../../core/types/server-status.ts";
+import type { Tool } from "../../core/types/tool.ts";
+import { stateToJson } from "../../core/types/server-state.ts";
+import { duration, plural } from "../../util/text.ts";
+import { roughly } from "../../util/tokens.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
+import { type OpenedBoard, withBoard } from "../open.ts";
+import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
+import { attachedNames, readStatus } from "./running-gateway.ts";
+import { fileName, hidingNotes } from "./server-file-name.ts";
+import { stateCell, stateMore, stateNotes } from "./server-state.ts";
+import { ruleLines } from "./rules.ts";
+import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { OutputView } from "../terminal/terminal.ts";
+
+/** Succeeds even if servers failed: reporting that is what it is for. */
+export async function runOverview(context: CliContext): Promise<number> {
+  const { screen, clock, options } = context;
+  const began = clock.monotonic();
+  return withBoard(context, { start: "eager", showsRules: true }, async (opened) => {
+    await untilStarted(opened.board, context, opened.agent.startupWait);
+    const readyMs = clock.monotonic() - began;
+    const gateway = opened.attachment && (await readStatus(opened.attachment.link));
+    if (options.json) {
+      screen.json(overviewJson(opened, gateway, readyMs));
+      return EXIT.ok;
+    }
+    const plan = planFor(opened.agent, opened.board);
+    const lines = [
+      heading(opened, gateway, context),
+      "",
+      ...overviewTable(opened.board, context, readyMs, plan),
+      ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
+    ];
+    lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
+    if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));
+    else if (opened.board.status().some(needsRemedy)) {
+      lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
+    }
+    screen.lines(lines);
+    return EXIT.ok;
+  });
+}
+
+/** Whether something is wrong that a person can do something about. */
+function needsRemedy({ state: { kind } }: ServerStatus): boolean {
+  return kind === "failed" || kind === "backoff" || kind === "needs-auth";
+}
+
+/** A row per server and a line of totals. */
+export function overviewTable(
+  board: Pick<Board, "status" | "tools">,
+  { screen, options, io }: CliContext,
+  readyMs: number,
+  plan?: PromptPlan,
+): string[] {
+  const servers = board.status();
+  if (servers.length === 0) return ["no servers are configured"];
+  const { out } = screen.terminal;
+  const tools = board.tools();
+  // Where many have failed, one line for all says where to read more.
+  const saysMore = servers.filter(needsRemedy).length <= MOST_REFERENCES;
+  const rows = servers.map((server): Row => {
+    const { state } = server;
+    const more = saysMore ? stateMore(state) : [];
+    const own = toolsOf(server, tools);
+    return {
+      cells: [
+        { text: server.name, tone: "bold" },
+        stateCell(state, screen.terminal),
+        { text: fileName(server, io), tone: "dim" },
+        own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
+        state.kind === "ready" ? duration(state.startMs) : "",
+        own.length === 0 ? "" : roughly(promptTokens(own)),
+        { text: server.cached ? "from cache" : "", tone: "dim" },
+      ],
+      notes: [...stateNotes(state, options), ...more, ...hidingNotes(server, io)],
+    };
+  });
+  const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
+  return [...table, "", totalsLine(servers, tools, readyMs, plan)];
+}
+
+const MOST_REFERENCES = 3;
+
+const COLUMNS: readonly Column[] = [
+  { title: "server", min: 8 },
+  { title: "state" },
+  { title: "file", min: 8 },
+  { title: "tools", align: "right" },
+  { title: "start", align: "right" },
+  { title: "prompt tokens", align: "right" },
+  {},
+];
+
+function totalsLine(
+  servers: readonly ServerStatus[],
+  tools: readonly Tool[],
+  readyMs: number,
+  plan: PromptPlan | undefined,
+): string {
+  const counts = [plural(servers.length, "server"), plural(tools.length, "tool")];
+  const isSearched = plan !== undefined && plan.mode !== "all";
+  const where = isSearched ? "in their definitions" : "in a prompt";
+  const tokens = `${roughly(promptTokens(tools))} tokens ${where}`;
+  const down = servers.filter(
+    ({ state }) => state.kind !== "ready" && state.kind !== "disabled" && state.kind !== "idle",
+  );
+  const end = down.length === 0 ? `ready in ${duration(readyMs)}` : `${down.length} not ready`;
+  return [...counts, tokens, end].join(", ");
+}
+
+function heading(
+  { agent, source }: OpenedBoard,
+  gateway: GatewayStatus | undefined,
+  { screen, clock }: CliContext,
+): string {
+  const { paint } = screen.terminal.out;
+  const from =
+    source.kind === "demo"
+      ? "the built-in demo"
+      : filesOf(source)
+          .toReversed()
+          .map(({ path }) => path)
+          .join(" over ");
+  const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
+  const whose =
+    gateway === undefined ? "servers started for this command" : gatewayWords(gateway, clock.now());
+  return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
+}
+
+/** `the servers of the gateway (pid 4711, for 2 h); attached: acp (pid 5012)` */
+function gatewayWords({ pid, since, attached }: GatewayStatus, now: number): string {
+  const words = `the servers of the gateway (pid ${pid}, for ${duration(now - since)})`;
+  // This command is attached itself, and does not count.
+  const list = attached.list.filter((each) => each.pid !== process.pid);
+  const total = attached.total - (attached.list.length - list.length);
+  return total === 0 ? words : `${words}; attached: ${attachedNames({ total, list })}`;
+}
+
+const FIRST_STEPS: readonly Row[] = [
+  { cells: ["plugboard demo", "a short tour"] },
+  { cells: ["plugboard tools", "the demo's tools"] },
+  { cells: ["plugboard import --write", "bring the servers of Claude, Cursor, VS Code, Zed, …"] },
+  { cells: ["plugboard add <name> <url>", "add a server of your own by its URL"] },
+  { cells: ["plugboard add <name> -- <command>", "or by its command"] },
+];
+
+function demoHints({ width, paint }: OutputView): string[] {
+  return [
+    "There is no configuration yet, so this shows the demo server that comes with Plugboard.",
+    ...renderTable([{}, { min: 20, overflow: "wrap" }], FIRST_STEPS, { width, paint, indent: 2 }),
+  ];
+}
+
+function overviewJson(
+  { board, agent, source }: OpenedBoard,
+  gateway: GatewayStatus | undefined,
+  readyMs: number,
+): object {
+  const tools = board.tools();
+  const servers = board.status();
+  return {
+    config:
+      source.kind === "demo"
+        ? { source: "demo" }
+        : {
+            source: source.from,
+            file: source.path,
+            ...(source.base !== undefined && { base: source.base }),
+          },
+    agent: agent.agentId,
+    ...(gateway && {
+      gateway: { pid: gateway.pid, since: gateway.since, attached: gateway.attached },
+    }),
+    servers: servers.map((server) => {
+      const own = toolsOf(server, tools);
+      return {
+        name: server.name,
+        ...(server.from && { from: server.from }),
+        state: stateToJson(server.state),
+        tools: own.length,
+        cached: server.cached,
+        promptTokens: promptTokens(own),
+      };
+    }),
+    totals: {
+      servers: servers.length,
+      ready: servers.filter(({ state }) => state.kind === "ready").length,
+      tools: tools.length,
+      promptTokens: promptTokens(tools),
+      readyMs: Math.round(readyMs),
+    },
+    toolSearch: summarisePlan(planFor(agent, board)),
+    unmatchedRules: board.unmatchedRules(),
+  };
+}
+
+function toolsOf(server: ServerStatus, tools: readonly Tool[]): Tool[] {
+  return tools.filter(({ source }) => source.kind === "mcp" && source.server === server.name);
+}

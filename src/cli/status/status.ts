@@ -1,0 +1,185 @@
+// `plugboard status`: a row for each server, or everything about one; those of the gateway, if one runs.
+
+import { leftOutTools } from "../../agent/loop/offered-tools.ts";
+import { knownProviders, limitsOf } from "../../agent/loop/provider.ts";
+import { describePlan, summarisePlan } from "../../core/board/prompt-plan.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import type { Board } from "../../core/types/board.ts";
+import type { ServerStatus } from "../../core/types/server-status.ts";
+import { stateToJson } from "../../core/types/server-state.ts";
+import { capitalised, duration } from "../../util/text.ts";
+import { roughly } from "../../util/tokens.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { withBoard } from "../open.ts";
+import { commandsApart } from "../offered-command.ts";
+import {
+  type AnsweringGateway,
+  askGateway,
+  attachedLines,
+  clientLines,
+  gatewayLine,
+} from "./running-gateway.ts";
+import { fileName, hidingNotes } from "./server-file-name.ts";
+import { serverPage } from "./server-page.ts";
+import { stateCell, stateMore, stateNotes } from "./server-state.ts";
+import { ruleLines } from "./rules.ts";
+import { untilStarted } from "./starting.ts";
+import { planFor, toolSearchLines } from "./tool-search.ts";
+import { type Column, renderTable, type Row } from "../terminal/table.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "server", min: 8 },
+  { title: "state" },
+  { title: "file", min: 8 },
+  { title: "tools", align: "right" },
+  { title: "prompt tokens", align: "right" },
+  { title: "restarts", align: "right" },
+  { title: "latency", align: "right" },
+  { title: "pid", align: "right" },
+  { title: "protocol" },
+  { title: "transport" },
+  { title: "target", min: 16 },
+];
+
+export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
+  const gateway = await askGateway(context);
+  if (gateway !== undefined && showGateway(gateway, server, context)) return EXIT.ok;
+  return showOwnBoard(server, context);
+}
+
+/** False if the gateway does not know the agent or the server: then the configuration decides whether there is one. */
+function showGateway(
+  gateway: AnsweringGateway,
+  server: string | undefined,
+  context: CliContext,
+): boolean {
+  const { screen, options, clock } = context;
+  const { out } = screen.terminal;
+  const { agent: id = DEFAULT_AGENT } = options;
+  const known = gateway.agents.find((each) => each.id === id);
+  if (known === undefined) return false;
+  const { servers: all, isOpen } = known;
+  const servers = server === undefined ? all : all.filter(({ name }) => name === server);
+  if (server !== undefined && servers.length === 0) return false;
+  if (options.json) {
+    screen.json({
+      gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
+      servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+      ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
+    });
+    return true;
+  }
+  const now = clock.now();
+  const { unappliedEdit: edit } = gateway;
+  const unapplied = edit === undefined ? [] : [capitalised(edit.message)];
+  screen.lines([gatewayLine(gateway, now), ...unapplied, ""]);
+  if (server !== undefined) {
+    screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
+    return true;
+  }
+  // Nobody has waited for those that are starting.
+  const explains = ({ state }: ServerStatus): boolean => state.kind !== "starting";
+  if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
+  else if (isOpen) screen.lines(["no servers are configured"]);
+  else screen.lines([`nobody has asked for the agent '${id}' yet; its servers start then`]);
+  screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
+  screen.lines(clientLines(gateway, now, out));
+  screen.lines(attachedLines(gateway, now, out));
+  return true;
+}
+
+function serverTable(
+  servers: readonly ServerStatus[],
+  context: CliContext,
+  explains: (server: ServerStatus) => boolean = () => true,
+): string[] {
+  const { width, paint } = context.screen.terminal.out;
+  const rows = servers.map((each) => statusRow(each, context, explains(each)));
+  return renderTable(COLUMNS, rows, { width, paint });
+}
+
+async function showOwnBoard(server: string | undefined, context: CliContext): Promise<number> {
+  const { screen, options, clock } = context;
+  return withBoard(
+    context,
+    { start: "eager", server, showsRules: true, standalone: true },
+    async ({ board, agent }) => {
+      await untilStarted(board, context, agent.startupWait);
+      const servers = statusFor(agent, board);
+      if (options.json) {
+        screen.json({
+          servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+          ...(server === undefined && { toolSearch: summarisePlan(planFor(agent, board)) }),
+        });
+      } else if (server !== undefined) {
+        screen.lines(
+          servers.flatMap((each) => serverPage(each, screen.terminal, clock.now(), options)),
+        );
+      } else if (servers.length === 0) {
+        screen.lines(["no servers are configured"]);
+      } else {
+        screen.lines(serverTable(servers, context));
+        // The others are among the notes of the servers that they name.
+        const rules = board
+          .unmatchedRules()
+          .filter(({ restricts, servers: named = [] }) => !restricts || named.length === 0);
+        screen.lines(ruleLines(rules, screen.terminal));
+        screen.lines(toolSearchLines(describePlan(planFor(agent, board)), screen.terminal));
+      }
+      if (!options.json && servers.length > 0) {
+        const { paint } = screen.terminal.out;
+        const which = servers.length === 1 ? "This server was" : "These servers were";
+        screen.lines(["", paint("dim", `${which} started for this command.`)]);
+      }
+      return EXIT.ok;
+    },
+  );
+}
+
+/** With the tools that the agent's model does not get. */
+function statusFor(
+  { model: id = "", modelProviders }: AgentConfig,
+  board: Pick<Board, "status" | "tools">,
+): ServerStatus[] {
+  const servers = board.status();
+  const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
+  // Without a model there is nothing to tell; `ask` and `acp` report one that does not exist.
+  if (provider === undefined) return servers;
+  const leftOut = leftOutTools(board.tools(), { id, ...limitsOf(provider) });
+  return servers.map((each) => ({
+    ...each,
+    diagnostics: [...each.diagnostics, ...leftOut.filter(({ server }) => server === each.name)],
+  }));
+}
+
+function statusRow(
+  server: ServerStatus,
+  { screen, options, io }: CliContext,
+  explainsState: boolean,
+): Row {
+  const { state, restarts, calls, diagnostics, lastError } = server;
+  const notes = explainsState ? [...stateNotes(state, options), ...stateMore(state)] : [];
+  if (notes.length === 0 && lastError !== undefined) notes.push(`last error: ${lastError}`);
+  for (const { subject, message } of diagnostics) {
+    const text = subject === undefined ? message : `${subject}: ${message}`;
+    notes.push(...commandsApart(text, options));
+  }
+  notes.push(...hidingNotes(server, io));
+  return {
+    cells: [
+      { text: server.name, tone: "bold" },
+      stateCell(state, screen.terminal),
+      { text: fileName(server, io), tone: "dim" },
+      `${server.tools}${server.cached ? " cached" : ""}`,
+      server.promptTokens === 0 ? "" : roughly(server.promptTokens),
+      restarts === 0 ? "" : String(restarts),
+      calls.latencyMs === undefined ? "" : duration(calls.latencyMs),
+      server.pid === undefined ? "" : String(server.pid),
+      state.kind === "ready" ? state.protocolVersion : "",
+      server.transport,
+      { text: server.target, tone: "dim" },
+    ],
+    notes,
+  };
+}

@@ -1,0 +1,176 @@
+// What a person types or a program pipes in: one line in answer to a question, or all of stdin.
+
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { CliInput, CliIo } from "../io.ts";
+import { untilInterrupted } from "../lifetime.ts";
+import type { Screen } from "./screen.ts";
+
+/** Longer than anything typed before Enter. */
+const LONGEST_LINE = 4096;
+
+/**
+ * Resolves to an empty line where stdin ends before Enter. Rejects with CANCELLED when the command must end.
+ */
+export async function askLine(
+  question: string,
+  { stdin, stderr }: Pick<CliIo, "stdin" | "stderr">,
+  signal: AbortSignal,
+): Promise<string> {
+  stderr.write(question);
+  let text = "";
+  return readTyped(stdin, signal, (chunk) => {
+    text += chunk;
+    const end = text.indexOf("\n");
+    if (end !== -1) return text.slice(0, end);
+    return text.length > LONGEST_LINE ? "" : undefined;
+  });
+}
+
+/** As `askLine`, and what is typed is not shown. */
+export async function askHidden(
+  question: string,
+  { stdin, stderr }: Pick<CliIo, "stdin" | "stderr">,
+  signal: AbortSignal,
+): Promise<string> {
+  stderr.write(question);
+  let typed = "";
+  stdin.setRawMode?.(true);
+  try {
+    return await readTyped(stdin, signal, (chunk) => {
+      for (const key of chunk.replace(ESCAPE_SEQUENCES, "")) {
+        if (key === ENTER || key === "\n") return typed;
+        // The terminal sends no signal while its keys come as they are typed.
+        if (key === CTRL_C) throw new PlugboardError("CANCELLED", "interrupted");
+        if (key === CTRL_D) return "";
+        if (key === CTRL_U) typed = "";
+        else if (key === BACKSPACE || key === "\b") typed = typed.slice(0, -1);
+        else typed += key;
+      }
+      return typed.length > LONGEST_LINE ? "" : undefined;
+    });
+  } finally {
+    stdin.setRawMode?.(false);
+    stderr.write("\n");
+  }
+}
+
+const ENTER = "\r";
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+const CTRL_U = "\u0015";
+const BACKSPACE = "\u007f";
+/** Arrow keys, and what a terminal puts around a pasted text. */
+// oxlint-disable-next-line no-control-regex -- these sequences begin with a control character
+const ESCAPE_SEQUENCES = /\u001b\[[0-9;]*[A-Za-z~]/g;
+
+/**
+ * Resolves to what `take` first returns, or to an empty line where stdin ends before that. Rejects with what `take`
+ * throws, and with CANCELLED when the command must end.
+ */
+async function readTyped(
+  stdin: CliInput,
+  signal: AbortSignal,
+  take: (chunk: string) => string | undefined,
+): Promise<string> {
+  // It says so only once: to a question before this one.
+  if ("readableEnded" in stdin && stdin.readableEnded === true) return "";
+  let onData: (chunk: Buffer | string) => void = () => {};
+  let onEnd: () => void = () => {};
+  const line = new Promise<string>((resolve, reject) => {
+    onData = (chunk) => {
+      try {
+        const taken = take(chunk.toString());
+        if (taken !== undefined) resolve(taken);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    onEnd = () => resolve("");
+  });
+  stdin.on("data", onData).on("end", onEnd).on("error", onEnd);
+  // The question before this one paused it, and a listener alone would not resume it.
+  stdin.resume();
+  try {
+    return await untilInterrupted(line, signal);
+  } finally {
+    stdin.off("data", onData).off("end", onEnd).off("error", onEnd);
+    stdin.pause();
+  }
+}
+
+export interface Asked {
+  io: Pick<CliIo, "stdin" | "stderr">;
+  screen: Pick<Screen, "terminal">;
+  signal: AbortSignal;
+}
+
+/** Whether a person can be asked. */
+export function canAsk({ io, screen }: Pick<Asked, "io" | "screen">): boolean {
+  return io.stdin.isTTY === true && screen.terminal.err.isTerminal;
+}
+
+/** True for `y` and `yes` alone. Rejects with CANCELLED when the command must end. */
+export async function askYesNo(question: string, { io, signal }: Asked): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, io, signal)).trim());
+}
+
+/**
+ * Asks before something is done that has been shown. `what` completes "cannot ask whether to …". Rejects with
+ * NOT_APPROVED unless the person says yes, or has said so with `--yes`.
+ */
+export async function requireYes(
+  question: string,
+  { yes, what }: { yes: boolean; what: string },
+  asked: Asked,
+): Promise<void> {
+  if (yes) return;
+  if (!canAsk(asked)) {
+    throw new PlugboardError(
+      "NOT_APPROVED",
+      `cannot ask whether to ${what}, because this is not a terminal`,
+      { hint: "if you want what is shown above, give --yes" },
+    );
+  }
+  if (!(await askYesNo(question, asked))) throw notWanted();
+}
+
+const ownAnswers = new WeakSet<PlugboardError>();
+
+/** What a command ends with after a person's own no. */
+export function notWanted(): PlugboardError {
+  const error = new PlugboardError("NOT_APPROVED", "nothing has changed");
+  ownAnswers.add(error);
+  return error;
+}
+
+/** A person need not be told why, nor where to read more. */
+export function isOwnAnswer(error: PlugboardError): boolean {
+  return ownAnswers.has(error);
+}
+
+export interface StdinSource {
+  io: Pick<CliIo, "stdin">;
+  screen: Pick<Screen, "note">;
+  signal: AbortSignal;
+}
+
+/** Rejects with CANCELLED when the command must end. */
+export async function readStdin({ io, screen, signal }: StdinSource): Promise<string> {
+  const { stdin } = io;
+  if (stdin.isTTY) screen.note("reading from the terminal; press Ctrl-D to end");
+  try {
+    return await untilInterrupted(readAll(stdin), signal);
+  } finally {
+    // While it flows it keeps the process alive.
+    stdin.pause();
+  }
+}
+
+function readAll(stdin: CliInput): Promise<string> {
+  return new Promise((done, fail) => {
+    const chunks: Buffer[] = [];
+    stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
+    stdin.once("end", () => done(Buffer.concat(chunks).toString("utf8")));
+    stdin.once("error", fail);
+  });
+}

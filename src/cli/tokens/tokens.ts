@@ -1,0 +1,162 @@
+// `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
+
+import { findConfig } from "../../core/config/find.ts";
+import { loadGateway } from "../../core/config/gateway.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import type { TokenPolicy } from "../../core/types/caller.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import {
+  DEFAULT_TOKEN,
+  type GatewayToken,
+  type TokenStore,
+} from "../../core/types/shared-state.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { closest } from "../../util/closest.ts";
+import { oneLine } from "../../util/text.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { localTime } from "../terminal/local-time.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import type { AddToken, TokensCommand } from "./command.ts";
+
+const COLUMNS: readonly Column[] = [
+  { title: "NAME", min: 8 },
+  { title: "ID", min: 7 },
+  { title: "AGENTS", min: 6 },
+  { title: "LIMITS", min: 8 },
+  { title: "EXPIRES", min: 10 },
+  { title: "LAST USED", min: 10 },
+];
+
+export async function runTokens({ action }: TokensCommand, context: CliContext): Promise<number> {
+  const { io, clock } = context;
+  const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock });
+  switch (action.kind) {
+    case "list":
+      listTokens(await tokens.list(), tokens.defaultFile, context);
+      break;
+    case "add":
+      await addToken(action, tokens, context);
+      break;
+    case "revoke":
+      await revokeToken(action.token, tokens, context);
+      break;
+  }
+  return EXIT.ok;
+}
+
+async function addToken(add: AddToken, tokens: TokenStore, context: CliContext): Promise<void> {
+  const { clock, screen, options } = context;
+  await checkAgents(context);
+  const policy = policyOf(add, options.owner);
+  const { token, text } = await tokens.add({
+    name: add.name,
+    ...(options.agents.length > 0 && { agents: [...new Set(options.agents)] }),
+    ...(policy && { policy }),
+    ...(add.expires !== undefined && { expiresAt: clock.now() + add.expires }),
+  });
+  const header = `Authorization: Bearer ${text}`;
+  if (options.json) return screen.json({ ...toJson(token), token: text, header });
+  const { agents = [], expiresAt } = token;
+  const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
+  const until = expiresAt === undefined ? "" : ` until ${localTime(expiresAt)}`;
+  screen.note(`the token ${token.name} is for ${whom}${until}; it is shown only now`);
+  // To be copied, so it is not broken.
+  screen.out(`${header}\n`);
+}
+
+/** A token for an agent that does not exist would open nothing, and nobody would see why. */
+async function checkAgents({ io, options, screen }: CliContext): Promise<void> {
+  if (options.agents.length === 0) return;
+  const { env, cwd, homedir } = io;
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  if (source.kind !== "file") {
+    return screen.note("there is no configuration here, so the agents are not checked");
+  }
+  const { agentIds } = await loadGateway(source.path, { cwd, homedir, base: source.base });
+  for (const id of options.agents) {
+    if (agentIds.includes(id)) continue;
+    const meant = closest(id, agentIds);
+    const message = `there is no agent '${oneLine(id, 100)}' in ${source.path}`;
+    throw new PlugboardError("INVALID_ARGUMENTS", message, {
+      hint:
+        meant === undefined
+          ? "with --config <file> you say which configuration the gateway uses"
+          : `did you mean '${meant}'?`,
+    });
+  }
+}
+
+function policyOf(
+  { allow, deny, approval, rateLimit }: AddToken,
+  owner: boolean,
+): TokenPolicy | undefined {
+  const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(approval && { approval }) };
+  const policy: TokenPolicy = {
+    ...(Object.keys(tools).length > 0 && { tools }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(owner && { owner }),
+  };
+  return Object.keys(policy).length > 0 ? policy : undefined;
+}
+
+function listTokens(
+  all: readonly GatewayToken[],
+  defaultFile: string,
+  { clock, screen, options }: CliContext,
+): void {
+  if (options.json) return screen.json({ tokens: all.map(toJson), defaultFile });
+  const rows = all.map((token) => ({
+    cells: [
+      token.name,
+      token.id,
+      token.agents?.join(", ") ?? "all",
+      limitsOf(token.policy),
+      expiryOf(token, clock.now()),
+      token.lastUsedAt === undefined ? "" : localTime(token.lastUsedAt).slice(0, -3),
+    ],
+  }));
+  const { width, paint } = screen.terminal.out;
+  if (rows.length > 0) screen.lines(renderTable(COLUMNS, rows, { width, paint }));
+  else screen.note("there are no tokens; the gateway makes the first one when it starts");
+  if (all.some(({ id }) => id === DEFAULT_TOKEN)) {
+    screen.note(`the token default is in ${defaultFile}`);
+  }
+}
+
+function limitsOf({ tools = {}, rateLimit, owner }: TokenPolicy = {}): string {
+  const words = [
+    ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
+    ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
+    ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
+    ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
+    ...(owner ? ["owner"] : []),
+  ];
+  return words.join(", ");
+}
+
+function expiryOf({ expiresAt }: GatewayToken, now: number): string {
+  if (expiresAt === undefined) return "never";
+  return expiresAt <= now ? "has expired" : localTime(expiresAt).slice(0, -3);
+}
+
+async function revokeToken(
+  nameOrId: string,
+  tokens: TokenStore,
+  { screen, options }: CliContext,
+): Promise<void> {
+  const token = await tokens.revoke(nameOrId);
+  if (options.json) return screen.json({ revoked: toJson(token) });
+  screen.lines([`the token ${token.name} is revoked`]);
+  if (token.id === DEFAULT_TOKEN) screen.note("the gateway makes a new one when it next starts");
+}
+
+function toJson({ createdAt, expiresAt, lastUsedAt, ...token }: GatewayToken): object {
+  const time = (ms: number): string => new Date(ms).toISOString();
+  return {
+    ...token,
+    createdAt: time(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: time(expiresAt) }),
+    ...(lastUsedAt !== undefined && { lastUsedAt: time(lastUsedAt) }),
+  };
+}

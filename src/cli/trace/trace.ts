@@ -1,0 +1,31 @@
+// `plugboard trace`: the messages between the board and one server, live.
+
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import type { TraceCommand } from "./command.ts";
+import { traceServer } from "./trace-server.ts";
+import { TraceView } from "./view.ts";
+
+export async function runTrace(command: TraceCommand, context: CliContext): Promise<number> {
+  const { screen, options, io } = context;
+  const { out, unicode } = screen.terminal;
+  const view = new TraceView({ ...out, unicode, isFull: command.full });
+  const isLive = screen.terminal.err.isTerminal;
+  return traceServer(command, context, {
+    listener: (entry) => {
+      // Whoever does not read must not fill the memory with what it does not read.
+      if ((io.stdout.writableLength ?? 0) > MOST_UNREAD) return view.skip(entry);
+      if (!options.json) return screen.lines(view.lines(entry));
+      for (const each of view.withSkipped(entry)) screen.jsonLine(each);
+    },
+    onGateway({ pid }) {
+      const server = visible(command.server ?? "");
+      screen.note(`The messages of ${server} in the gateway (pid ${pid}). Press Ctrl-C to stop.`);
+    },
+    onFollow() {
+      if (isLive) screen.note("Press Ctrl-C to stop.");
+    },
+  });
+}
+
+const MOST_UNREAD = 16 * 1024 ** 2;

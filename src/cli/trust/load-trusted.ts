@@ -1,0 +1,115 @@
+// Loads the configuration of a command that is soon over, without anything that nobody has trusted. What is judged and
+// what is loaded is one text, whatever is on disk by then.
+
+import { type FileSource, filesOf } from "../../core/config/find.ts";
+import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
+import { readConfigText } from "../../core/config/text/read.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { TrustStore } from "../../core/config/trust/trust-store.ts";
+import type { AgentConfig, UntrustedFile } from "../../core/types/agent-config.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { judgeFile, type Judgement } from "./judge-file.ts";
+import { needsTrust } from "./needs-trust.ts";
+import { leftOutLines, requireTrust } from "./require-trust.ts";
+import { remedyFor, withUntrusted } from "./untrusted-files.ts";
+
+export interface TrustedConfig {
+  /** What is left of the source: your own file, where the one in the directory is not trusted. */
+  source: FileSource;
+  agent: AgentConfig;
+}
+
+export interface LoadTrustedOptions {
+  /** The command needs only rules: a file that is not trusted is left out, even if there is no other. */
+  onlyRules?: boolean;
+}
+
+/**
+ * Rejects with UNTRUSTED, or CONFIG_INVALID. Undefined if nothing may be used, which is only so with `onlyRules`. If the
+ * file in the directory is not trusted and you have one of your own, you are told, and yours is used alone.
+ */
+export async function loadTrusted(
+  source: FileSource,
+  context: CliContext,
+  { onlyRules = false }: LoadTrustedOptions = {},
+): Promise<TrustedConfig | undefined> {
+  const { io, options, logger, screen } = context;
+  const { cwd, homedir } = io;
+  if (!needsTrust(source, io)) {
+    return { source, agent: await loadConfig(source.path, options.agent, { cwd, homedir }) };
+  }
+  const [own] = source.base === undefined ? [] : filesOf(source);
+  const mayBeLeftOut = own !== undefined || onlyRules;
+  const { text, obstacle } = mayBeLeftOut
+    ? await readProject(source, context)
+    : { text: await readConfigText(source.path) };
+  if (obstacle === undefined) {
+    const baseText = own && (await readConfigText(own.path));
+    const { base } = source;
+    const read = { cwd, homedir, text, base, baseText };
+    const agent = await loadConfig(source.path, options.agent, read);
+    if (!mayBeLeftOut) await requireTrust(source, text, context);
+    if (own && needsTrust(own, io)) await requireTrust(own, baseText ?? "", context);
+    return { source, agent };
+  }
+  if (onlyRules) {
+    const why = obstacle instanceof PlugboardError ? "is not valid" : "is not trusted";
+    logger.warn(
+      `${visible(source.path)} ${why}, so its rules do not apply; to look at it: plugboard trust`,
+    );
+  } else if (obstacle instanceof PlugboardError) {
+    screen.note(`plugboard: only your own servers are used: ${obstacle.message}`);
+  } else {
+    for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
+  }
+  const used = own && (await loadTrusted(own, context));
+  if (used === undefined || onlyRules || obstacle instanceof PlugboardError) return used;
+  const shown = await untrustedFile(source, text, context);
+  return { ...used, agent: withUntrusted(used.agent, [shown]) };
+}
+
+/** What is shown of the file that is left out. */
+async function untrustedFile(
+  { path }: FileSource,
+  text: string,
+  { io, options }: CliContext,
+): Promise<UntrustedFile> {
+  const { cwd, homedir } = io;
+  const { agent } = options;
+  const read = { cwd, homedir, text };
+  const isKnown = agent !== undefined && (await agentIdsIn(path, read)).includes(agent);
+  const { servers } = await loadConfig(path, isKnown ? agent : undefined, read);
+  return { file: path, remedy: remedyFor(path), servers };
+}
+
+export interface ProjectText {
+  /** Empty if it cannot be read. */
+  text: string;
+  /** Why the file is left out. */
+  obstacle?: Judgement | PlugboardError;
+}
+
+/**
+ * Reads the file in the directory. Somebody else's mistake does not keep you from your own servers; in a file that you have
+ * trusted once, it is most likely yours, and is thrown.
+ */
+export async function readProject(
+  source: FileSource,
+  { io }: Pick<CliContext, "io">,
+): Promise<ProjectText> {
+  const { env, cwd, homedir } = io;
+  let text = "";
+  try {
+    text = await readConfigText(source.path);
+    await loadConfig(source.path, undefined, { cwd, homedir, text });
+  } catch (error) {
+    const store = new TrustStore(plugboardHome(env, homedir));
+    const isKnown = (await store.find(source.path)) !== undefined;
+    if (isKnown || !(error instanceof PlugboardError)) throw error;
+    return { text, obstacle: error };
+  }
+  const judgement = await judgeFile(source, io, text);
+  return judgement.trust.kind === "trusted" ? { text } : { text, obstacle: judgement };
+}

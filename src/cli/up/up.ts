@@ -1,0 +1,198 @@
+// `plugboard up`: the gateway, until a signal stops it.
+
+import { isDeepStrictEqual } from "node:util";
+import { type ConfigSource, placeOf } from "../../core/config/find.ts";
+import type { GatewayConfig } from "../../core/config/gateway.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
+import { bindingProblem } from "../../core/net/binding.ts";
+import { withProxy } from "../../core/net/proxy-env.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { aborted } from "../../util/abort.ts";
+import { duration, oneLine } from "../../util/text.ts";
+import {
+  openGateway,
+  type OpenedGateway,
+  type OpenGatewayOptions,
+} from "../../serve/gateway/open-gateway.ts";
+import { runningGateway } from "../attach/find-channel.ts";
+import type { CliContext } from "../context.ts";
+import { stopGateway } from "../control/control.ts";
+import { EXIT } from "../exit-code.ts";
+import {
+  closeInherited,
+  logInBackground,
+  openUnlessRunning,
+  tellReady,
+} from "../keep-alive/background.ts";
+import { IdleEnd } from "../keep-alive/idle-end.ts";
+import { LiveConfig, onceEach } from "../live-config.ts";
+import type { UpCommand } from "./command.ts";
+import { liveView } from "./live-view.ts";
+
+/** How often the view on a terminal is drawn anew. */
+const VIEW_MS = 1000;
+/** How many characters of the agents' names are shown. */
+const MOST_NAMES = 500;
+
+export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
+  const { clock, signal, screen } = context;
+  if (command.readyFd !== undefined) closeInherited(command.readyFd);
+  const { background } = command;
+  const say = sayer(context);
+  const live = await LiveConfig.open(context);
+  const config = await live.readGateway();
+  if (!background) await replaceBackground(live.source, say, context);
+  /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. The reason says which. */
+  const stopping = new AbortController();
+  const ending = AbortSignal.any([signal, stopping.signal]);
+  const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
+  if (background) await logInBackground(place, context);
+  const idle = background
+    ? new IdleEnd(clock, config.settings.idleTimeout, () =>
+        stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
+      )
+    : undefined;
+  const gatewayOptions: OpenGatewayOptions = {
+    ...configuredBy(live, config, command, context),
+    onStop: () => stopping.abort(`plugboard ${background ? "down or up" : "down"} was run`),
+    ...(idle && { onAttached: () => idle.attached() }),
+  };
+  const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
+  const gateway = background ? await openUnlessRunning(open, place, context) : await open();
+  if (background && gateway !== undefined) {
+    const file = live.source.kind === "file" ? ` with ${live.source.path}` : "";
+    const { idleTimeout } = config.settings;
+    say(
+      `The gateway runs in the background${file} (pid ${process.pid}), until no command has used it for ${duration(idleTimeout)}`,
+    );
+  }
+  tellReady(command.readyFd);
+  if (gateway === undefined) return EXIT.ok;
+  const { http, seeing } = gateway;
+  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
+    everyMs: VIEW_MS,
+    isWhole: true,
+  });
+  if (http !== undefined) sayWhere(http, config, say);
+  followEdits(live, gateway, config.settings, context);
+  await aborted(ending);
+  idle?.stop();
+  await live.close();
+  await gateway.close();
+  // Until here the view shows what the gateway still waits for.
+  view.stop();
+  const why = stopping.signal.aborted ? `, since ${String(stopping.signal.reason)}` : "";
+  say(`The gateway has stopped${why}`);
+  return EXIT.ok;
+}
+
+type Say = (line: string) => void;
+
+/** Where every line of the log is JSON, so are these. */
+function sayer({ io, logger, screen }: CliContext): Say {
+  return (line) =>
+    io.env["PLUGBOARD_LOG_FORMAT"] === "json"
+      ? logger.info(line, { visit: "gateway" })
+      : screen.note(line);
+}
+
+/** Only one gateway runs for a configuration. One that a command has started makes room for yours. */
+async function replaceBackground(
+  source: ConfigSource,
+  say: Say,
+  context: CliContext,
+): Promise<void> {
+  const running = await runningGateway(source, context);
+  if (!running?.background) return;
+  say(`This gateway takes the place of the one in the background (pid ${running.pid})`);
+  await stopGateway(running, "up", context);
+}
+
+/** What follows from the configuration, the command line and the surroundings. */
+function configuredBy(
+  live: LiveConfig,
+  config: GatewayConfig,
+  command: UpCommand,
+  { io, options, clock, logger }: CliContext,
+): OpenGatewayOptions {
+  const { source } = live;
+  const { background } = command;
+  return {
+    settings: withOptions(config.settings, command),
+    agentIds: config.agentIds,
+    readAgent: (id) => live.readAgent(id),
+    fingerprint: () => live.fingerprint(),
+    onReload: () => live.reload(),
+    defaultAgent: options.agent ?? DEFAULT_AGENT,
+    ...(source.kind === "file" && { configFile: source.path }),
+    network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },
+    stateDir: plugboardHome(io.env, io.homedir),
+    cwd: io.cwd,
+    env: io.env,
+    serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
+    ...(command.search && { search: true }),
+    // Servers that nobody has used yet need not run for the one that is kept alive.
+    ...(background && { http: false, background, start: "none" }),
+    clock,
+    logger,
+  };
+}
+
+function sayWhere(
+  { url, tokenFile }: NonNullable<OpenedGateway["http"]>,
+  { agentIds }: GatewayConfig,
+  say: Say,
+): void {
+  say(`The gateway listens on ${url}. The token is in ${tokenFile}`);
+  const others = agentIds.slice(1);
+  if (others.length > 0) {
+    say(`Further agents, at /agents/<id>/mcp: ${oneLine(others.join(", "), MOST_NAMES)}`);
+  }
+}
+
+/** Applies edits of the configuration from now on. `started` are the settings that the gateway was started with. */
+function followEdits(
+  live: LiveConfig,
+  gateway: OpenedGateway,
+  started: GatewaySettings,
+  { logger, onHangup }: CliContext,
+): void {
+  const tellLater = onceEach((names) =>
+    logger.warn(`${names} will be used when the gateway is started again`),
+  );
+  live.follow({
+    apply: async () => {
+      const next = await live.readGateway();
+      const report = await gateway.reload(next.agentIds);
+      // The boards have the edit by now, so it is applied, whatever becomes of the note.
+      await gateway.writeNote().catch((error: unknown) => {
+        const why = oneLine(errorMessage(error), MOST_NAMES);
+        logger.warn(
+          `the gateway's note for other commands could not be written, so they start servers of their own: ${why}; to try again: plugboard reload`,
+        );
+      });
+      tellLater(gatewayDifferences(started, next.settings));
+      return report;
+    },
+    onUnapplied: (edit) => gateway.seeing.showEdit(edit),
+  });
+  onHangup(() => live.reload());
+}
+
+/** The settings that another start is needed for. */
+function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): string[] {
+  const keys = Object.keys({ ...started, ...now }) as (keyof GatewaySettings)[];
+  return keys.flatMap((key) =>
+    isDeepStrictEqual(started[key], now[key]) ? [] : [`gateway.${key}`],
+  );
+}
+
+function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {
+  const chosen = { ...settings, ...(host && { host }), ...(port !== undefined && { port }) };
+  const problem = bindingProblem(chosen);
+  if (problem === undefined) return chosen;
+  throw new PlugboardError("CONFIG_INVALID", `the host ${chosen.host} ${problem}`);
+}

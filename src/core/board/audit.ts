@@ -1,0 +1,42 @@
+// Reads the calls on record, filtered.
+
+import type { AuditLine } from "../types/audit-entry.ts";
+import type { AuditTrail, ReadAuditOptions } from "../types/shared-state.ts";
+import { compileGlob } from "../../util/glob.ts";
+
+export interface AuditQuery {
+  server?: string;
+  /** A glob on `tool` or `server/tool`. */
+  tool?: string;
+  /** Who made the call, as the gateway knows them. */
+  caller?: string;
+  /** Milliseconds since the epoch. */
+  since?: number;
+}
+
+/** Tells `onDamage` of what is not a line of an audit. Rejects if they cannot be read. */
+export function queryAudit(
+  trail: Pick<AuditTrail, "read">,
+  query: AuditQuery,
+  options: Omit<ReadAuditOptions, "filter">,
+): AsyncIterable<AuditLine> {
+  return trail.read({ ...options, filter: auditFilter(query) });
+}
+
+/** A line about lost entries passes if its time does: the entries may have been about any tool. */
+export function auditFilter({
+  server,
+  tool,
+  caller,
+  since,
+}: AuditQuery): (line: AuditLine) => boolean {
+  const isWanted = tool === undefined ? undefined : compileGlob(tool);
+  return (line) => {
+    if (since !== undefined && !(Date.parse(line.time) >= since)) return false;
+    if (line.type === "lost") return true;
+    if (server !== undefined && line.server !== server) return false;
+    if (caller !== undefined && (line.type === "suspicious" || line.caller !== caller))
+      return false;
+    return isWanted === undefined || isWanted(line.tool) || isWanted(`${line.server}/${line.tool}`);
+  };
+}

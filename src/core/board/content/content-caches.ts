@@ -1,0 +1,178 @@
+// The content caches of all servers of a board. Lists resources and prompts across servers, and starts servers
+// that have not been asked yet.
+
+import type { ContentKind, ContentName } from "../../types/content-pattern.ts";
+import type { Diagnostic } from "../../types/diagnostic.ts";
+import { cancelled, toPlugboardError } from "../../types/errors.ts";
+import { type Logger, loggerFor } from "../../types/logger.ts";
+import { toolName, type ToolName } from "../../types/tool-pattern.ts";
+import { untilAborted } from "../../../util/abort.ts";
+import { type Clock, within } from "../../../util/clock.ts";
+import type { CachedList } from "./cached-list.ts";
+import { ContentCache, type ContentCacheOptions } from "./content-cache.ts";
+import { contentSubject } from "./content-subject.ts";
+import type { ServerEntry } from "../server-entry.ts";
+import type { ServerSet } from "../server-set.ts";
+
+export interface ContentCachesOptions extends Pick<
+  ContentCacheOptions,
+  "onResources" | "onPrompts" | "onListed" | "guard"
+> {
+  servers: ServerSet;
+  clock: Clock;
+  logger: Logger;
+  /** For a session's board: the agent's, where the content of shared servers is cached once for all sessions. */
+  base?: ContentCaches;
+}
+
+/** A list, and the cache of the server that it comes from. */
+export interface ListFrom<List> {
+  from: ContentCache;
+  list: List;
+}
+
+/** How long `listAll` waits for a server if it may not start servers. */
+const LIST_WAIT_MS = 2000;
+
+/** Chooses one of a server's lists. */
+type ListChoice<List> = (content: ContentCache) => CachedList<List>;
+
+export class ContentCaches {
+  readonly #options: ContentCachesOptions;
+  readonly #caches = new Map<ServerEntry, ContentCache>();
+
+  constructor(options: ContentCachesOptions) {
+    this.#options = options;
+    const { servers } = options;
+    servers.events.on("state", ({ entry, state }) => {
+      // The base handles the connections of shared servers.
+      const content = servers.isOwn(entry) ? entry.supervisor.live?.content : undefined;
+      if (state.kind === "ready" && content !== undefined) this.#at(entry).connected(content);
+    });
+    servers.events.on("replaced", ({ before, entry }) => {
+      const cache = this.#caches.get(before);
+      if (cache !== undefined) this.#at(entry).takeOver(cache);
+    });
+    servers.events.on("removed", (entry) => {
+      this.#caches.get(entry)?.close();
+      this.#caches.delete(entry);
+    });
+  }
+
+  /** Throws UNKNOWN_SERVER. */
+  of(server: string): ContentCache {
+    return this.#at(this.#options.servers.named(server));
+  }
+
+  all(): ContentCache[] {
+    return this.#options.servers.all().map((entry) => this.#at(entry));
+  }
+
+  /** The list of one server, or else the lists of all. */
+  list<List>(
+    pick: ListChoice<List>,
+    server: string | undefined,
+    signal?: AbortSignal,
+  ): Promise<ListFrom<List>[]> {
+    return server === undefined
+      ? this.listAll(pick, { signal })
+      : this.#listOf(server, pick, signal);
+  }
+
+  /** Rejects if the server cannot be asked and its list is not known. */
+  async #listOf<List>(
+    server: string,
+    pick: ListChoice<List>,
+    signal?: AbortSignal,
+  ): Promise<ListFrom<List>[]> {
+    const from = this.of(server);
+    const cached = pick(from);
+    const { supervisor } = from.entry;
+    if (cached.known === undefined && supervisor.live === undefined)
+      await supervisor.acquire(signal);
+    const list = await untilAborted(cached.fresh(), signal, cancelled);
+    return list === undefined ? [] : [{ from, list }];
+  }
+
+  /**
+   * The lists of all servers. A server that cannot be asked has its last known list, or is left out. Without
+   * `mayStart` no server is started, and slow servers have their last known list.
+   */
+  async listAll<List>(
+    pick: ListChoice<List>,
+    { signal, mayStart = true }: { signal?: AbortSignal; mayStart?: boolean } = {},
+  ): Promise<ListFrom<List>[]> {
+    const lists = this.all().map(async (from): Promise<ListFrom<List>[]> => {
+      const cached = pick(from);
+      if (cached.known === undefined && mayStart) await this.#startIfIdle(from.entry);
+      try {
+        const list = await (mayStart ? cached.fresh() : this.#freshOrKnown(cached));
+        return list === undefined ? [] : [{ from, list }];
+      } catch (error) {
+        const { message } = toPlugboardError(error, "PROTOCOL");
+        const logger = loggerFor(from.entry.name, this.#options.logger);
+        logger.warn(`resources or prompts could not be listed: ${message}`);
+        return [];
+      }
+    });
+    return (await untilAborted(Promise.all(lists), signal, cancelled)).flat();
+  }
+
+  /** All resources, templates and prompts that were listed, as rules see them. */
+  knownNames(): ToolName[] {
+    return this.all().flatMap(({ entry, resources, prompts }) => {
+      const { resources: listed = [], templates = [] } = resources.known ?? {};
+      const contents: ContentName[] = [
+        ...listed.map(({ uri }) => ({ kind: "resource" as const, name: uri })),
+        ...templates.map(({ uriTemplate: name }) => {
+          return { kind: "resource" as const, name, isTemplate: true as const };
+        }),
+        ...(prompts.known?.prompts ?? []).map(({ name }) => ({ kind: "prompt" as const, name })),
+      ];
+      return contents.map((content) => toolName(contentSubject(entry, content)));
+    });
+  }
+
+  /** Whether the server's list is known. */
+  isListed(server: string, kind: ContentKind): boolean {
+    const from = this.all().find(({ entry }) => entry.name === server);
+    return (kind === "resource" ? from?.resources : from?.prompts)?.known !== undefined;
+  }
+
+  /** Call this when the settings of an own server have changed. */
+  settingsChanged(entry: ServerEntry, isPinnedAnew: boolean): void {
+    this.#caches.get(entry)?.settingsChanged(isPinnedAnew);
+  }
+
+  diagnostics(entry: ServerEntry): Diagnostic[] {
+    return this.#ownerOf(entry).#caches.get(entry)?.diagnostics ?? [];
+  }
+
+  close(): void {
+    for (const cache of this.#caches.values()) cache.close();
+  }
+
+  /** Does not start servers that have failed: somebody who lists everything did not ask for them. */
+  async #startIfIdle({ supervisor, definition }: ServerEntry): Promise<void> {
+    const { kind } = supervisor.state;
+    if (kind !== "starting" && kind !== "idle") return;
+    await supervisor.attempt(definition.lazy);
+  }
+
+  /** A slow server has its last known list. Its answer is used next time. */
+  async #freshOrKnown<List>(cached: CachedList<List>): Promise<List | undefined> {
+    return (await within(this.#options.clock, LIST_WAIT_MS, cached.fresh())) ?? cached.known;
+  }
+
+  #at(entry: ServerEntry): ContentCache {
+    const caches = this.#ownerOf(entry);
+    const known = caches.#caches.get(entry) ?? new ContentCache({ ...caches.#options, entry });
+    caches.#caches.set(entry, known);
+    return known;
+  }
+
+  #ownerOf(entry: ServerEntry): ContentCaches {
+    const { base } = this.#options;
+    return base !== undefined && base.#options.servers.isOwn(entry) ? base : this;
+  }
+}

@@ -1,0 +1,194 @@
+// The resources of a board: lists and reads them, subscribes to them, and completes URI templates.
+
+import { toContents } from "../../tools/resource.ts";
+import type { CallerOptions } from "../../types/caller-options.ts";
+import type {
+  CompleteOptions,
+  Completion,
+  OfferedResources,
+  Resource,
+  ResourceBlock,
+  ResourceBlockOptions,
+  ResourceOptions,
+  ResourceReading,
+  ResourceReadOptions,
+  ResourceTemplate,
+} from "../../types/resource.ts";
+import { asksFirst, type ContentOptions, requireCapability } from "./content-requests.ts";
+import type { ResourceContext } from "./resource-context.ts";
+import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
+
+export interface ResourcesOptions extends ContentOptions {
+  /** Whether the model has the tools to find and read by itself what a block leaves out. */
+  hasTools: () => boolean;
+  now: () => number;
+}
+
+interface ReadOptions extends CallerOptions {
+  timeout?: number;
+  /** For the host's own reads: only rules apply. */
+  asksNobody?: boolean;
+}
+
+export class Resources implements OfferedResources {
+  readonly #options: ResourcesOptions;
+  readonly #locator: ResourceLocator;
+  /** Two subscribers: a resource can leave the prompt while the caller is still subscribed to it. */
+  readonly #caller = {};
+  readonly #prompt = {};
+  #context: Promise<ResourceContext> | undefined;
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+    this.#locator = new ResourceLocator(options);
+  }
+
+  async list(server?: string): Promise<Resource[]> {
+    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
+      list.resources
+        .filter(({ uri }) => this.#locator.permits(from, uri))
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
+    );
+  }
+
+  async templates(server?: string): Promise<ResourceTemplate[]> {
+    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
+      list.templates
+        .filter(({ uriTemplate }) => this.#locator.permitsTemplate(from, uriTemplate))
+        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
+    );
+  }
+
+  async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
+    return this.readFrom(await this.#locator.locate(uri, options), options);
+  }
+
+  /** For a model: rejects for a URI that no server lists and no template of one offers. */
+  async readOffered(
+    uri: string,
+    options: ResourceOptions & { callId?: string },
+  ): Promise<ResourceReading> {
+    return this.readFrom(await this.#locator.locateOffered(uri, options), options);
+  }
+
+  /** Whether some server is known to have resources. */
+  get hasAny(): boolean {
+    return this.#options.caches.all().some((from) => {
+      const { live } = from.entry.supervisor;
+      const isKnown = (from.resources.known?.resources.length ?? 0) > 0;
+      return isEnabled(from) && (live?.content.has.resources === true || isKnown);
+    });
+  }
+
+  /** `timeout` shortens the server's own. */
+  async readFrom(
+    { from, uri }: LocatedResource,
+    { timeout, asksNobody, ...given }: ReadOptions = {},
+  ): Promise<ResourceReading> {
+    const shown = this.#options.redact(uri);
+    const { content, _meta, inputRequired } = await this.#options.requests.run({
+      from,
+      content: { kind: "resource", name: uri },
+      what: `resource:${shown}`,
+      listed: from.resources.known?.resources.find((each) => each.uri === uri),
+      args: { uri: shown },
+      given,
+      timeout,
+      asksNobody,
+      ask: async (server, request) => {
+        requireCapability(server, "resources");
+        const answer = await server.readResource(uri, request);
+        const asked = asksFirst(answer, request);
+        if (asked !== undefined) return asked;
+        const read = toContents(answer, uri);
+        const blocks = read.contents.map((resource) => ({ type: "resource" as const, resource }));
+        return { content: blocks, ...(read._meta && { _meta: read._meta }) };
+      },
+    });
+    const contents = content.flatMap((block) => (block.type === "resource" ? block.resource : []));
+    return {
+      server: from.entry.name,
+      uri: shown,
+      contents,
+      ...(_meta && { _meta }),
+      ...(inputRequired && { inputRequired }),
+    };
+  }
+
+  async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    const located = await this.#locator.locate(uri, options);
+    await this.#options.requests.run({
+      from: located.from,
+      content: { kind: "resource", name: located.uri },
+      what: `subscribe:${this.#options.redact(located.uri)}`,
+      args: { uri: this.#options.redact(located.uri) },
+      given: { signal: options.signal },
+      // An update names the resource; its text takes a read.
+      asksNobody: true,
+      ask: async (content) => {
+        await located.from.subscribe(content, located.uri, this.#caller);
+        return { content: [] };
+      },
+    });
+  }
+
+  async unsubscribe(uri: string, { server }: ResourceOptions = {}): Promise<void> {
+    const { caches } = this.#options;
+    const among = server === undefined ? caches.all() : [caches.of(server)];
+    await Promise.all(
+      among.map((from) => from.unsubscribe(this.#locator.withSecrets(uri, from), this.#caller)),
+    );
+  }
+
+  async complete(
+    uriTemplate: string,
+    argument: string,
+    value: string,
+    options: CompleteOptions = {},
+  ): Promise<Completion> {
+    const { signal, known = {} } = options;
+    const from = await this.#locator.locateTemplate(uriTemplate, options);
+    const of = { type: "ref/resource", uri: uriTemplate } as const;
+    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
+  }
+
+  async context(options: ResourceBlockOptions = {}): Promise<string> {
+    return (await this.block(options)).text;
+  }
+
+  async block({ maxBytes }: ResourceBlockOptions = {}): Promise<ResourceBlock> {
+    // Loaded on first use: boards whose caller builds no prompts do not need it.
+    this.#context ??= import("./resource-context.ts").then(
+      ({ ResourceContext: Context }) =>
+        new Context({
+          ...this.#options,
+          subscriber: this.#prompt,
+          permits: (from, uri) => this.#locator.permits(from, uri),
+          read: (located, options) => this.readFrom(located, { ...options, asksNobody: true }),
+        }),
+    );
+    return (await this.#context).build(maxBytes);
+  }
+
+  /**
+   * Of resources that have changed, those that may be named. If one may not be read, the subscribed resource that it is a
+   * part of takes its place.
+   */
+  nameable(server: string, uris: readonly string[]): string[] {
+    const from = this.#options.caches.of(server);
+    const permits = (uri: string): boolean => this.#locator.permits(from, uri);
+    const named = uris.flatMap((uri) =>
+      permits(uri) ? uri : from.subscribedWholes(uri).filter(permits),
+    );
+    return [...new Set(named)];
+  }
+
+  isSubscribed(server: string, uri: string): boolean {
+    return this.#options.caches.of(server).isSubscribed([this.#caller, this.#prompt], uri);
+  }
+
+  unsubscribeAll(): void {
+    for (const each of this.#options.caches.all())
+      each.unsubscribeAll([this.#caller, this.#prompt]);
+  }
+}

@@ -1,0 +1,228 @@
+// Creates a server from its definition: the function that connects to it, its sign-in, and its supervisor.
+
+import { definitionHash } from "../catalog/catalog-cache.ts";
+import type { Environment } from "../../util/environment.ts";
+import type { AgentConfig } from "../types/agent-config.ts";
+import type { BoardOptions } from "../types/board-options.ts";
+import type { JsonObject } from "../types/json.ts";
+import type { Logger } from "../types/logger.ts";
+import type { SendMcpMessage } from "../types/mcp-message.ts";
+import type { LogLevelSource } from "../types/server-log.ts";
+import {
+  isRemote,
+  type RemoteTarget,
+  type ResolvedTarget,
+  type ServerDefinition,
+} from "../types/server-definition.ts";
+import { withProxy } from "../net/proxy-env.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import type { Connect, ConnectOptions } from "../upstream/connect.ts";
+import type { LoggedMessage } from "../upstream/log/server-log.ts";
+import { SamplingLimits } from "../upstream/requests/sampling-limits.ts";
+import { capabilitiesOf, type HostAnswers } from "../upstream/requests/host-answers.ts";
+import { Supervisor, type SupervisorOptions } from "../upstream/supervisor/supervisor.ts";
+import { memoryGrants } from "../state/memory.ts";
+import type { Clock } from "../../util/clock.ts";
+import type { QuestionQueue } from "../../util/question-queue.ts";
+import { approvalKey } from "./approval-key.ts";
+import type { RememberedServer } from "./earlier-runs.ts";
+import { loadConnect } from "./lazy.ts";
+import { sessionAuthHint } from "./matching-server.ts";
+import type { BoardRoots, ServerRoots } from "./roots.ts";
+import { ServerEntry } from "./server-entry.ts";
+import type { ServerSecrets } from "./server-secrets.ts";
+import { ServerSignIn } from "./sign-in.ts";
+import type { BoardTrace } from "./trace.ts";
+
+export interface CreateServerContext extends Pick<SupervisorOptions, "onState" | "onTools"> {
+  agent: AgentConfig;
+  options: BoardOptions;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  secrets: ServerSecrets;
+  roots: BoardRoots;
+  logLevel: LogLevelSource;
+  onLog: (message: LoggedMessage) => void;
+  questions: QuestionQueue;
+  trace: BoardTrace;
+  /** The way to servers in the ACP client. Only a session's board has one. */
+  sendMcpMessage?: SendMcpMessage | undefined;
+}
+
+/** `after` is the end of the server whose place this one takes. */
+export function createServer(
+  configured: ServerDefinition,
+  cwd: string,
+  { tools: cached, reached, failed }: RememberedServer,
+  context: CreateServerContext,
+  after?: Promise<void>,
+): ServerEntry {
+  const definition = { ...withDefaults(configured, context.options) };
+  const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
+  const { env = process.env, random = Math.random, programPath } = options;
+  const { networkAllow = [] } = agent;
+  const networkEnv = withProxy(env, agent.networkProxy);
+  const signIn = signInFor(definition, networkEnv, context);
+  const roots = context.roots.of(definition, env);
+  const tap = context.trace.tap(definition.name, redactor);
+  if (definition.sampling !== undefined && options.onSampling === undefined) {
+    const server = definition.name;
+    logger.info("sampling is not available: the board has no onSampling", { server });
+  }
+  const connect = lazyConnector(
+    {
+      definition,
+      resolve: (signal) => {
+        roots.resolve();
+        return secrets.resolve(definition, signal);
+      },
+      cwd,
+      env,
+      networkEnv,
+      networkAllow,
+      clock,
+      logger,
+      redact: (text, isCut) => redactor.text(text, isCut),
+      answers: answersFor(definition, roots, context),
+      onLog: context.onLog,
+      tap,
+      path: programPath,
+      authorize: signIn && ((target) => signIn.authorizer(target)),
+      era: reached?.isEraDoubtful ? undefined : reached?.era,
+      transport: reached?.transport,
+      sendMcpMessage: context.sendMcpMessage,
+    },
+    redactor,
+  );
+  return new ServerEntry({
+    definition,
+    cwd,
+    supervisor: new Supervisor({
+      definition,
+      connect,
+      clock,
+      random,
+      logger,
+      failed,
+      after,
+      onState: (state, previous) => {
+        tap.state(state);
+        onState(state, previous);
+      },
+      onTools,
+      authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
+    }),
+    signIn,
+    hash: definitionHash(definition, cwd),
+    pinKey: definitionHash(definition, ""),
+    approvalKey: approvalKey(definition, cwd, env),
+    cached,
+  });
+}
+
+export function withDefaults(
+  definition: ServerDefinition,
+  { defaultToolTimeout }: BoardOptions,
+): ServerDefinition {
+  if (definition.hasToolTimeout || defaultToolTimeout === undefined) return definition;
+  return { ...definition, toolTimeout: defaultToolTimeout };
+}
+
+/** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
+function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
+  let connector: Promise<Connect> | undefined;
+  let begun: ReturnType<ConnectOptions["resolve"]> | undefined;
+  const resolve: ConnectOptions["resolve"] = (signal) => {
+    const first = begun;
+    begun = undefined;
+    return first ?? options.resolve(signal);
+  };
+  return async (signal, onRemains) => {
+    try {
+      if (connector === undefined) {
+        // Secrets are on their way while the code is loaded.
+        begun = options.resolve(signal);
+        begun.catch(() => {});
+      }
+      connector ??= loadConnect().then(({ createConnector }) =>
+        createConnector({ ...options, resolve }),
+      );
+      return await (
+        await connector
+      )(signal, onRemains);
+    } catch (error) {
+      // Whatever is asked of the server from now on fails with this error, also where no call is made.
+      throw redactor.value(error);
+    }
+  };
+}
+
+type AnswersContext = Pick<
+  CreateServerContext,
+  "options" | "roots" | "questions" | "clock" | "logLevel"
+>;
+
+/** What would be advertised to the server now. */
+export function advertisedTo(definition: ServerDefinition, context: AnswersContext): JsonObject {
+  const roots = context.roots.of(definition, context.options.env ?? process.env);
+  return capabilitiesOf(answersFor(definition, roots, context));
+}
+
+/** What the server gets when it asks for roots, for a person or for a model. */
+function answersFor(
+  { sampling }: ServerDefinition,
+  roots: ServerRoots,
+  { options, questions, clock, logLevel }: AnswersContext,
+): HostAnswers {
+  const { onElicitation, onSampling, showsApps } = options;
+  return {
+    roots,
+    ...(showsApps && { showsApps }),
+    questions,
+    logLevel,
+    onElicitation,
+    maySample: sampling !== undefined,
+    sampling:
+      sampling === undefined || onSampling === undefined
+        ? undefined
+        : {
+            onSampling,
+            approvalRequired: sampling === "ask",
+            limits: new SamplingLimits(clock),
+          },
+  };
+}
+
+function signInFor(
+  definition: ServerDefinition,
+  networkEnv: Environment,
+  { agent, options, clock, logger, redactor, secrets }: CreateServerContext,
+): ServerSignIn | undefined {
+  if (!isRemote(definition.target)) return undefined;
+  // A session's server only gets the tokens of a matching server, and its own are not stored.
+  const { matchingServer } = definition;
+  const owner = matchingServer ?? definition;
+  const { state } = isConfigured(owner) ? options : {};
+  const { onAuthorization } = isConfigured(definition) ? options : {};
+  return new ServerSignIn({
+    server: owner.name,
+    signInAs: owner.signInAs,
+    // Resolving a target does not change its kind.
+    resolve: () => secrets.resolve(owner) as Promise<ResolvedTarget<RemoteTarget>>,
+    isOfMatchingServer: matchingServer !== undefined,
+    onSecrets: (document, found) => redactor.replace(document, found),
+    grants: state?.grants ?? memoryGrants(),
+    networkAllow: agent.networkAllow ?? [],
+    isOfSession: !isConfigured(owner),
+    env: networkEnv,
+    onAuthorization,
+    clock,
+    logger,
+  });
+}
+
+/** Whether the server comes from the configuration, not from a session. */
+function isConfigured({ origin }: ServerDefinition): boolean {
+  return origin !== "session";
+}

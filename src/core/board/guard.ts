@@ -1,0 +1,389 @@
+// The guard of one board. Decides which tools are listed, checks them against their pins, and sends every call
+// through its stages.
+
+import type { Present } from "../tools/tool.ts";
+import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
+import { cleanPins } from "../guard/pins/clean-pins.ts";
+import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
+import { type PinnedServerHooks, Pins } from "../guard/pins/pins.ts";
+import { createPolicy, type Policy } from "../guard/policy.ts";
+import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
+import type { AgentConfig } from "../types/agent-config.ts";
+import type { BoardOptions } from "../types/board-options.ts";
+import type { ToolList } from "../types/connection.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
+import { PlugboardError } from "../types/errors.ts";
+import type { Callee, GuardedCall, Next, OutermostStage, ToolSubject } from "../types/guard.ts";
+import type { ApprovalMode, FramingMode, PinMode } from "../types/guard-settings.ts";
+import type { Logger } from "../types/logger.ts";
+import type { PinnedServer } from "../types/pin.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
+import type { CallOutcome, ToolDefinition } from "../types/tool.ts";
+import type { KnownNames } from "../types/tool-pattern.ts";
+import type { Redactor } from "../redaction/redactor.ts";
+import { memoryPins } from "../state/memory.ts";
+import { type Clock, within } from "../../util/clock.ts";
+import { sayTool } from "../../util/text.ts";
+import type { CallStages, CallStagesOptions } from "./call-stages.ts";
+import { loadCallStages } from "./lazy.ts";
+import type { SavedResults } from "./saved-results.ts";
+import type { ServerEntry } from "./server-entry.ts";
+
+export interface BoardGuardOptions {
+  agent: AgentConfig;
+  options: BoardOptions;
+  clock: Clock;
+  logger: Logger;
+  redactor: Redactor;
+  /** Redacts the secrets of all servers, also of those that have not started. Runs before the first call. */
+  learnSecrets: () => void;
+  /** The names that rules may contain. */
+  known: KnownNames;
+  /** The name of the tool with which a model can read what was saved of a long result, if it has one now. */
+  readTool: () => string | undefined;
+  /** Only for a session's board. */
+  session?: SessionGuard;
+}
+
+/** What the guard of a session's board needs to know of the agent's board. */
+export interface SessionGuard {
+  id: string;
+  /** No call of the session needs less approval than this. */
+  approval?: ApprovalMode | undefined;
+  /** Calls per minute to a server without a setting of its own. Absent: as for any session. */
+  rateLimit?: number | false | undefined;
+  /** The guard of the agent's board. Its pins and limits apply to shared servers. */
+  guard: BoardGuard;
+  /** The guard settings of shared servers and of the session's own. */
+  servers: ServerGuards;
+  isShared: (subject: ToolSubject) => boolean;
+}
+
+/** A server whose pins are loaded, and the definition that it takes the place of. */
+export interface PinnedEntry {
+  entry: ServerEntry;
+  /** As it is from now on. */
+  definition: ServerDefinition;
+  predecessor?: PinnedServer | undefined;
+}
+
+export class BoardGuard {
+  #options: BoardGuardOptions;
+  #servers: ServerGuards;
+  #policy: Policy;
+  readonly #pins: Pins;
+  readonly #contentPins: ContentPins;
+  #loading: Promise<CallStages> | undefined;
+  #loaded: CallStages | undefined;
+
+  constructor(given: BoardGuardOptions) {
+    const { options, clock, logger, redactor } = given;
+    const { state } = options;
+    this.#options = given;
+    this.#servers = guardsOf(given);
+    this.#policy = policyOf(given, this.#servers);
+    const redact = <Value>(value: Value): Value => redactor.value(value);
+    const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
+    this.#pins = new Pins({ store, changes: state?.changes, clock, logger });
+    this.#contentPins = new ContentPins({ store, clock, logger, redact });
+  }
+
+  /**
+   * Loads the pins of these servers. Await it before their tools are checked. `onOffer` is told when tools must be
+   * offered again, because what is approved has changed.
+   */
+  async open(
+    entries: readonly ServerEntry[],
+    onOffer: (entry: ServerEntry) => void = () => {},
+  ): Promise<void> {
+    const opened = entries.map((entry) => ({ entry, definition: entry.definition }));
+    (await this.prepareToOpen(opened, this.#options.agent, onOffer))();
+  }
+
+  /** `open` in two steps: the pins known so far apply until the returned function is called. */
+  async prepareToOpen(
+    entries: readonly PinnedEntry[],
+    agent: AgentConfig,
+    onOffer: (entry: ServerEntry) => void = () => {},
+  ): Promise<() => void> {
+    const prepared = await Promise.all(
+      entries.map(({ entry, definition, predecessor }) => {
+        const hooks = this.#pinHooks(entry, onOffer);
+        return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
+      }),
+    );
+    return () => prepared.forEach((open) => open());
+  }
+
+  /** Made here, so that the hooks of one server do not keep those that were prepared with it. */
+  #pinHooks(entry: ServerEntry, onOffer: (entry: ServerEntry) => void): PinnedServerHooks {
+    return {
+      relist: () =>
+        within(this.#options.clock, entry.definition.timeout, entry.supervisor.refresh()),
+      onOffer: () => onOffer(entry),
+    };
+  }
+
+  /** From the next call on, another configuration applies. Limits, approvals and saved results go on. */
+  reconfigure(given: Pick<BoardGuardOptions, "agent" | "known" | "session">): void {
+    this.#options = { ...this.#options, ...given };
+    this.#servers = guardsOf(this.#options);
+    this.#policy = policyOf(this.#options, this.#servers);
+    const earlier = this.#loaded;
+    if (earlier === undefined) return;
+    const base = given.session?.guard;
+    this.#loaded = earlier.renewed(this.#stageOptions(base && base.#loaded));
+    this.#loading = Promise.resolve(this.#loaded);
+  }
+
+  /**
+   * Searches the definitions of a server's tools, and takes forged markers out of them. What is found is logged and
+   * audited, unless it is among the `known` diagnostics of an earlier list.
+   */
+  inspect(
+    server: string,
+    listed: readonly ToolDefinition[],
+    known: readonly Diagnostic[],
+  ): { tools: ToolDefinition[]; found: Diagnostic[] } {
+    const { tools, findings } = inspectTools(listed);
+    const found = findingDiagnostics(server, findings);
+    const before = new Set(known.map((each) => JSON.stringify(each)));
+    findings.forEach(({ tool, patterns }, index) => {
+      const diagnostic = found[index];
+      // Those without a diagnostic of their own are too many to be reported one by one.
+      if (diagnostic?.subject === undefined || before.has(JSON.stringify(diagnostic))) return;
+      const names = patterns.map((each) => `definition/${each}`);
+      void this.reportSuspicious({ server, tool }, names);
+    });
+    return { tools, found };
+  }
+
+  /** Checks which tools have changed since they were pinned. `offer` reports it. */
+  check(
+    server: string,
+    { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
+    instructions: string | undefined,
+    from: "server" | "cache" = "server",
+  ): void {
+    this.#pins.check(server, tools, instructions, capabilities, from);
+  }
+
+  /** These tools of the server as a model may see them, and how they differ from their pins now. */
+  offer(
+    server: string,
+    tools: readonly ToolDefinition[],
+  ): { tools: ToolDefinition[]; diagnostics: Diagnostic[] } {
+    return {
+      tools: this.#pins.offered(server, tools),
+      diagnostics: this.#pins.report(server),
+    };
+  }
+
+  /** Whether a model is told the server's instructions; not while they wait for approval. */
+  offersInstructions(server: string): boolean {
+    const { session } = this.#options;
+    return (
+      this.#pins.offersInstructions(server) && (session?.guard.offersInstructions(server) ?? true)
+    );
+  }
+
+  /** `check` for a list of resources or prompts. Await it before anybody is told of the list. */
+  async checkContent(
+    entry: ServerEntry,
+    listing: Listing,
+    contents: readonly ListedContent[],
+  ): Promise<Diagnostic[]> {
+    await this.#pins.flush();
+    const mode = pinMode(entry.definition, this.#options.agent);
+    return this.#contentPins.check(pinId(entry), mode, listing, contents);
+  }
+
+  /** Whether nothing of the server may be read before its list was compared with the pins. */
+  needsList(entry: ServerEntry): boolean {
+    return pinMode(entry.definition, this.#options.agent) === "block";
+  }
+
+  /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
+  recheckContent(call: GuardedCall): Promise<void> | undefined {
+    return this.#contentPinsOf(call.subject).recheck(call);
+  }
+
+  /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
+  offers(subject: ToolSubject): boolean {
+    const { source, content } = subject;
+    if (content !== undefined) return this.#contentPinsOf(subject).offers(subject);
+    return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
+  }
+
+  /** If true, the pins keep back no tool of a server of this name, neither of the session's own nor of a shared one. */
+  offersAll(server: string): boolean {
+    const { session } = this.#options;
+    return this.#pins.offersAll(server) && (session?.guard.offersAll(server) ?? true);
+  }
+
+  /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
+  get saved(): SavedResults {
+    const spill = this.#loaded?.saved;
+    return {
+      hasAny: spill?.hasText ?? false,
+      names: spill?.texts ?? [],
+      read: async (...args) => spill?.read(...args),
+    };
+  }
+
+  /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
+  allows(subject: ToolSubject): boolean {
+    return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /** Whether the server's own words about the tool are believed. */
+  isTrusted(subject: ToolSubject): boolean {
+    return this.#servers.own(subject).trusted === true;
+  }
+
+  /**
+   * Checks a call again when its server is ready. It may have been approved while only cached tools were known, and
+   * the server may have other tools. Rejects to refuse the call; returns undefined if there is nothing to await.
+   */
+  recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
+    if (isCurrent || call.decision.verdict !== "approved") {
+      return this.#pinsOf(call.subject).recheck(call);
+    }
+    const { canonical } = call.subject;
+    call.decision = { verdict: "refused", rule: "approval" };
+    const message = `${sayTool(canonical)} changed after it was approved`;
+    const hint = "call it again to be asked about the changed tool";
+    return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
+  }
+
+  /**
+   * The chain around the calls of one tool, inside the `outermost` stage. It never rejects. `make` runs with the
+   * first call, since most tools are only listed.
+   */
+  around<Answer>(
+    subject: ToolSubject,
+    make: () => { outermost: OutermostStage; callee: Callee<Answer> },
+  ): Next {
+    let chain: Next | undefined;
+    const first: Next = async (call) => {
+      const { outermost, callee } = make();
+      try {
+        chain ??= (await this.#stages()).around(subject, outermost, callee);
+      } catch (error) {
+        return outermost.failed(call, error);
+      }
+      call.now = this.#options.clock.monotonic();
+      return chain(call);
+    };
+    return (call) => (chain ?? first)(call);
+  }
+
+  /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
+  aroundContent<Answer>(subject: ToolSubject, callee: Callee<Answer>, asksNobody: boolean): Next {
+    return async (call) => (await this.#stages()).aroundContent(subject, callee, asksNobody)(call);
+  }
+
+  framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {
+    return guard?.framing ?? this.#options.agent.guard?.framing ?? "full";
+  }
+
+  /** The framing that the configuration itself asks for; undefined where it leaves the default, or none. */
+  askedFraming({ guard }: Pick<ServerDefinition, "guard">): FramingMode | undefined {
+    const asked = guard?.framing ?? this.#options.agent.guard?.framing;
+    return asked === "off" ? undefined : asked;
+  }
+
+  /** Frames an outcome as a model gets it; its size stays. */
+  async frame(subject: ToolSubject, outcome: CallOutcome): Promise<CallOutcome> {
+    return (await this.#stages()).frame(subject, outcome);
+  }
+
+  /** Logs and audits content for a model that looks like an attempt to steer it. */
+  async reportSuspicious(
+    where: { server: string; tool: string },
+    patterns: string[],
+  ): Promise<void> {
+    if (patterns.length > 0) (await this.#stages()).reportSuspicious(where, patterns);
+  }
+
+  presenter(subject: ToolSubject): Present {
+    let present: Present | undefined;
+    let madeBy: CallStages | undefined;
+    return async (outcome) => {
+      const stages = this.#loaded ?? (await this.#stages());
+      // A tool that somebody holds outlives a configuration.
+      if (present === undefined || stages !== madeBy) present = stages.presenter(subject);
+      madeBy = stages;
+      return present(outcome);
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#pins.close();
+    await (await this.#loading)?.close();
+  }
+
+  /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
+  #pinsOf(subject: ToolSubject): Pins {
+    const { session } = this.#options;
+    return session?.isShared(subject) ? session.guard.#pins : this.#pins;
+  }
+
+  #contentPinsOf(subject: ToolSubject): ContentPins {
+    const { session } = this.#options;
+    return session?.isShared(subject) ? session.guard.#contentPins : this.#contentPins;
+  }
+
+  #stages(): Promise<CallStages> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  /** Loads the stages with the first call: listing tools does not need them, and would start slower. */
+  async #load(): Promise<CallStages> {
+    const { session } = this.#options;
+    const [module] = await Promise.all([loadCallStages(), session && session.guard.#stages()]);
+    this.#options.learnSecrets();
+    // The configuration may have been replaced while this was loaded.
+    this.#loaded = new module.CallStages(this.#stageOptions(session && session.guard.#loaded));
+    return this.#loaded;
+  }
+
+  #stageOptions(shared: CallStages | undefined): CallStagesOptions {
+    return {
+      ...this.#options,
+      servers: this.#servers,
+      first: [
+        this.#policy.stage,
+        (subject) =>
+          subject.content
+            ? this.#contentPinsOf(subject).stage(subject)
+            : this.#pinsOf(subject).stage(subject),
+      ],
+      shared,
+    };
+  }
+}
+
+function guardsOf({ agent, session }: BoardGuardOptions): ServerGuards {
+  return session?.servers ?? serverGuards(agent.servers);
+}
+
+function policyOf({ agent, options, known }: BoardGuardOptions, servers: ServerGuards): Policy {
+  return createPolicy({
+    rules: agent.guard?.rules ?? [],
+    servers,
+    known,
+    owner: options.owner ?? false,
+  });
+}
+
+/** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */
+export function pinMode({ origin, guard }: ServerDefinition, agent: AgentConfig): PinMode {
+  if (origin === "session") return "off";
+  return guard?.pins ?? agent.guard?.pins ?? "warn";
+}
+
+export function pinId({ name, pinKey }: ServerEntry): PinnedServer {
+  return { server: name, key: pinKey };
+}

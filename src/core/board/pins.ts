@@ -1,0 +1,164 @@
+// The pins, for a person to review: what is pinned, how it has changed since, and
+// approving or forgetting it.
+
+import { changedParts, diffText, diffTools, legible } from "../guard/pins/diff.ts";
+import { approve } from "../guard/pins/pin.ts";
+import type {
+  FieldChange,
+  LostPins,
+  Pin,
+  PinEntry,
+  PinnedServer,
+  PinnedTool,
+  ServerPins,
+} from "../types/pin.ts";
+import type { PinStore } from "../types/shared-state.ts";
+
+export { lostReason, lostRemedy } from "../guard/pins/report.ts";
+
+/** Characters shown of each side of a change: enough to judge it by. */
+const EXCERPT = 2000;
+
+/** Its keys are in the order in which a diff lists them. */
+function nothing(name: string): PinnedTool {
+  return { name, title: undefined, description: undefined, inputSchema: {} };
+}
+
+export class PinReview {
+  readonly #store: PinStore;
+
+  constructor(store: PinStore) {
+    this.#store = store;
+  }
+
+  /** Ordered by the name of the server. */
+  list(): Promise<ServerPins[]> {
+    return this.#store.list();
+  }
+
+  /** Servers that were pinned and whose pins are missing or cannot be read. */
+  lost(): Promise<LostPins[]> {
+    return this.#store.lost();
+  }
+
+  /** Approves what the entry shows as pending. False if that has changed again, so nobody has looked at it yet. */
+  async approve(entry: PinEntry): Promise<boolean> {
+    let isApproved = false;
+    await this.#store.update(entry.pins, (pins) => {
+      if (pins === undefined) return undefined;
+      if (entry.kind === "instructions") {
+        isApproved = isSamePending(pins.instructions, entry.pin);
+        return isApproved ? { ...pins, instructions: approve(pins.instructions) } : pins;
+      }
+      const pin = pins.tools.get(entry.tool);
+      isApproved = pin !== undefined && isSamePending(pin, entry.pin);
+      if (pin === undefined || !isApproved) return pins;
+      return { ...pins, tools: new Map(pins.tools).set(entry.tool, approve(pin)) };
+    });
+    return isApproved;
+  }
+
+  /** Forgets one tool, which then counts as new, or the whole server, which is pinned again when it is next seen. */
+  async forget(server: PinnedServer, tool?: string): Promise<void> {
+    await this.#store.update(server, (pins) => {
+      if (pins === undefined || tool === undefined) return undefined;
+      const tools = new Map(pins.tools);
+      tools.delete(tool);
+      return { ...pins, tools };
+    });
+  }
+}
+
+/** The differences between what was approved and what is pending; where there is only one of them, all of it. */
+export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boolean } {
+  if (entry.kind === "instructions") {
+    const [before, after] = sidesOf(entry.pin, "");
+    return { changes: [diffText("instructions", before, after, EXCERPT)], isCut: false };
+  }
+  const [before, after] = sidesOf(entry.pin, nothing(entry.tool));
+  return diffTools(before, after, { excerpt: EXCERPT });
+}
+
+/** The whole definition as it was last seen, part by part. */
+export function definitionOf({ pins, ...entry }: PinEntry): ReturnType<typeof changesOf> {
+  if (entry.kind === "instructions") {
+    return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
+  }
+  return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
+}
+
+function asPinned<Value>(pin: Pin<Value>): Pin<Value> {
+  if (pin.kind === "pinned") return pin;
+  return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
+}
+
+/** How one tool differs between two versions of a server. */
+export interface ToolChange {
+  tool: string;
+  kind: "new" | "changed" | "removed";
+  /** All of a new tool; nothing of one that is gone. */
+  changes: FieldChange[];
+  isCut: boolean;
+}
+
+/** A description is what a model obeys, so it is shown in full. */
+const LONGEST_DESCRIPTION = 20_000;
+
+/** In the order of `after`, then what is gone. Tools that are the same are left out. */
+export function compareTools(
+  before: readonly PinnedTool[],
+  after: readonly PinnedTool[],
+): ToolChange[] {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
+  const names = new Set(after.map(({ name }) => name));
+  const changed = after.flatMap((tool): ToolChange[] => {
+    const old = known.get(tool.name);
+    const diff = diffInFull(old ?? nothing(tool.name), tool);
+    if (diff.changes.length === 0 && old !== undefined) return [];
+    return [{ tool: tool.name, kind: old === undefined ? "new" : "changed", ...diff }];
+  });
+  const removed = before
+    .filter(({ name }) => !names.has(name))
+    .map(({ name }): ToolChange => ({ tool: name, kind: "removed", changes: [], isCut: false }));
+  return [...changed, ...removed];
+}
+
+function diffInFull(before: PinnedTool, after: PinnedTool): Pick<ToolChange, "changes" | "isCut"> {
+  const { changes, isCut } = diffTools(before, after, { excerpt: LONGEST_DESCRIPTION });
+  const whole = (text: string | undefined): string | undefined =>
+    text === undefined ? undefined : legible(text, LONGEST_DESCRIPTION);
+  return {
+    changes: changes.map((change) =>
+      change.path === "description"
+        ? {
+            path: "description",
+            before: whole(before.description),
+            after: whole(after.description),
+          }
+        : change,
+    ),
+    isCut,
+  };
+}
+
+/** Names the parts of the definition that are pending, without quoting them. */
+export function pendingParts(entry: PinEntry): string[] {
+  if (entry.kind === "instructions") return ["instructions"];
+  const { pin } = entry;
+  return pin.kind === "changed" ? changedParts(pin.approved.value, pin.pending.value) : ["new"];
+}
+
+function sidesOf<Value>(pin: Pin<Value>, none: Value): [before: Value, after: Value] {
+  switch (pin.kind) {
+    case "pinned":
+      return [none, pin.approved.value];
+    case "changed":
+      return [pin.approved.value, pin.pending.value];
+    case "new":
+      return [none, pin.pending.value];
+  }
+}
+
+function isSamePending(a: Pin<unknown>, b: Pin<unknown>): boolean {
+  return a.kind !== "pinned" && b.kind !== "pinned" && a.pending.hash === b.pending.hash;
+}

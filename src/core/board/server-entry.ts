@@ -1,0 +1,208 @@
+// One server on a board: its definition, its supervisor, and what the board knows about it.
+
+import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { BoardOptions } from "../types/board-options.ts";
+import type { ServerIdentity } from "../types/connection.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
+import { PlugboardError } from "../types/errors.ts";
+import type { Logger } from "../types/logger.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
+import { isCallable } from "../types/server-state.ts";
+import type { ListedTools, ServerStatus } from "../types/server-status.ts";
+import { describeTarget } from "../redaction/hide.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Supervisor } from "../upstream/supervisor/supervisor.ts";
+import type { ServerSignIn } from "./sign-in.ts";
+
+/** Cached tools that are older than this are listed again, also if nobody calls the server. */
+const MAX_CACHE_AGE_MS = 24 * 3_600_000;
+
+export type ServerEntryParts = Pick<
+  ServerEntry,
+  "definition" | "cwd" | "supervisor" | "signIn" | "hash" | "pinKey" | "approvalKey"
+> & { cached: CachedTools | undefined };
+
+/** How a server is started and reached: another value of one of these takes a new start. */
+const STARTED_WITH = [
+  "enabled",
+  "target",
+  "authHeader",
+  "protocol",
+  "scope",
+  "maxMessageBytes",
+  "roots",
+  "sampling",
+] as const satisfies readonly (keyof ServerDefinition)[];
+
+export class ServerEntry {
+  /** Its own copy, which `reconfigure` changes: whatever works with it sees the new settings at once. */
+  readonly definition: ServerDefinition;
+  /** Where it runs unless its definition says otherwise. */
+  readonly cwd: string;
+  readonly supervisor: Supervisor;
+  /** Only for a remote server. */
+  readonly signIn: ServerSignIn | undefined;
+  /** Hash of the definition and the working directory, which together decide which tools the server has. */
+  readonly hash: string;
+  /** Hash of the definition alone. Tools are pinned under it. */
+  readonly pinKey: string;
+  /** Approvals of its tools count for this key. */
+  readonly approvalKey: string;
+  #knowledge: "none" | "cached" | "live";
+  readonly #cachedAt: number | undefined;
+  #identity: ServerIdentity | undefined;
+  #diagnostics: Diagnostic[] = [];
+
+  constructor({
+    definition,
+    cwd,
+    supervisor,
+    signIn,
+    hash,
+    pinKey,
+    approvalKey,
+    cached,
+  }: ServerEntryParts) {
+    this.definition = definition;
+    this.cwd = cwd;
+    this.supervisor = supervisor;
+    this.signIn = signIn;
+    this.hash = hash;
+    this.pinKey = pinKey;
+    this.approvalKey = approvalKey;
+    this.#knowledge = cached === undefined ? "none" : "cached";
+    this.#cachedAt = cached?.savedAt;
+    this.#identity = cached?.identity;
+  }
+
+  /** Whether a server of that definition is started and reached like this one. */
+  isStartedLike(definition: ServerDefinition, cwd: string): boolean {
+    const startOf = (of: ServerDefinition, directory: string): string =>
+      canonicalJson([
+        ...STARTED_WITH.map((key) => of[key] ?? null),
+        // Its login is used.
+        of.matchingServer?.target ?? null,
+        of.target.kind === "stdio" ? directory : null,
+      ]);
+    return startOf(this.definition, this.cwd) === startOf(definition, cwd);
+  }
+
+  /** How the server introduced itself last. */
+  get identity(): ServerIdentity | undefined {
+    return this.#identity;
+  }
+
+  /** Replaces the settings that take no new start: timeouts, limits, rules, names. */
+  reconfigure(definition: ServerDefinition): void {
+    // Settings that are no longer there must go too.
+    for (const key of Object.keys(this.definition)) Reflect.deleteProperty(this.definition, key);
+    Object.assign(this.definition, definition);
+    this.supervisor.settingsChanged();
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  /** Whether its tools are known, from the cache or from the server itself. */
+  get isKnown(): boolean {
+    return this.#knowledge !== "none";
+  }
+
+  /** The server itself has listed its tools, so they are not only known from an earlier run. */
+  get isConfirmed(): boolean {
+    return this.#knowledge === "live";
+  }
+
+  /** Call this when the server itself has listed its tools. */
+  toolsListed(identity: ServerIdentity): void {
+    this.#knowledge = "live";
+    this.#identity = identity;
+  }
+
+  /**
+   * Logs only new diagnostics, since a server has the same ones after every restart. Those in `reported` have been
+   * logged.
+   */
+  diagnose(diagnostics: Diagnostic[], logger: Logger, reported: readonly Diagnostic[] = []): void {
+    const known = new Set(this.#diagnostics.map((each) => JSON.stringify(each)));
+    this.#diagnostics = [...diagnostics, ...reported];
+    for (const each of diagnostics) {
+      if (known.has(JSON.stringify(each))) continue;
+      const { server, message, subject } = each;
+      logger.warn(message, { server, tool: subject });
+    }
+  }
+
+  /** Why the server starts with its board, or undefined if it does not. `now` is in milliseconds since the epoch. */
+  startReason(start: BoardOptions["start"], now: number): "eager" | "to-be-known" | undefined {
+    const { enabled, lazy, scope } = this.definition;
+    if (!enabled || start === "none") return undefined;
+    // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
+    if (start !== "unknown" && !lazy && scope !== "session") return "eager";
+    if (this.supervisor.state.kind === "failed") return undefined;
+    const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
+    return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
+  }
+
+  /** Throws UNSUPPORTED for a server that is a program. */
+  requireSignIn(): ServerSignIn {
+    if (this.signIn !== undefined) return this.signIn;
+    throw new PlugboardError(
+      "UNSUPPORTED",
+      `'${this.name}' is a program, so there is nothing to sign in to`,
+      { server: this.name, hint: "pass its credentials in env" },
+    );
+  }
+
+  /**
+   * Starts a server again that needs a sign-in, if you have signed in elsewhere since. Tries each login once.
+   * Resolves when the attempt has ended; does not reject.
+   */
+  async retryLogin(): Promise<void> {
+    if (this.supervisor.state.kind !== "needs-auth" || !(await this.signIn?.hasUntriedLogin()))
+      return;
+    await this.supervisor.start();
+  }
+
+  /** `more` are diagnostics of the board. */
+  status(
+    { tools, promptTokens, hiddenByRules }: ListedTools,
+    more: readonly Diagnostic[],
+  ): ServerStatus {
+    const { definition, supervisor } = this;
+    const { target, name, origin, from } = definition;
+    const { state } = supervisor;
+    const isCached = this.#knowledge === "cached";
+    const status: ServerStatus = {
+      name,
+      origin,
+      // The one in use: a server may know only the other one.
+      transport: (state.kind === "ready" ? this.#identity?.transport : undefined) ?? target.kind,
+      target: describeTarget(target),
+      state,
+      tools,
+      promptTokens,
+      cached: isCached,
+      available: isCallable(state),
+      restarts: supervisor.restarts,
+      calls: supervisor.stats.snapshot(),
+      diagnostics: [...this.#diagnostics, ...more],
+      stderr: supervisor.stderrTail(),
+    };
+    // Keys without a value are left out: people print the status as JSON and compare it.
+    if (from !== undefined) status.from = from;
+    if (hiddenByRules !== undefined) status.hiddenByRules = hiddenByRules;
+    if (isCached && this.#cachedAt !== undefined) status.cachedAt = this.#cachedAt;
+    if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
+    if (this.#identity !== undefined) status.identity = this.#identity;
+    if (state.kind === "ready" && state.pid !== undefined) status.pid = state.pid;
+    return status;
+  }
+
+  /** Resolves when no process of the server is left. */
+  async close(): Promise<void> {
+    await this.supervisor.close();
+    await this.signIn?.close();
+  }
+}

@@ -1,0 +1,650 @@
+// The servers of a board, and the catalog of their tools. A session's set has servers of its own. It also has the
+// agent's servers (the base's), except those that one of its own replaces or that the session has disabled.
+
+import type { Catalog, CatalogChange, CatalogEntry } from "../catalog/catalog.ts";
+import type { CachedTools } from "../catalog/catalog-cache.ts";
+import type { Naming } from "../catalog/public-name.ts";
+import type { AgentConfig } from "../types/agent-config.ts";
+import type { ReloadReport } from "../types/board.ts";
+import type { BoardOptions } from "../types/board-options.ts";
+import type { ServerIdentity, ToolList } from "../types/connection.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
+import { type PlugboardError, unknownServer } from "../types/errors.ts";
+import type { ToolsEvent } from "../types/events.ts";
+import type { ToolSubject } from "../types/guard.ts";
+import type { PinnedServer } from "../types/pin.ts";
+import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
+import type { ServerState } from "../types/server-state.ts";
+import type { LoggedMessage } from "../upstream/log/server-log.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { within } from "../../util/clock.ts";
+import { type Deferred, deferred } from "../../util/deferred.ts";
+import { Emitter } from "../../util/emitter.ts";
+import {
+  advertisedTo,
+  createServer,
+  type CreateServerContext,
+  withDefaults,
+} from "./create-server.ts";
+import type { EarlierRuns, RememberedServer } from "./earlier-runs.ts";
+import { type BoardGuard, type PinnedEntry, pinId, pinMode } from "./guard.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import { untrustedError } from "./untrusted-servers.ts";
+
+const DISABLED: ServerState = { kind: "disabled" };
+
+export interface ServerSetOptions extends Omit<
+  CreateServerContext,
+  "onState" | "onTools" | "onLog"
+> {
+  catalog: Catalog;
+  guard: Pick<BoardGuard, "open" | "prepareToOpen" | "inspect" | "check" | "offer">;
+  /** Only for an agent's set, and only with a state directory. */
+  earlier?: EarlierRuns;
+  /** For a session's set: the agent's. */
+  base?: ServerSet;
+}
+
+/** What a server has listed, without what must not reach anybody. */
+interface Listed extends Pick<ToolList, "tools" | "diagnostics" | "capabilities"> {
+  from: "server" | "cache";
+  instructions: string | undefined;
+  /** What was found in the definitions. The guard has logged it. */
+  found: Diagnostic[];
+}
+
+export interface ServerSetEvents {
+  /** A server has listed its tools, or its tools are gone. Also emitted if that changes nothing. */
+  tools: ToolsEvent & { server: string };
+  state: { entry: ServerEntry; state: ServerState; previous: ServerState };
+  log: LoggedMessage & { server: string };
+  /** A server of another definition takes the place of one of the same name. */
+  replaced: { before: ServerEntry; entry: ServerEntry };
+  removed: ServerEntry;
+}
+
+/** What becomes of one server when the configuration is replaced. */
+type PlannedServer =
+  | { kind: "kept"; entry: ServerEntry; definition: ServerDefinition; isPinnedAnew: boolean }
+  | NewServer;
+
+interface NewServer {
+  kind: "new";
+  entry: ServerEntry;
+  known: RememberedServer;
+  predecessor: ServerEntry | undefined;
+  /** Resolves when nothing is left of the predecessor. */
+  gone: Deferred<void>;
+}
+
+/** Another configuration of a set, read and compared. Nothing has changed yet. */
+export interface PreparedServers {
+  agent: AgentConfig;
+  planned: readonly PlannedServer[];
+  openPins: () => void;
+}
+
+/** What a new configuration has done to a set. Nothing has started yet. */
+export interface ReplacedServers extends ReloadReport {
+  /** Those to be started, with what they are started for. */
+  toStart: { entry: ServerEntry; onlyToList: boolean }[];
+  /** Kept servers of which other lists are offered, because their pins are used in another way. */
+  pinnedAnew: ServerEntry[];
+}
+
+export class ServerSet {
+  readonly events: Emitter<ServerSetEvents>;
+  #options: ServerSetOptions;
+  readonly #catalog: Catalog;
+  readonly #base: ServerSet | undefined;
+  readonly #own = new Map<string, ServerEntry>();
+  /** Names of the base's servers that the session has disabled for itself. */
+  readonly #withheld = new Set<string>();
+  /** The base's servers as they were last shared, and why some of their tools are not on this board. */
+  readonly #lastShared = new Map<string, { entry: ServerEntry; diagnostics: Diagnostic[] }>();
+  /** What each server has listed, before the pins decide what of it is offered. */
+  readonly #listed = new WeakMap<ServerEntry, Listed>();
+  /** The pins of servers that are gone: one that comes back under the name is compared with them. */
+  readonly #formerPins = new Map<string, PinnedServer>();
+  #offBase: (() => void)[] = [];
+  /** What `close` waits for in addition to the servers. None of these promises rejects. */
+  readonly #background = new Set<Promise<void>>();
+
+  constructor(options: ServerSetOptions) {
+    this.#options = options;
+    this.#catalog = options.catalog;
+    this.#base = options.base;
+    this.events = new Emitter((error) =>
+      options.logger.error("a listener threw", { reason: String(error) }),
+    );
+  }
+
+  get(name: string): ServerEntry | undefined {
+    return this.#own.get(name) ?? this.#shared(name);
+  }
+
+  /** Throws UNKNOWN_SERVER with a similar name, or UNTRUSTED. */
+  named(name: string): ServerEntry {
+    const entry = this.get(name);
+    if (entry === undefined) throw this.missing(name, this.names());
+    return entry;
+  }
+
+  /** Why there is no server of this name. `names` are those that may have been meant. */
+  missing(name: string, names: readonly string[]): PlugboardError {
+    const { agent, clock } = this.#options;
+    return untrustedError(name, agent, clock) ?? unknownServer(name, names);
+  }
+
+  /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
+  namedOrWithheld(name: string): ServerEntry {
+    const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
+    if (entry === undefined) throw this.missing(name, [...this.names(), ...this.#withheld]);
+    return entry;
+  }
+
+  own(): ServerEntry[] {
+    return [...this.#own.values()];
+  }
+
+  isOwn(entry: ServerEntry): boolean {
+    return this.#own.get(entry.name) === entry;
+  }
+
+  /**
+   * In the order in which servers are searched for a URI or a prompt. A session's own servers come first, so that
+   * a warning about one of them is never attached to a shared server.
+   */
+  all(): ServerEntry[] {
+    return [...this.#own.values(), ...this.shared()];
+  }
+
+  /** The base's servers that are on this board, in the base's order. */
+  shared(): ServerEntry[] {
+    return (this.#base?.own() ?? []).filter((entry) => this.#shared(entry.name) === entry);
+  }
+
+  /** The base's servers that the session has disabled for itself. */
+  withheld(): ServerEntry[] {
+    return (this.#base?.own() ?? []).filter((entry) => this.isWithheld(entry));
+  }
+
+  isWithheld({ name }: ServerEntry): boolean {
+    return this.#withheld.has(name) && !this.#own.has(name);
+  }
+
+  /** Whether sessions share the server of this tool. */
+  isSharedWithSessions({ source, origin }: ToolSubject): boolean {
+    if (source.kind !== "mcp" || origin === "session") return false;
+    const entry = this.#own.get(source.server);
+    return entry !== undefined && isShareable(entry);
+  }
+
+  /** The names of shared servers in the base's order, then those of its own servers: the order of their tools. */
+  names(): string[] {
+    return [...this.shared().map(({ name }) => name), ...this.#own.keys()];
+  }
+
+  /** The same array until the server's tools are set again. */
+  toolsOf(server: string): readonly CatalogEntry[] {
+    return this.#catalog.entriesOf(server);
+  }
+
+  /** Finds a tool by its public name or its canonical name `server/tool`. */
+  findTool(name: string): CatalogEntry | undefined {
+    return this.#catalog.find(name);
+  }
+
+  diagnostics(entry: ServerEntry): readonly Diagnostic[] {
+    const shared = this.#lastShared.get(entry.name);
+    return shared?.entry === entry ? shared.diagnostics : [];
+  }
+
+  /** Adds the board's first servers with their cached tools. Nothing starts. */
+  async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
+    // Before anything is read or listed: a server may repeat the credentials of another.
+    this.#options.secrets.learn(definitions);
+    const known = await Promise.all(definitions.map((each) => this.#readEarlier(each, cwd)));
+    const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
+    this.#followBase();
+    await this.#options.guard.open(entries, this.#offerAgain);
+    entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
+  }
+
+  async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
+    const { earlier } = this.#options;
+    return earlier?.read(definition, cwd, advertisedTo(definition, this.#options)) ?? {};
+  }
+
+  /**
+   * Adds a server. It replaces a server of the same name, its own or the base's. Nothing starts. `replaced`
+   * resolves when no process of a replaced server of its own is left.
+   */
+  async add(
+    definition: ServerDefinition,
+    cwd: string,
+  ): Promise<{ entry: ServerEntry; replaced: Promise<void> | undefined }> {
+    const before = this.#own.get(definition.name);
+    const removed = this.#catalog.remove(definition.name);
+    const entry = this.#create(definition, cwd);
+    // Only now that the new server is on the board: earlier, the stop would be reported as the new server's.
+    const replaced = before && this.#close(before);
+    this.#emitTools(definition.name, { removed });
+    await this.#options.guard.open([entry], this.#offerAgain);
+    return { entry, replaced };
+  }
+
+  /** Resolves when no process of the server is left. If it had replaced a base server, that is back at once. */
+  async remove(name: string): Promise<void> {
+    const entry = this.#own.get(name);
+    if (entry === undefined) return;
+    this.#own.delete(name);
+    this.#emitTools(name, { removed: this.#catalog.remove(name) });
+    const ended = this.#close(entry);
+    this.#updateShared(name);
+    await ended;
+  }
+
+  /**
+   * Compares another configuration with this one: a server that is started and reached as before is kept. Reads what is
+   * needed for the others. Nothing changes and nothing starts.
+   */
+  async prepare(
+    definitions: readonly ServerDefinition[],
+    cwd: string,
+    agent: AgentConfig,
+  ): Promise<PreparedServers> {
+    const { options, guard, secrets } = this.#options;
+    // Before anything is read or listed: a server may repeat the credentials of another.
+    secrets.learn(definitions);
+    const planned = await Promise.all(
+      definitions.map(async (configured): Promise<PlannedServer> => {
+        const definition = withDefaults(configured, options);
+        const before = this.#own.get(definition.name);
+        if (before !== undefined && this.#isKept(before, definition, cwd, agent)) {
+          const isPinnedAnew =
+            pinMode(before.definition, this.#options.agent) !== pinMode(definition, agent);
+          return { kind: "kept", entry: before, definition, isPinnedAnew };
+        }
+        const known = await this.#readEarlier(configured, cwd);
+        const gone = deferred();
+        const tools = known.tools ?? this.#toolsOfPredecessor(before, definition);
+        const entry = this.#make(configured, cwd, { ...known, tools }, agent, gone.promise);
+        return { kind: "new", entry, known: { ...known, tools }, predecessor: before, gone };
+      }),
+    );
+    const openPins = await guard.prepareToOpen(
+      planned.flatMap((each): PinnedEntry[] => {
+        const { entry } = each;
+        if (each.kind === "kept") {
+          return each.isPinnedAnew ? [{ entry, definition: each.definition }] : [];
+        }
+        const predecessor = each.predecessor
+          ? pinId(each.predecessor)
+          : this.#formerPins.get(entry.name);
+        return [{ entry, definition: entry.definition, predecessor }];
+      }),
+      agent,
+      this.#offerAgain,
+    );
+    return { agent, planned, openPins };
+  }
+
+  /**
+   * Replaces the configuration of its own servers, and the names of all tools. Servers that are gone or that others
+   * replace are stopped; new ones are on the board, and do not run yet.
+   */
+  replace(
+    { agent, planned, openPins }: PreparedServers,
+    naming: Naming,
+    reserved: Iterable<string>,
+  ): ReplacedServers {
+    const before = new Map(this.#own);
+    const ofRunning = new Set(
+      planned.filter((each) => each.kind === "new" && isUp(each.predecessor)),
+    );
+    this.#options = { ...this.#options, agent };
+    this.#own.clear();
+    for (const { entry } of planned) this.#own.set(entry.name, entry);
+    openPins();
+    this.#catalog.rename(naming, reserved, () => {
+      this.#lastShared.clear();
+      for (const { name } of this.#base?.own() ?? []) this.#updateShared(name);
+      for (const each of planned) this.#putBack(each);
+    });
+    const removed = [...before.values()].filter(({ name }) => !this.#own.has(name));
+    for (const entry of removed) {
+      this.#formerPins.set(entry.name, pinId(entry));
+      const { state: previous } = entry.supervisor;
+      void this.#close(entry);
+      this.events.emit("state", { entry, state: { kind: "stopped" }, previous });
+    }
+    const names = (kind: "kept" | "changed" | "added"): string[] =>
+      planned.flatMap((each) => (kindOf(each) === kind ? [each.entry.name] : []));
+    return {
+      added: names("added"),
+      changed: names("changed"),
+      removed: removed.map(({ name }) => name),
+      unchanged: names("kept"),
+      toStart: planned.flatMap((each) =>
+        each.kind === "kept" ? [] : (this.#startOf(each, ofRunning.has(each)) ?? []),
+      ),
+      pinnedAnew: planned.flatMap((each) =>
+        each.kind === "kept" && each.isPinnedAnew ? [each.entry] : [],
+      ),
+    };
+  }
+
+  /** Resolves when each is ready or has failed, or `wait` milliseconds have passed. Default: its own `timeout`. */
+  async startAll(toStart: ReplacedServers["toStart"], wait: number | undefined): Promise<void> {
+    const { clock } = this.#options;
+    await Promise.all(
+      toStart.map(({ entry: { supervisor }, onlyToList }) =>
+        wait === undefined
+          ? supervisor.attempt(onlyToList)
+          : within(clock, wait, supervisor.start(onlyToList)),
+      ),
+    );
+  }
+
+  /** Undefined for a server that waits until somebody needs it. */
+  #startOf(
+    { entry, known, predecessor }: NewServer,
+    didPredecessorRun: boolean,
+  ): ReplacedServers["toStart"][number] | undefined {
+    const { options, clock } = this.#options;
+    if (!entry.definition.enabled) return undefined;
+    if (didPredecessorRun) return { entry, onlyToList: false };
+    const reason = entry.startReason(options.start, clock.now());
+    if (reason !== undefined) return { entry, onlyToList: reason === "to-be-known" };
+    if (options.start === "none" || predecessor === undefined) return undefined;
+    // Tools that are known only from a predecessor are not those of the new server.
+    return known.tools && { entry, onlyToList: true };
+  }
+
+  #isKept(
+    before: ServerEntry,
+    definition: ServerDefinition,
+    cwd: string,
+    agent: AgentConfig,
+  ): boolean {
+    const { agent: last, roots } = this.#options;
+    const isReachedAlike =
+      !isRemote(definition.target) ||
+      canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
+        canonicalJson([last.networkAllow ?? [], last.networkProxy ?? null]);
+    return (
+      before.isStartedLike(definition, cwd) &&
+      isReachedAlike &&
+      // A server hears only when it is started whether there are roots.
+      roots.areTold(before.definition, last.roots) === roots.areTold(definition, agent.roots)
+    );
+  }
+
+  /**
+   * Until the new server has listed its tools, it has those of its predecessor, as after a restart: otherwise they would
+   * leave the list for a moment.
+   */
+  #toolsOfPredecessor(
+    before: ServerEntry | undefined,
+    definition: ServerDefinition,
+  ): CachedTools | undefined {
+    const listed = before && this.#listed.get(before);
+    const identity = before?.identity;
+    if (listed === undefined || identity === undefined) return undefined;
+    if (!definition.enabled) return undefined;
+    const { tools, capabilities, found } = listed;
+    return { tools, capabilities, found, identity, savedAt: this.#options.clock.now() };
+  }
+
+  #putBack(each: PlannedServer): void {
+    const { entry } = each;
+    if (each.kind === "kept") {
+      entry.reconfigure(each.definition);
+      this.#catalog.add(entry.definition);
+      const listed = this.#listed.get(entry);
+      if (each.isPinnedAnew && listed !== undefined) {
+        const { instructions, from } = listed;
+        this.#options.guard.check(entry.name, listed, instructions, from);
+      }
+      return this.#offer(entry);
+    }
+    this.#catalog.add(entry.definition);
+    this.#addCachedTools(entry, each.known.tools);
+    const { predecessor, gone } = each;
+    if (predecessor === undefined) return gone.resolve();
+    const { state: previous } = predecessor.supervisor;
+    this.events.emit("replaced", { before: predecessor, entry });
+    void this.#close(predecessor).finally(() => gone.resolve());
+    this.events.emit("state", { entry, state: entry.supervisor.state, previous });
+  }
+
+  /** Removes a shared server from this board until it is released. It keeps running for others. */
+  withhold(name: string): void {
+    const entry = this.#shared(name);
+    if (entry === undefined) return;
+    this.#withheld.add(name);
+    this.#emitTools(name, { removed: this.#catalog.remove(name) });
+    const { state } = entry.supervisor;
+    this.events.emit("state", { entry, state: DISABLED, previous: state });
+  }
+
+  release(name: string): void {
+    if (!this.#withheld.delete(name)) return;
+    this.#updateShared(name);
+    const entry = this.#shared(name);
+    if (entry === undefined) return;
+    const { state } = entry.supervisor;
+    this.events.emit("state", { entry, state, previous: DISABLED });
+  }
+
+  /**
+   * Starts its own servers, as `mode` and their definitions say. Waits for those whose tools are not known, until
+   * their first attempt has ended or `wait` milliseconds have passed. Default: each server's own `timeout`.
+   */
+  async start(mode: BoardOptions["start"], wait: number | undefined): Promise<void> {
+    await Promise.all(this.own().map((entry) => this.startOne(entry, mode, wait)));
+  }
+
+  /** Starts those that nobody has started yet, or that were stopped for being idle. Waits for none of them. */
+  startIdle(mode: BoardOptions["start"]): void {
+    const idle = this.own().filter(({ supervisor }) => supervisor.state.kind === "idle");
+    for (const entry of idle) this.inBackground(this.startOne(entry, mode, 0));
+  }
+
+  async startOne(
+    entry: ServerEntry,
+    mode: BoardOptions["start"],
+    wait: number | undefined,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    const reason = entry.startReason(mode, clock.now());
+    if (reason === undefined) return;
+    const { supervisor } = entry;
+    const onlyToList = reason === "to-be-known";
+    if (!entry.isKnown && wait === undefined) return supervisor.attempt(onlyToList);
+    const start = supervisor.start(onlyToList);
+    if (!entry.isKnown) await within(clock, wait ?? 0, start);
+  }
+
+  /** `close` waits for the task, which must not reject. */
+  inBackground(task: Promise<void>): void {
+    this.#background.add(task);
+    void task.finally(() => this.#background.delete(task));
+  }
+
+  /** Resolves when no process of its own servers is left. Shared servers leave this board at once. */
+  async close(): Promise<void> {
+    const shared = this.shared();
+    for (const off of this.#offBase.splice(0)) off();
+    for (const { name } of shared) this.#catalog.remove(name);
+    await Promise.all(this.own().map((entry) => entry.close()));
+    await Promise.all(this.#background);
+    this.events.clear();
+  }
+
+  #create(definition: ServerDefinition, cwd: string, known: RememberedServer = {}): ServerEntry {
+    const entry = this.#make(definition, cwd, known, this.#options.agent);
+    // A server that replaces another keeps its place: prompt caches depend on the order of tools.
+    this.#own.set(definition.name, entry);
+    this.#catalog.add(definition);
+    return entry;
+  }
+
+  #make(
+    definition: ServerDefinition,
+    cwd: string,
+    known: RememberedServer,
+    agent: AgentConfig,
+    after?: Promise<void>,
+  ): ServerEntry {
+    const { earlier } = this.#options;
+    const context: CreateServerContext = {
+      ...this.#options,
+      agent,
+      onState: (state, previous) => {
+        if (earlier !== undefined && previous.kind === "starting") {
+          this.inBackground(earlier.saveStart(definition, cwd, state));
+        }
+        // A removed server is not reported: another server may have its name by now.
+        if (this.isOwn(entry)) this.events.emit("state", { entry, state, previous });
+      },
+      onTools: (list, identity) => this.#onTools(entry, list, identity),
+      onLog: (message) => {
+        if (this.isOwn(entry)) this.events.emit("log", { server: entry.name, ...message });
+      },
+    };
+    const entry = createServer(definition, cwd, known, context, after);
+    return entry;
+  }
+
+  /** Cached tools are checked against the pins like any other list, but never become the pins of a server. */
+  #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
+    if (cached === undefined) return;
+    const { guard } = this.#options;
+    // What is in the cache was searched before, unless an older version wrote it.
+    const { tools, found } = cached.found
+      ? { tools: cached.tools, found: cached.found }
+      : guard.inspect(entry.name, cached.tools, []);
+    const { capabilities, identity } = cached;
+    const { instructions } = identity;
+    guard.check(entry.name, { ...cached, tools }, instructions, "cache");
+    const listed: Listed = {
+      tools,
+      capabilities,
+      diagnostics: [],
+      found,
+      instructions,
+      from: "cache",
+    };
+    this.#listed.set(entry, listed);
+    this.#offer(entry);
+  }
+
+  #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
+    const { guard, earlier } = this.#options;
+    const { name } = entry;
+    // A removed server may still complete its start.
+    if (!this.isOwn(entry)) return;
+    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
+    // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
+    const { instructions } = identity;
+    guard.check(name, { ...list, tools }, instructions);
+    this.#listed.set(entry, { ...list, tools, found, instructions, from: "server" });
+    entry.toolsListed(identity);
+    const { capabilities } = list;
+    if (earlier !== undefined) {
+      const origin = entry.pinKey;
+      const saved = { origin, identity, capabilities, tools, found };
+      this.inBackground(earlier.saveTools(entry.hash, saved));
+    }
+    this.#offer(entry);
+  }
+
+  /** Puts what the server has listed into the catalog, as far as the pins allow it. */
+  #offer(entry: ServerEntry): void {
+    const listed = this.#listed.get(entry);
+    if (listed === undefined) return;
+    const { guard, logger } = this.#options;
+    const { name } = entry;
+    const offer = guard.offer(name, listed.tools);
+    const change = this.#catalog.set(name, offer.tools);
+    const diagnostics = [...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics];
+    entry.diagnose(diagnostics, logger, listed.found);
+    this.#emitTools(name, change);
+  }
+
+  readonly #offerAgain = (entry: ServerEntry): void => {
+    if (this.isOwn(entry)) this.#offer(entry);
+  };
+
+  #emitTools(server: string, change: Partial<CatalogChange>): void {
+    const { added = [], removed = [], changed = [] } = change;
+    this.events.emit("tools", { server, added, removed, changed });
+  }
+
+  #close(entry: ServerEntry): Promise<void> {
+    this.events.emit("removed", entry);
+    const ended = entry.close();
+    // The caller may not wait for it, so `close` does.
+    this.inBackground(ended);
+    return ended;
+  }
+
+  #followBase(): void {
+    const base = this.#base;
+    if (base === undefined) return;
+    this.#offBase = [
+      base.events.on("tools", ({ server }) => this.#updateShared(server)),
+      base.events.on("state", (event) => {
+        if (this.#shared(event.entry.name) === event.entry) this.events.emit("state", event);
+      }),
+      base.events.on("log", (event) => {
+        if (this.#shared(event.server) !== undefined) this.events.emit("log", event);
+      }),
+    ];
+    for (const { name } of base.own()) this.#updateShared(name);
+  }
+
+  /** Updates the catalog with the base's server of that name, or removes its tools if it is no longer shared. */
+  #updateShared(name: string): void {
+    if (this.#own.has(name)) return;
+    const entry = this.#shared(name);
+    // The base may have replaced the server by one with another prefix.
+    const isSame = entry !== undefined && this.#lastShared.get(name)?.entry === entry;
+    const removed = isSame ? [] : this.#catalog.remove(name);
+    if (removed.length > 0) this.#emitTools(name, { removed });
+    if (entry === undefined) {
+      this.#lastShared.delete(name);
+      return;
+    }
+    this.#catalog.add(entry.definition);
+    const tools = this.#base?.toolsOf(name).map(({ tool }) => tool) ?? [];
+    const change = this.#catalog.set(name, tools);
+    this.#lastShared.set(name, { entry, diagnostics: change.diagnostics });
+    for (const { message, server, subject } of change.diagnostics) {
+      this.#options.logger.warn(message, { server, tool: subject });
+    }
+    this.#emitTools(name, change);
+  }
+
+  #shared(name: string): ServerEntry | undefined {
+    if (this.#offBase.length === 0 || this.#own.has(name) || this.#withheld.has(name)) return;
+    const entry = this.#base?.get(name);
+    return entry !== undefined && isShareable(entry) ? entry : undefined;
+  }
+}
+
+function kindOf(planned: PlannedServer): "kept" | "changed" | "added" {
+  if (planned.kind === "kept") return "kept";
+  return planned.predecessor === undefined ? "added" : "changed";
+}
+
+/** Whether it runs, or would without somebody's doing. */
+function isUp(entry: ServerEntry | undefined): boolean {
+  return ["starting", "ready", "backoff"].includes(entry?.supervisor.state.kind ?? "");
+}
+
+function isShareable({ definition }: ServerEntry): boolean {
+  return definition.scope !== "session";
+}

@@ -1,0 +1,14 @@
+// Keeps the credentials of the servers that a client brings out of what a face writes about the session.
+
+import type { ServerTarget } from "../types/server-definition.ts";
+import { protect } from "../redaction/protect.ts";
+import { Redactor } from "../redaction/redactor.ts";
+
+export class SessionRedactor extends Redactor {
+  /** Redacts the credentials in these targets from now on. They are as the client sent them, without `${VAR}`. */
+  hide(targets: Iterable<ServerTarget>): void {
+    for (const target of targets) {
+      protect(this, target, target, {});
+    }
+  }
+}

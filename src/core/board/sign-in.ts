@@ -1,0 +1,115 @@
+// Signs in to one server: one authorizer for all its callers, made on first use.
+
+import type {
+  Authorizer,
+  OnAuthorization,
+  SignInRequest,
+  SignOutOutcome,
+} from "../types/authorization.ts";
+import type { OnSecrets } from "../auth/store.ts";
+import { PlugboardError } from "../types/errors.ts";
+import type { Logger } from "../types/logger.ts";
+import type { RemoteTarget, ResolvedTarget } from "../types/server-definition.ts";
+import type { GrantStore } from "../types/shared-state.ts";
+import type { Clock } from "../../util/clock.ts";
+import { loadAuthorizer } from "./lazy.ts";
+import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
+import type { AuthorizerParts } from "./open-authorizer.ts";
+
+export interface ServerSignInOptions {
+  server: string;
+  /** What `plugboard login` takes. Absent: the name of the server. */
+  signInAs?: string | undefined;
+  /** The target with its values filled in. Rejects where one cannot be had. */
+  resolve: () => Promise<ResolvedTarget<RemoteTarget>>;
+  /** The login belongs to a matching server. It is only used while both have the same URL. */
+  isOfMatchingServer: boolean;
+  /** Where its tokens are kept. */
+  grants: GrantStore;
+  networkAllow: readonly string[];
+  /** A session brought the server, and no configured one matches it. */
+  isOfSession: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+  onAuthorization: OnAuthorization | undefined;
+  clock: Clock;
+  logger: Logger;
+  /** Called with every token and client secret, so that they can be redacted. */
+  onSecrets: OnSecrets;
+}
+
+export class ServerSignIn {
+  readonly #options: ServerSignInOptions;
+  readonly #closing = new AbortController();
+  #current: { url: string; made: Promise<AuthorizerParts> } | undefined;
+
+  constructor(options: ServerSignInOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if the configuration has credentials in headers, or `oauth: false`. */
+  async authorizer(target: RemoteTarget): Promise<Authorizer | undefined> {
+    if (target.oauth === false || hasOwnCredentials(target)) return undefined;
+    if (!this.#options.isOfMatchingServer) return (await this.#make(target)).authorizer;
+    const { target: configured } = await this.#options.resolve();
+    // The configured URL may contain a variable whose value has changed.
+    if (!isSameAddress(target.url, configured.url)) return undefined;
+    return (await this.#make(configured)).authorizer;
+  }
+
+  /** Whether you have signed in elsewhere and the server has not been tried since. Does not reject. */
+  async hasUntriedLogin(): Promise<boolean> {
+    try {
+      return (await (await this.#current?.made)?.authorizer.hasNews()) ?? false;
+    } catch {
+      return false;
+    }
+  }
+
+  async signIn(request?: SignInRequest): Promise<void> {
+    const target = await this.#signInTarget();
+    const { authorizer } = await this.#make(target);
+    const { probeChallenge } = await loadAuthorizer();
+    const challenge = await probeChallenge(target, this.#options, this.#closing.signal);
+    await authorizer.signIn(challenge, request);
+  }
+
+  async signOut(): Promise<SignOutOutcome> {
+    return (await this.#make(await this.#signInTarget())).authorizer.signOut();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await end(this.#current?.made);
+  }
+
+  async #signInTarget(): Promise<RemoteTarget> {
+    const { target } = await this.#options.resolve();
+    if (target.oauth !== false && !hasOwnCredentials(target)) return target;
+    const { server } = this.#options;
+    const why = target.oauth === false ? '"oauth" is false' : "its headers have credentials";
+    throw new PlugboardError("UNSUPPORTED", `you cannot sign in to '${server}': ${why}`, {
+      server,
+      hint: "change its configuration first",
+    });
+  }
+
+  /** All callers share one authorizer, so that tokens are renewed once. A new URL gets a new one. */
+  #make(target: RemoteTarget): Promise<AuthorizerParts> {
+    const before = this.#current;
+    if (before?.url === target.url) return before.made;
+    const made = end(before?.made).then(async () =>
+      (await loadAuthorizer()).openAuthorizer(target, this.#options, this.#closing.signal),
+    );
+    const current = { url: target.url, made };
+    this.#current = current;
+    made.catch(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    return made;
+  }
+}
+
+async function end(made: Promise<AuthorizerParts> | undefined): Promise<void> {
+  const ended = await made?.catch(() => undefined);
+  await ended?.fetch.close();
+}

@@ -1,0 +1,174 @@
+// Caches tool lists on disk, so that tools can be listed before their server has started. A list is for one
+// definition of the server and for the capabilities that the host advertised to it.
+
+import { createHash } from "node:crypto";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ServerIdentity, ToolList } from "../types/connection.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
+import type { ToolDefinition } from "../types/tool.ts";
+import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+
+/** Up to 1, lists were kept with the secrets that a server had put into its schemas. */
+const FORMAT = 2;
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
+  savedAt: number;
+  /** The hash of the definition, in whatever directory the server was started. Older versions did not save it. */
+  origin?: string;
+  identity: ServerIdentity;
+  /** What was found in the definitions. Absent if nobody has searched them. */
+  found?: Diagnostic[];
+}
+
+/** How a server was reached, whatever was advertised to it. */
+export type Reached = Pick<ServerIdentity, "era" | "isEraDoubtful" | "transport">;
+
+export class CatalogCache {
+  readonly #directory: string;
+  #names: Promise<string[]> | undefined;
+
+  constructor(stateDir: string) {
+    this.#directory = join(stateDir, "catalog");
+  }
+
+  /** `definition` is the hash of the server's definition. */
+  read(definition: string, capabilities: JsonObject): Promise<CachedTools | undefined> {
+    return this.#read(fileName(definition, capabilities));
+  }
+
+  /** How the server was reached the last time, from a list that was made for other capabilities. */
+  async lastReached(definition: string): Promise<Reached | undefined> {
+    // Servers that are looked up together share one listing.
+    this.#names ??= readdir(this.#directory)
+      .catch(() => [])
+      .finally(() => {
+        this.#names = undefined;
+      });
+    const names = await this.#names;
+    const own = names.filter((name) => name.startsWith(definition));
+    const entries = await Promise.all(own.map((name) => this.#read(name)));
+    const newest = entries.reduce(
+      (latest, each) => ((each?.savedAt ?? 0) > (latest?.savedAt ?? 0) ? each : latest),
+      undefined,
+    );
+    return newest?.identity;
+  }
+
+  async write(definition: string, entry: CachedTools): Promise<void> {
+    const path = join(this.#directory, fileName(definition, entry.capabilities));
+    const { savedAt, origin, ...rest } = entry;
+    // In this order, so that `newest` need not read whole files.
+    await writeJsonFile(path, { format: FORMAT, savedAt, origin, ...rest });
+  }
+
+  /** The newest list of each of these servers, in whatever directory and with whatever capabilities it was started. */
+  async newest(origins: readonly string[]): Promise<Map<string, CachedTools>> {
+    const wanted = new Map(origins.map((origin) => [origin, { name: "", savedAt: -1 }]));
+    for (const name of namesIn(this.#directory)) {
+      const { origin, savedAt } = headOf(join(this.#directory, name)) ?? {};
+      const before = origin === undefined ? undefined : wanted.get(origin);
+      if (before === undefined || savedAt === undefined || savedAt <= before.savedAt) continue;
+      Object.assign(before, { name, savedAt });
+    }
+    const found = [...wanted].filter(([, { name }]) => name !== "");
+    const lists = await Promise.all(found.map(([, { name }]) => this.#read(name)));
+    return new Map(
+      found.flatMap(([origin], index) => {
+        const list = lists[index];
+        return list === undefined ? [] : [[origin, list]];
+      }),
+    );
+  }
+
+  async #read(name: string): Promise<CachedTools | undefined> {
+    const path = join(this.#directory, name);
+    const value = await readJsonFile(path, MAX_BYTES);
+    if (!isJsonObject(value)) return undefined;
+    if (value.format === FORMAT - 1) await rm(path, { force: true }).catch(() => {});
+    if (value.format !== FORMAT || typeof value.savedAt !== "number") return undefined;
+    const { savedAt, origin, identity, capabilities, tools, found } = value;
+    if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
+      return undefined;
+    }
+    if (!tools.every(isToolDefinition)) return undefined;
+    const isSearched = Array.isArray(found) && found.every(isDiagnostic);
+    return {
+      savedAt,
+      ...(typeof origin === "string" && { origin }),
+      identity,
+      capabilities,
+      tools,
+      ...(isSearched && { found }),
+    };
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+const HEAD = new RegExp(`^\\{"format":${FORMAT},"savedAt":(\\d+),"origin":"([\\da-f]{1,64})"`);
+
+/** Of a file that `write` has written. */
+function headOf(path: string): Pick<CachedTools, "origin" | "savedAt"> | undefined {
+  const buffer = Buffer.alloc(128);
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const length = readSync(file, buffer, 0, buffer.length, 0);
+      const [, savedAt, origin] = HEAD.exec(buffer.toString("latin1", 0, length)) ?? [];
+      return origin === undefined ? undefined : { savedAt: Number(savedAt), origin };
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function fileName(definition: string, capabilities: JsonObject): string {
+  return `${definition}-${hash(canonicalJson(capabilities)).slice(0, 8)}.json`;
+}
+
+/** Includes `cwd`, since a relative path in the definition means another server in another directory. */
+export function definitionHash(definition: ServerDefinition, cwd: string): string {
+  const { target, protocol, name } = definition;
+  return hash(JSON.stringify([name, target, protocol, cwd])).slice(0, 32);
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function isIdentity(value: unknown): value is ServerIdentity {
+  return (
+    isJsonObject(value) &&
+    typeof value.protocolVersion === "string" &&
+    (value.era === "legacy" || value.era === "modern")
+  );
+}
+
+function isDiagnostic(value: unknown): value is Diagnostic {
+  return (
+    isJsonObject(value) && typeof value.server === "string" && typeof value.message === "string"
+  );
+}
+
+function isToolDefinition(value: unknown): value is ToolDefinition {
+  return (
+    isJsonObject(value) &&
+    typeof value.name === "string" &&
+    isJsonObject(value.inputSchema) &&
+    (value.description === undefined || typeof value.description === "string")
+  );
+}

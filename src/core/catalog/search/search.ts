@@ -1,0 +1,93 @@
+// Finds the tools of one board by queries about what they do: by words, and by meaning where the host can embed texts.
+
+import { PlugboardError } from "../../types/errors.ts";
+import type { ToolHit } from "../../types/search.ts";
+import type { Tool } from "../../types/tool.ts";
+import { Embeddings, type EmbeddingsOptions } from "./embeddings.ts";
+import { type About, ToolIndex } from "./tool-index.ts";
+
+/** A model that asks more than this at once has not understood what a query is. */
+const MOST_QUERIES = 50;
+const DEFAULT_LIMIT = 10;
+/** How much the places behind the first count when two rankings become one: the usual value. */
+const FUSION = 60;
+/** How many places of two rankings are made one, where fewer are wanted. */
+const DEEPEST_FUSED = 100;
+
+export interface SearchScope {
+  limit?: number | undefined;
+  isWanted: (tool: Tool) => boolean;
+  /** What servers tell about themselves. Another map if something in it is. */
+  about: About;
+}
+
+export class CatalogSearch {
+  readonly #index = new ToolIndex();
+  readonly #embeddings: Embeddings | undefined;
+
+  constructor(embeddings?: EmbeddingsOptions) {
+    this.#embeddings = embeddings && new Embeddings(embeddings);
+  }
+
+  /** Rejects with INVALID_ARGUMENTS. */
+  async search(
+    query: string | readonly string[],
+    tools: readonly Tool[],
+    { limit = DEFAULT_LIMIT, isWanted, about }: SearchScope,
+  ): Promise<ToolHit[]> {
+    const queries = checkedQueries(query);
+    if (!Number.isSafeInteger(limit) || limit < 1) {
+      throw invalid("the limit of a search must be a whole number from 1 on");
+    }
+    this.#index.update(tools, about);
+    const most = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
+    const byWords = queries.map((each) => this.#index.rank(each, most, isWanted));
+    const byMeaning = await this.#embeddings?.rank(queries, tools.filter(isWanted));
+    const rankings =
+      byMeaning === undefined
+        ? byWords
+        : byWords.map((hits, at) => fused(hits, (byMeaning[at] ?? []).slice(0, most)));
+    return inTurn(rankings, limit);
+  }
+}
+
+function checkedQueries(query: unknown): string[] {
+  const queries = Array.isArray(query) ? (query as readonly unknown[]) : [query];
+  if (queries.length > MOST_QUERIES) {
+    throw invalid(`a search takes at most ${MOST_QUERIES} queries at once`);
+  }
+  return queries.map((each) => {
+    if (typeof each === "string") return each;
+    throw invalid("a search takes a text, or a list of texts");
+  });
+}
+
+function invalid(message: string): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+}
+
+/** Reciprocal rank fusion: scores of different kinds cannot be compared, but places can. */
+function fused(hits: readonly ToolHit[], alike: readonly Tool[]): ToolHit[] {
+  const scores = new Map<Tool, number>();
+  for (const ranking of [hits.map(({ tool }) => tool), alike]) {
+    for (const [at, tool] of ranking.entries()) {
+      scores.set(tool, (scores.get(tool) ?? 0) + 1 / (FUSION + at + 1));
+    }
+  }
+  return [...scores].map(([tool, score]) => ({ tool, score })).sort((a, b) => b.score - a.score);
+}
+
+/** Takes the best of each ranking in turn, no tool twice. */
+function inTurn(rankings: readonly (readonly ToolHit[])[], limit: number): ToolHit[] {
+  const found = new Map<Tool, ToolHit>();
+  const longest = Math.max(0, ...rankings.map(({ length }) => length));
+  for (let place = 0; place < longest; place += 1) {
+    for (const ranking of rankings) {
+      const hit = ranking[place];
+      if (hit === undefined || found.has(hit.tool)) continue;
+      found.set(hit.tool, hit);
+      if (found.size === limit) return [...found.values()];
+    }
+  }
+  return [...found.values()];
+}

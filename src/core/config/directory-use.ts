@@ -1,0 +1,263 @@
+// What an agent's servers take from the working directory: relative paths, files of the project, roots. It is noted where
+// the servers run, and compared in the directory of a command that would start them too.
+
+import { createHmac } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import type { AgentConfig } from "../types/agent-config.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
+import type { Environment } from "../../util/environment.ts";
+import { realDirectory } from "./find.ts";
+import { parseTemplate } from "./schema/references.ts";
+
+export interface DirectoryUse {
+  /** What means something else in every other directory. */
+  inDirectory?: string;
+  /** Words that mean something else where a file of that name exists, each with what it is a part of. */
+  words?: [word: string, of: string][];
+  /** The same for the first names of paths that may be anything else, as keyed hashes, each with the server. */
+  entries?: [hash: string, server: string][];
+  /** Files by which programs find a project, the directory where they find it here, and what looks for them. */
+  projects?: [files: string[], directory: string, what: string][];
+}
+
+/** Where servers would be started. */
+export interface StartPlace {
+  env: Environment;
+  cwd: string;
+}
+
+/** More words than this are not looked up: then the agent counts as depending on the directory. */
+const MOST_WORDS = 1000;
+
+/** `servers` are those of the agent that count. The salt is the key of the hashes. */
+export function directoryUse(
+  agent: AgentConfig,
+  servers: readonly ServerDefinition[],
+  place: StartPlace & { salt: string },
+): DirectoryUse {
+  const { workspace, roots, nativeModules = [] } = agent;
+  if (agent.isOfDirectory) {
+    return { inDirectory: "the file has servers of its own for each project" };
+  }
+  if (workspace !== undefined) return {};
+  if (nativeModules.length > 0) return { inDirectory: "the modules in tools.native run in it" };
+  const uses: DirectoryUse[] = [];
+  for (const server of servers) {
+    const use = serverUse({ ...server, roots: server.roots ?? roots }, place);
+    if (use.inDirectory !== undefined) return use;
+    uses.push(use);
+  }
+  const words = uses.flatMap((use) => use.words ?? []);
+  const entries = uses.flatMap((use) => use.entries ?? []);
+  const projects = uses.flatMap((use) => use.projects ?? []);
+  if (words.length + entries.length > MOST_WORDS) {
+    return { inDirectory: "its servers have very many arguments" };
+  }
+  return {
+    ...(words.length > 0 && { words }),
+    ...(entries.length > 0 && { entries }),
+    ...(projects.length > 0 && { projects }),
+  };
+}
+
+/** What means something else in this directory than in the one where the use was noted. */
+export function differsIn(
+  directory: string,
+  { inDirectory, words = [], entries = [], projects = [] }: DirectoryUse,
+  salt: string,
+): string | undefined {
+  return (
+    inDirectory ??
+    words.find(([word]) => existsSync(resolve(directory, word)))?.[1] ??
+    projects.find(([files, found]) => nearest(files, directory) !== found)?.[2] ??
+    entryIn(directory, new Map(entries), salt)
+  );
+}
+
+/** Which of the hashed words is the name of something in the directory. */
+function entryIn(
+  directory: string,
+  servers: ReadonlyMap<string, string>,
+  salt: string,
+): string | undefined {
+  if (servers.size === 0) return undefined;
+  for (const name of namesOf(directory)) {
+    const server = servers.get(hashOfWord(salt, name));
+    if (server !== undefined) return relativePath(server, name);
+  }
+  return undefined;
+}
+
+function namesOf(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function relativePath(server: string, path: string): string {
+  return `server '${server}' has the relative path ${path}`;
+}
+
+function hashOfWord(salt: string, word: string): string {
+  return createHmac("sha256", salt).update(`word ${word}`).digest("base64url");
+}
+
+function serverUse(
+  { name, target, roots }: ServerDefinition,
+  { env, cwd, salt }: StartPlace & { salt: string },
+): DirectoryUse {
+  if (roots === true) return { inDirectory: `server '${name}' gets it as a root` };
+  if (target.kind !== "stdio" || target.cwd !== undefined) return {};
+  if (hasRelativeDirectory(env)) {
+    return { inDirectory: "PATH has a directory that is relative to it" };
+  }
+  const { command, args } = target;
+  const words: [string, string][] = [];
+  const entries: [string, string][] = [];
+  // A command without a slash is looked up on PATH.
+  const written = [...(/[/\\]/.test(command) ? [command] : []), ...args];
+  for (const [index, each] of [...written, ...Object.values(target.env)].entries()) {
+    const value = expanded(each, env);
+    const path = possiblePath(value);
+    const paths = [...(path === undefined ? [] : [path]), ...pathsWithin(value, path)];
+    if (written[index - 1] === "-m") paths.push(...pythonFiles(value));
+    if (paths.some((part) => isRelative(part) || existsSync(resolve(cwd, part)))) {
+      return { inDirectory: relativePath(name, each) };
+    }
+    for (const part of paths) {
+      const isLiteral = part === path && part === possiblePath(each) && PLAIN_PATH.test(part);
+      if (isLiteral) words.push([part, relativePath(name, each)]);
+      else entries.push([hashOfWord(salt, part.split(/[/\\]/)[0] ?? part), name]);
+    }
+  }
+  return { words, entries, projects: projectUse(name, command, args, cwd) };
+}
+
+function projectUse(
+  server: string,
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): DirectoryUse["projects"] {
+  const files = projectFiles(command, args);
+  if (files.length === 0) return [];
+  const what = `server '${server}' is started with ${basename(command)}, which looks for files of the project`;
+  return [[files, nearest(files, cwd), what]];
+}
+
+/** The system looks there for the program, as seen from where it starts it. */
+function hasRelativeDirectory({ PATH }: Environment): boolean {
+  return PATH?.split(delimiter).some((directory) => !isAbsolute(directory)) ?? false;
+}
+
+/** These run a package, and take the one that the project has, or get it from where the project says. */
+const RUN_PACKAGES = new Set(["npx", "pnpx", "bunx"]);
+/** These run something of the project, which they find by such a file in the directory or above it. */
+const RUN_PROJECTS: Readonly<Record<string, readonly string[]>> = {
+  npm: ["package.json"],
+  pnpm: ["package.json"],
+  yarn: ["package.json"],
+  bun: ["package.json"],
+  deno: ["deno.json", "deno.jsonc", "package.json"],
+  uv: ["pyproject.toml", "uv.toml", ".venv"],
+  poetry: ["pyproject.toml"],
+  pdm: ["pyproject.toml"],
+  hatch: ["pyproject.toml"],
+  rye: ["pyproject.toml"],
+  pipenv: ["Pipfile"],
+  cargo: ["Cargo.toml"],
+  go: ["go.mod", "go.work"],
+  make: ["Makefile"],
+  just: ["justfile"],
+};
+/** The definition itself says where the project is, or that none counts. */
+const NAMES_PROJECT =
+  /^(?:-C|--(?:directory|project|no-project|prefix|cwd|dir|manifest-path|config|justfile))(?:=|$)/;
+const MOST_PACKAGES = 8;
+const PACKAGE = /^((?:@[a-z0-9._-]{1,60}\/)?[a-z0-9][a-z0-9._-]{0,60})(?:@[^@]*)?$/;
+
+/** The files by which a program finds the project that it works in. Empty for most programs. */
+function projectFiles(command: string, args: readonly string[]): string[] {
+  const program = basename(command).replace(/\.(?:cmd|exe)$/i, "");
+  if (args.some((each) => NAMES_PROJECT.test(each))) return [];
+  if (!RUN_PACKAGES.has(program)) {
+    return Object.hasOwn(RUN_PROJECTS, program) ? [...(RUN_PROJECTS[program] ?? [])] : [];
+  }
+  const options = args.flatMap((each) => /^--package=(.*)$/s.exec(each)?.[1] ?? []);
+  const first = args.find((each) => !each.startsWith("-")) ?? "";
+  // Nothing else: an argument may be a token.
+  const packages = [first, ...options]
+    .flatMap((each) => PACKAGE.exec(each)?.[1] ?? [])
+    .slice(0, MOST_PACKAGES);
+  return [".npmrc", ...packages.map((each) => `node_modules/${each}`)];
+}
+
+/** The directory with one of the files: this one, or the nearest above it. Empty if there is none. */
+function nearest(files: readonly string[], directory: string): string {
+  for (let at = realDirectory(directory); ; at = dirname(at)) {
+    if (files.some((file) => existsSync(join(at, file)))) return at;
+    if (at === dirname(at)) return "";
+  }
+}
+
+/** What Python runs as the module. */
+function pythonFiles(module: string): string[] {
+  const [first = ""] = module.split(".");
+  return /^\w+$/.test(first) ? [first, `${first}.py`] : [];
+}
+
+/** How much of a value is searched for paths. */
+const MOST_SEARCHED = 20_000;
+
+/** What may be a path in a script, a list or `type=bind,src=./x`, without the one that the whole is. */
+function pathsWithin(value: string, whole: string | undefined): string[] {
+  if (/^(?:-{1,2}[^=\s]+=)?[a-z][a-z0-9+.-]+:\/\/\S*$/i.test(value)) return [];
+  const parts = value.slice(0, MOST_SEARCHED).split(/[\s=,;|&<>()"'`]+/);
+  const paths = parts.flatMap((part) => {
+    // `-I./include`
+    const [, attached] = /^-[A-Za-z](\.{1,2}(?:[/\\].*)?)$/.exec(part) ?? [];
+    return attached ?? possiblePath(part) ?? [];
+  });
+  return [...new Set(paths)].filter((path) => path !== whole);
+}
+
+/**
+ * `src/server.js`, and the image `mcp/playwright`. Such words are noted as they are, so that an image is not taken for a
+ * path; hence this must not match what may be a token.
+ */
+const PLAIN_PATH = /^(?=.{1,200}$)[a-z0-9][a-z0-9._-]{0,30}(?:\/[a-z0-9][a-z0-9._:-]{0,40}){1,10}$/;
+
+/** The word itself, or what is behind the `=` of an option. Undefined for an absolute path, a URL and an option. */
+function possiblePath(written: string): string | undefined {
+  const [, behind] = /^-{1,2}[^=\s]+=(.*)$/s.exec(written) ?? [];
+  const word = behind ?? written;
+  const isOther =
+    word === "" ||
+    word.length > 1000 ||
+    /^[-~]/.test(word) ||
+    isAbsolute(word) ||
+    /^[a-z][a-z0-9+.-]+:/i.test(word) ||
+    /[\n\0]/.test(word);
+  return isOther ? undefined : word;
+}
+
+/** Nothing but a path looks like this. Behind the colon of `.:/data` is where a container has it. */
+function isRelative(word: string): boolean {
+  return /^\.{1,2}(?:[/\\:]|$)/.test(word);
+}
+
+/** With the variables filled in that are set, and without secrets: those are the gateway's to get. */
+function expanded(value: string, env: Environment): string {
+  const template = parseTemplate(value);
+  if (template.kind === "malformed") return value;
+  return template.parts
+    .map((part) => {
+      if (part.kind === "text") return part.text;
+      if (part.kind === "secret") return "";
+      return (Object.hasOwn(env, part.name) && env[part.name]) || (part.fallback ?? "");
+    })
+    .join("");
+}

@@ -1,0 +1,28 @@
+// What it takes to read another application's file: to know it by its content, and to say the same in our keys.
+
+import type { JsonObject } from "../../types/json.ts";
+import type { Draft } from "./draft.ts";
+
+/** Where a file lies, and for whom it is read. */
+export interface FileContext {
+  /** Absent for a configuration that was written in code. */
+  file?: string;
+  /** The project that the file belongs to: the directory above `.vscode`, `.cursor` and the like. */
+  folder: string;
+  /** The directory that the caller works in. */
+  cwd: string;
+  platform: NodeJS.Platform;
+}
+
+export interface Application {
+  id: string;
+  /** As people call it. */
+  name: string;
+  /** Whether a file with this content can be of no other application. */
+  recognise: (value: JsonObject) => boolean;
+  /** Where it has its servers, if other applications have theirs there too. */
+  block?: "mcpServers" | "servers";
+  /** How the path of its file ends, with forward slashes. It decides where the content fits several applications. */
+  pathEnd?: RegExp;
+  translate: (value: JsonObject, draft: Draft, around: FileContext) => void;
+}

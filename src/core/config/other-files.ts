@@ -1,0 +1,127 @@
+// Finds the files of other applications on this machine, and reads the servers in them in our keys.
+
+import { stat } from "node:fs/promises";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { PlugboardError } from "../types/errors.ts";
+import { isJsonObject, type JsonObject, valueIn } from "../types/json.ts";
+import { readConfigFile } from "./config-file.ts";
+import { APPLICATIONS } from "./foreign/applications.ts";
+import { type FilePlace, places, type PlacesOptions } from "./foreign/places.ts";
+import { formatProblem, quote, toProblems } from "./issue.ts";
+import { loadConfig } from "./load.ts";
+import { DEFAULT_SERVERS } from "./schema/file-schema.ts";
+
+export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
+  /** As people call the application. */
+  name: string;
+  /** Absent for a file that was named. */
+  scope?: FilePlace["scope"];
+  /** In our keys, by name. */
+  servers: ReadonlyMap<string, JsonObject>;
+  /** Sentences about what does not work here as it does there. */
+  warnings: readonly string[];
+  /** Why it cannot be read. It has no servers then. */
+  problem?: string;
+}
+
+/** Those that are there, in the order of places.ts. One that cannot be read is among them, with the reason. */
+export async function findOtherFiles(options: PlacesOptions): Promise<OtherFile[]> {
+  const all = places(options);
+  // In the home directory, files of the user are files of the project too.
+  const unique = all.filter(
+    ({ path }, index) => all.findIndex((each) => each.path === path) === index,
+  );
+  const found = await Promise.all(
+    unique.map(async (place) => {
+      if (!(await isFile(place.path))) return [];
+      const name = applicationName(place.application);
+      try {
+        return [{ ...place, name, ...(await readServers(place.path, options)) }];
+      } catch (error) {
+        if (!(error instanceof PlugboardError)) throw error;
+        const problem = error.problems.map(formatProblem).join("; ") || error.message;
+        return [{ ...place, name, servers: new Map<string, JsonObject>(), warnings: [], problem }];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+/** Rejects with CONFIG_INVALID for a file that cannot be read, or has no servers that can be found. */
+export async function readOtherFile(
+  path: string,
+  options: Pick<PlacesOptions, "cwd" | "homedir">,
+): Promise<OtherFile> {
+  // Says what is wrong with a file that is nobody's.
+  await loadConfig(path, undefined, options);
+  const { application } = await readConfigFile(path, options);
+  return {
+    path,
+    application: application?.id ?? "plugboard",
+    name: application?.name ?? "Plugboard",
+    ...(await readServers(path, options)),
+  };
+}
+
+function applicationName(id: string): string {
+  return APPLICATIONS.find((application) => application.id === id)?.name ?? id;
+}
+
+async function readServers(
+  path: string,
+  { cwd, homedir }: Pick<PlacesOptions, "cwd" | "homedir">,
+): Promise<Pick<OtherFile, "servers" | "warnings">> {
+  const { value, warnings, source, application } = await readConfigFile(path, { cwd });
+  const given = valueIn(value, DEFAULT_SERVERS);
+  const isNobodys = application === undefined && !isJsonObject(given);
+  // Settings of an application that has no servers yet.
+  if (isNobodys) return { servers: new Map(), warnings: [] };
+  await loadConfig(path, undefined, { cwd, homedir });
+  const entries = Object.entries(isJsonObject(given) ? given : {});
+  return {
+    servers: new Map(
+      entries.flatMap(([name, server]) =>
+        isJsonObject(server) ? [[name, withAbsolutePaths(server, dirname(path))]] : [],
+      ),
+    ),
+    warnings: [
+      ...toProblems(warnings, { locate: source.locate }).map(formatProblem),
+      ...agentsWithServers(value).map((id) => `the servers of the agent ${id} are ignored`),
+    ],
+  };
+}
+
+/** What is for one agent there is for all agents nowhere. */
+function agentsWithServers(value: unknown): string[] {
+  const list = valueIn(value, ["agents", "list"]);
+  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((agent) => {
+    const servers = valueIn(agent, ["mcp", "servers"]);
+    const isEmpty = !isJsonObject(servers) || Object.keys(servers).length === 0;
+    return isEmpty ? [] : [quote(String(valueIn(agent, ["id"])))];
+  });
+}
+
+/** What is relative to one file would mean something else in another. */
+function withAbsolutePaths(server: JsonObject, directory: string): JsonObject {
+  const absolute = (path: unknown): unknown =>
+    typeof path === "string" && !isAbsolute(path) && !/^[~$]/.test(path)
+      ? resolve(directory, path)
+      : path;
+  const { cwd, roots, tls } = server;
+  return {
+    ...server,
+    ...(cwd !== undefined && { cwd: absolute(cwd) }),
+    ...(Array.isArray(roots) && { roots: roots.map(absolute) }),
+    ...(isJsonObject(tls) && {
+      tls: Object.fromEntries(Object.entries(tls).map(([key, path]) => [key, absolute(path)])),
+    }),
+  };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,45 @@
+// Checks a configuration written in code, as loadConfig checks a file.
+
+import type { AgentConfig, BoardConfig } from "../types/agent-config.ts";
+import { isJsonObject } from "../types/json.ts";
+import { throwIfAny, toProblems } from "./issue.ts";
+import { rootsSetting, toDefinition } from "./layers/definition.ts";
+import { agentGuard, auditSettings } from "./layers/guard.ts";
+import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.ts";
+import { boardSchema, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/file-schema.ts";
+import { check } from "./schema/schema.ts";
+import { kindOf, readServers } from "./schema/servers.ts";
+import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warnings.ts";
+
+/** Throws CONFIG_INVALID, listing everything that is wrong. `baseDir` is what relative paths are relative to. */
+export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentConfig {
+  const checked = check(boardSchema, input, []);
+  const layer = readServers(isJsonObject(input) ? input.servers : undefined, ["servers"]);
+  throwIfAny([...checked.issues, ...layer.issues, ...layerIssues(layer)], {});
+  const { toolNames, startupWait, workspace, networkAllow, tools, approval, resourceTools, roots } =
+    input;
+  const warnings = [
+    ...durationWarnings({ startupWait }, ["startupWait"], []),
+    ...sessionWarnings(input.session, ["session"]),
+    ...[...layer.servers.values()].flatMap((server) =>
+      serverWarnings(server, kindOf(server.plain)),
+    ),
+  ];
+  return {
+    agentId: "default",
+    servers: plainServers(layer, "agent").map((server) => toDefinition(server, baseDir)),
+    toolNames: toolNames ?? DEFAULT_TOOL_NAMES,
+    toolNameLength: input.toolNameLength,
+    startupWait,
+    resourceTools,
+    ...(input.toolSearch !== undefined && { toolSearch: toolSearchSetting(input.toolSearch) }),
+    roots: rootsSetting(roots, baseDir),
+    workspace,
+    networkAllow,
+    ...(input.secrets && { secrets: input.secrets }),
+    guard: agentGuard([{ path: [], settings: { ...input, tools: { ...tools, approval } } }]),
+    audit: auditSettings(input.audit, (file) => file),
+    session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),
+    warnings: toProblems(warnings, {}),
+  };
+}

@@ -1,0 +1,131 @@
+// Checks the servers of one layer of configuration, each by itself, and finds out how each is reached.
+
+import { isJsonObject } from "../../types/json.ts";
+import type { ServerConfig, ServerTransport } from "../../types/server-config.ts";
+import { atKey, atValue, type Issue, type KeyPath } from "../issue.ts";
+import { check } from "./schema.ts";
+import { serverSchema } from "./server-schema.ts";
+import { serverNameProblem } from "./values.ts";
+
+/** A server as written, with one name per key: no `type`, no `workingDir`, no `streamable-http`. */
+export interface PlainServer extends Omit<ServerConfig, "transport" | "type" | "workingDir"> {
+  transport?: ServerTransport;
+}
+
+export interface CheckedServer {
+  name: string;
+  path: KeyPath;
+  /** As written, for warnings about its keys. */
+  config: ServerConfig;
+  plain: PlainServer;
+}
+
+export interface ServerLayer {
+  /** By name, in the order of the file. */
+  servers: ReadonlyMap<string, CheckedServer>;
+  /** Names of servers that did not pass: what is laid over them cannot be checked. */
+  broken: ReadonlySet<string>;
+  issues: Issue[];
+}
+
+export type ServerKind = "stdio" | "remote";
+
+export const STDIO_KEYS = ["command", "args", "env", "cwd"] as const;
+
+export const REMOTE_KEYS = [
+  "url",
+  "headers",
+  "auth",
+  "oauth",
+  "tls",
+  "allowInsecure",
+  "allowPrivate",
+] as const;
+
+/** `value` is the `servers` object; anything else counts as empty here, and another schema refuses it. */
+export function readServers(value: unknown, path: KeyPath): ServerLayer {
+  const servers = new Map<string, CheckedServer>();
+  const broken = new Set<string>();
+  const issues: Issue[][] = [];
+  for (const [name, raw] of Object.entries(isJsonObject(value) ? value : {})) {
+    const serverPath = [...path, name];
+    const wrongName = serverNameProblem(name);
+    if (wrongName !== undefined) issues.push([atKey(serverPath, wrongName)]);
+    const checked = check(serverSchema, raw, serverPath);
+    const config = checked.data;
+    const conflicts =
+      config === undefined
+        ? ambiguityIssues(isJsonObject(raw) ? raw : {}, serverPath)
+        : aliasConflicts(config, serverPath);
+    issues.push(checked.issues, conflicts);
+    if (config === undefined || conflicts.length > 0 || wrongName !== undefined) broken.add(name);
+    else servers.set(name, { name, path: serverPath, config, plain: withoutAliases(config) });
+  }
+  return { servers, broken, issues: issues.flat() };
+}
+
+function aliasConflicts(config: ServerConfig, path: KeyPath): Issue[] {
+  const { transport, type, cwd, workingDir } = config;
+  const issues: Issue[] = [];
+  if (
+    type !== undefined &&
+    transport !== undefined &&
+    toTransport(type) !== toTransport(transport)
+  ) {
+    issues.push(atValue([...path, "type"], 'contradicts "transport"; expected only one of them'));
+  }
+  if (cwd !== undefined && workingDir !== undefined && cwd !== workingDir) {
+    issues.push(atValue([...path, "workingDir"], 'contradicts "cwd"; expected only one of them'));
+  }
+  return issues;
+}
+
+/** Drops keys whose value is undefined, which code may have: they must not replace those of a lower layer. */
+function withoutAliases(config: ServerConfig): PlainServer {
+  const { transport, type, cwd, workingDir, ...rest } = config;
+  const plain: PlainServer = {
+    ...rest,
+    transport: toTransport(transport ?? type),
+    cwd: cwd ?? workingDir,
+  };
+  return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
+}
+
+function toTransport(transport: ServerConfig["transport"]): ServerTransport | undefined {
+  return transport === "streamable-http" ? "http" : transport;
+}
+
+/** Undefined where the keys do not tell, as in an override that leaves the connection alone. */
+export function kindOf({ transport, command, url }: PlainServer): ServerKind | undefined {
+  if (transport !== undefined) return transport === "stdio" ? "stdio" : "remote";
+  if (command !== undefined) return url === undefined ? "stdio" : undefined;
+  return url === undefined ? undefined : "remote";
+}
+
+/** What keeps a merged server from being started at all. */
+export function connectionIssues(server: PlainServer, path: KeyPath): Issue[] {
+  const { transport, command, url } = server;
+  if (transport === undefined) {
+    if (command === undefined && url === undefined) {
+      return [atKey(path, 'has neither "command" nor "url"; expected one of them')];
+    }
+    return ambiguityIssues({ ...server }, path);
+  }
+  if (transport === "stdio" && command === undefined) {
+    return [atKey(path, 'has the transport stdio and no "command"; expected one')];
+  }
+  if (transport !== "stdio" && url === undefined) {
+    return [atKey(path, `has the transport ${transport} and no "url"; expected one`)];
+  }
+  return [];
+}
+
+/** Takes a server as written, even one that is wrong in other ways too. */
+function ambiguityIssues(
+  { command, url, transport, type }: Readonly<Record<string, unknown>>,
+  path: KeyPath,
+): Issue[] {
+  if (command === undefined || url === undefined) return [];
+  if (transport !== undefined || type !== undefined) return [];
+  return [atKey(path, 'has both "command" and "url"; expected one of them, or a "transport"')];
+}

@@ -1,0 +1,189 @@
+// Asks the user before a call, one question at a time. If nobody can be asked, or the answer is not a yes, the
+// call is refused.
+
+import { type ApprovalRequest, type AskApproval, hintsIn } from "../types/approval.ts";
+import { cancelled, PlugboardError } from "../types/errors.ts";
+import type { ApprovalMode } from "../types/guard-settings.ts";
+import type { GuardedCall, StageFor, ToolSubject } from "../types/guard.ts";
+import { exceptionFor } from "../types/per-tool.ts";
+import { toolName } from "../types/tool-pattern.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { oneLine, sayTool } from "../../util/text.ts";
+import { Semaphore } from "./concurrency.ts";
+import type { GivenApprovals } from "./given-approvals.ts";
+import type { ServerGuards } from "./server-guards.ts";
+import { APPROVAL_STRICTNESS } from "./strictest.ts";
+
+export interface ApprovalSettings {
+  servers: ServerGuards;
+  /** The mode of tools that have none of their own and whose server has none. */
+  agentMode: ApprovalMode | undefined;
+  /** Of all other modes, none is less strict than this for a tool. */
+  least?: ApprovalMode | undefined;
+  /** Removes secrets from the arguments that a person is shown. */
+  redact?: <Value>(value: Value) => Value;
+  /** Undefined if nobody can be asked. */
+  ask: AskApproval | undefined;
+  /** Remembers for which definitions of a tool the answer was "always". */
+  store: Pick<GivenApprovals, "has" | "add" | "keeps">;
+  /** Default: nobody is being asked anything yet. */
+  turns?: ApprovalTurns;
+}
+
+/** Whoever is asked gets one question at a time, and does not wait for the answers of others. */
+export class ApprovalTurns {
+  readonly #nobody = new Semaphore(1);
+  readonly #turns = new WeakMap<AskApproval, Semaphore>();
+
+  of(ask: AskApproval | undefined): Semaphore {
+    if (ask === undefined) return this.#nobody;
+    const turn = this.#turns.get(ask) ?? new Semaphore(1);
+    this.#turns.set(ask, turn);
+    return turn;
+  }
+}
+
+/** How the call was approved, for the call's decision. */
+type Consent = "once" | "always";
+
+export function approvalStage(settings: ApprovalSettings): StageFor {
+  const { servers, agentMode = "never", least = "never", store } = settings;
+  const { redact = (value) => value, turns = new ApprovalTurns() } = settings;
+
+  async function answerTo(
+    request: ApprovalRequest,
+    call: GuardedCall,
+    ask: AskApproval | undefined,
+  ): Promise<Consent> {
+    const { subject, approvalsOf } = call;
+    // While this call waited for its turn, another one may have been answered with "always".
+    if (await store.has(subject, approvalsOf)) return "always";
+    if (ask === undefined) {
+      throw refusal(subject, "must be approved and nobody can be asked", {
+        hint: "set its approval to never, or answer through onApproval",
+      });
+    }
+    const answer = await askOrRefuse(ask, request, call);
+    if (answer === "always") await store.add(subject, approvalsOf);
+    else if (answer === "refuse") throw refusal(subject, "was not approved");
+    else if (answer !== "once") {
+      throw refusal(subject, "was not approved: the answer must be once, always or refuse");
+    }
+    return answer;
+  }
+
+  async function consentTo(request: ApprovalRequest, call: GuardedCall): Promise<Consent> {
+    if (await store.has(call.subject, call.approvalsOf)) return "always";
+    const ask = call.onApproval ?? settings.ask;
+    const turn = turns.of(ask);
+    await turn.acquire(call.signal);
+    // The turn ends with the answer, even if the call was cancelled meanwhile: the question is still on the
+    // screen, and a second one must not cover it.
+    const answer = answerTo(request, call, ask).finally(() => turn.release());
+    return untilAborted(answer, call.signal, cancelled);
+  }
+
+  return (subject) => {
+    if (subject.neverAsks) return undefined;
+    const { approval, trusted: isServerTrusted = false } = servers.own(subject);
+    const trusted = subject.source.kind === "native" || isServerTrusted;
+    const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
+    // The other modes are for tools: resources and prompts need approval only where a pattern names them.
+    const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
+    const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
+    if (reason === undefined) return undefined;
+    const before = async (call: GuardedCall): Promise<void> => {
+      try {
+        const always: ApprovalRequest["always"] = store.keeps(subject)
+          ? "until-changed"
+          : "until-closed";
+        const asked = { ...toRequest(call, reason, trusted), args: redact(call.args), always };
+        const consent = await consentTo(asked, call);
+        call.decision = { verdict: "approved", rule: `approval: ${consent}` };
+      } catch (error) {
+        call.decision = { verdict: "refused", rule: "approval" };
+        throw error;
+      }
+    };
+    return { before };
+  };
+}
+
+async function askOrRefuse(
+  ask: AskApproval,
+  request: ApprovalRequest,
+  { subject, signal }: GuardedCall,
+): Promise<unknown> {
+  try {
+    return await ask(request, signal);
+  } catch (cause) {
+    // The handler may find that there is nothing to ask, and says why in such an error.
+    if (cause instanceof PlugboardError) throw cause;
+    const why = oneLine(errorMessage(cause), 300);
+    throw refusal(subject, `was not approved: asking failed: ${why}`, { cause });
+  }
+}
+
+function toRequest(
+  call: GuardedCall,
+  reason: string,
+  trusted: boolean,
+): Omit<ApprovalRequest, "always" | "args"> {
+  const { canonical, hash, publicName, source, title, description, content } = call.subject;
+  return {
+    callId: call.callId,
+    ...(call.caller !== undefined && { caller: call.caller }),
+    tool: canonical,
+    hash,
+    publicName,
+    ...(content !== undefined && { content: content.kind }),
+    server: source.kind === "mcp" ? source.server : undefined,
+    title,
+    description,
+    hints: hintsIn(call.subject.annotations),
+    trusted,
+    reason,
+  };
+}
+
+function refusal(
+  { canonical, source }: ToolSubject,
+  what: string,
+  details: { hint?: string; cause?: unknown } = {},
+): PlugboardError {
+  return new PlugboardError("NOT_APPROVED", `${sayTool(canonical)} ${what}`, {
+    ...details,
+    server: source.kind === "mcp" ? source.server : undefined,
+  });
+}
+
+function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {
+  return APPROVAL_STRICTNESS(least) > APPROVAL_STRICTNESS(mode) ? least : mode;
+}
+
+/** Why the user must be asked, or undefined. The hints of a server that is not trusted do not count. */
+function reasonToAsk(
+  subject: ToolSubject,
+  mode: ApprovalMode,
+  isTrusted: boolean,
+): string | undefined {
+  switch (mode) {
+    case "never":
+      return undefined;
+    case "ask":
+      return subject.content
+        ? `every read of this ${subject.content.kind} needs approval`
+        : "every call of this tool needs approval";
+    case "destructive": {
+      if (!isTrusted && subject.content)
+        return `the server is not trusted, so reading its ${subject.content.kind}s may change something`;
+      const { readOnly, destructive } = hintsIn(subject.annotations);
+      const isHarmless = readOnly === true || destructive === false;
+      if (!isHarmless) return "the tool may change or delete something";
+      return isTrusted
+        ? undefined
+        : "the server is not trusted, so its hints that the tool changes nothing do not count";
+    }
+  }
+}

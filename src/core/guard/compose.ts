@@ -1,0 +1,62 @@
+// Runs a call through the stages around it. Their halves share one async function: a function for each stage would
+// cost a call a dozen promises.
+
+import type { Callee, Next, Stage } from "../types/guard.ts";
+import type { CallOutcome } from "../types/tool.ts";
+import type { Clock } from "../../util/clock.ts";
+
+/** The stages around a callee, the first one outermost. */
+export function compose<Answer>(
+  stages: readonly Stage[],
+  callee: Callee<Answer>,
+  clock: Clock,
+): Next {
+  // Looked up once, not by each call: the stages are objects with different members, in which a lookup is slow.
+  const befores = stages.map(({ before }) => before);
+  const afters = stages.map(({ after }) => after);
+  return async (call) => {
+    /** How many stages the call has entered. */
+    let entered = 0;
+    let outcome: CallOutcome | undefined;
+    let failure: unknown;
+    try {
+      // Not `for … of`, which makes an object for each stage.
+      for (; entered < stages.length; entered += 1) {
+        const waiting = befores[entered]?.(call);
+        if (waiting === undefined) continue;
+        await waiting;
+        call.now = clock.monotonic();
+      }
+      try {
+        const answer = await callee.send(call);
+        call.now = clock.monotonic();
+        outcome = callee.received(call, answer);
+      } catch (error) {
+        call.now = clock.monotonic();
+        outcome = callee.failed(call, error);
+      }
+    } catch (error) {
+      call.now = clock.monotonic();
+      failure = error;
+    }
+    while (entered > 0) {
+      entered -= 1;
+      const after = afters[entered];
+      try {
+        if (outcome === undefined) outcome = stages[entered]?.failed?.(call, failure);
+        else if (after !== undefined) {
+          const changed = after(call, outcome);
+          if (changed instanceof Promise) {
+            outcome = await changed;
+            call.now = clock.monotonic();
+          } else outcome = changed;
+        }
+      } catch (error) {
+        outcome = undefined;
+        failure = error;
+      }
+    }
+    if (outcome === undefined) throw failure;
+    return outcome;
+  };
+}

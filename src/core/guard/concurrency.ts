@@ -1,0 +1,121 @@
+// Limits how many calls run at once, per server and per tool. Further calls wait in order, before they are
+// sent, so that the wait does not count towards `toolTimeout`. Reads of resources and prompts count only where a
+// pattern names them.
+
+import { cancelled } from "../types/errors.ts";
+import type { Stage, StageFor, ToolSubject } from "../types/guard.ts";
+import { namedExceptionFor } from "../types/per-tool.ts";
+import { toolName } from "../types/tool-pattern.ts";
+import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
+import { LIMIT_STRICTNESS } from "./strictest.ts";
+
+/** By name, so that a tool whose definition changes does not get additional permits. */
+export type Permits = Map<string, Semaphore>;
+
+/** `semaphores` are those of an earlier configuration: the calls that have their permits go on. */
+export function concurrencyStage(
+  servers: ServerGuards,
+  semaphores: Permits = new Map<string, Semaphore>(),
+): StageFor {
+  function limit(subject: ToolSubject, name: string, permits: number | undefined): Semaphore[] {
+    if (permits === undefined) return [];
+    const key = countedAs(subject, name);
+    const known = semaphores.get(key) ?? new Semaphore(permits);
+    semaphores.set(key, known);
+    known.resize(permits);
+    return [known];
+  }
+
+  return (subject) => {
+    if (subject.source.kind !== "mcp") return undefined;
+    const { concurrency } = servers.own(subject);
+    const exception = namedExceptionFor(concurrency, toolName(subject), LIMIT_STRICTNESS);
+    const counted = exceptionCountedAs(subject, exception?.text);
+    // The tool's is the outer one: a call that waits for it must not hold a permit of the server meanwhile.
+    const stages = [
+      ...limit(subject, counted, exception?.value),
+      ...(subject.content ? [] : limit(subject, subject.source.server, concurrency?.default)),
+    ].map(withPermit);
+    return stages.length === 0 ? undefined : stages;
+  };
+}
+
+function withPermit(permits: Semaphore): Stage {
+  return {
+    before: ({ signal }) => permits.acquire(signal),
+    after(_, outcome) {
+      permits.release();
+      return outcome;
+    },
+    failed(_, error) {
+      permits.release();
+      throw error;
+    },
+  };
+}
+
+/** A number of permits, granted in the order in which they were asked for. */
+export class Semaphore {
+  #permits: number;
+  /** Below 0 while more permits are in use than there are by now. */
+  #free: number;
+  /** A set keeps its order, and a call that gives up waiting is removed in constant time. */
+  readonly #waiting = new Set<{ grant: () => void }>();
+
+  constructor(permits: number) {
+    this.#permits = permits;
+    this.#free = permits;
+  }
+
+  /** Permits that are in use stay valid. */
+  resize(permits: number): void {
+    this.#free += permits - this.#permits;
+    this.#permits = permits;
+    while (this.#free > 0 && this.#waiting.size > 0) {
+      this.#free -= 1;
+      this.#grantNext();
+    }
+  }
+
+  /**
+   * Undefined if a permit is free: awaiting a promise would let others overtake a call that needs several
+   * permits. One `release` must follow. Throws or rejects with CANCELLED on abort.
+   */
+  acquire(signal: AbortSignal | undefined): Promise<void> | undefined {
+    if (signal?.aborted) throw cancelled();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return undefined;
+    }
+    return new Promise<void>((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting.delete(waiter);
+        reject(cancelled());
+      };
+      const waiter = {
+        grant: () => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        },
+      };
+      this.#waiting.add(waiter);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /** Passes the permit on to the next in line. */
+  release(): void {
+    if (this.#waiting.size === 0 || this.#free < 0) {
+      this.#free += 1;
+      return;
+    }
+    this.#grantNext();
+  }
+
+  #grantNext(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    next.grant();
+  }
+}

@@ -1,0 +1,204 @@
+// Decides which tools an agent may call, and which resources and prompts it may read. Each must pass every layer of
+// rules: it is refused if any layer denies it, reserves it for the owner, or has an allow list that does not name it.
+// An allow list is always about tools. It is about resources only if one of its patterns is, and so for prompts.
+
+import { PlugboardError } from "../types/errors.ts";
+import type { PlacedRules } from "../types/guard-settings.ts";
+import type { StageFor, ToolSubject } from "../types/guard.ts";
+import {
+  type KnownNames,
+  permittingPattern,
+  permittingPatternOfServer,
+  type PermittingPattern,
+  restrictingPattern,
+  toolName,
+  type ToolName,
+  type ToolPattern,
+} from "../types/tool-pattern.ts";
+import { oneLine, sayTool } from "../../util/text.ts";
+import type { ServerGuards } from "./server-guards.ts";
+
+export interface PolicySettings {
+  /** The rules of the defaults, then those of the agent. */
+  rules?: readonly PlacedRules[];
+  servers: ServerGuards;
+  /** The names that the rules of the agent may contain. */
+  known: KnownNames;
+  /** Whether the caller is the owner. */
+  owner?: boolean;
+}
+
+type PolicyDecision =
+  | { kind: "allowed" }
+  /** `rule` is for the audit; `reason` completes a sentence that begins with the tool's name. */
+  | { kind: "refused"; rule: string; reason: string; hint?: string };
+
+export interface Policy {
+  /** Decided once per tool. A refused tool is not listed either. */
+  judge: (subject: ToolSubject) => PolicyDecision;
+  stage: StageFor;
+}
+
+type AllowPattern = ToolPattern & Pick<PermittingPattern, "isForAnyServer">;
+
+interface Layer {
+  place: string;
+  allow: AllowPattern[] | undefined;
+  deny: ToolPattern[];
+  ownerOnly: ToolPattern[] | true;
+}
+
+/** The layers that apply to one tool. */
+interface ApplicableLayers {
+  subject: ToolSubject;
+  name: ToolName;
+  /** Layers that can deny it or reserve it. */
+  denying: readonly Layer[];
+  /** Layers whose allow list, if they have one, must name it. */
+  allowing: readonly Layer[];
+}
+
+const ALLOWED: PolicyDecision = { kind: "allowed" };
+
+export function createPolicy({
+  rules = [],
+  servers,
+  known,
+  owner = false,
+}: PolicySettings): Policy {
+  const agentLayers = rules.map((each) => agentLayer(each, known));
+  const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
+  const decisions = new WeakMap<ToolSubject, PolicyDecision>();
+
+  function serverLayers(of: readonly PlacedRules[] | undefined): readonly Layer[] {
+    if (of === undefined) return [];
+    const earlier = compiled.get(of);
+    if (earlier !== undefined) return earlier;
+    const layers = of.map(serverLayer);
+    compiled.set(of, layers);
+    return layers;
+  }
+
+  function decide(subject: ToolSubject): PolicyDecision {
+    const own = serverLayers(servers.own(subject).rules);
+    const shadowed = serverLayers(servers.shadowed(subject).rules);
+    const layers: ApplicableLayers = {
+      subject,
+      name: toolName(subject),
+      denying: [...agentLayers, ...shadowed, ...own],
+      allowing: [...agentLayers, ...own],
+    };
+    return denial(layers) ?? (owner ? undefined : reserve(layers)) ?? omission(layers) ?? ALLOWED;
+  }
+
+  function judge(subject: ToolSubject): PolicyDecision {
+    const earlier = decisions.get(subject);
+    if (earlier !== undefined) return earlier;
+    const decision = decide(subject);
+    decisions.set(subject, decision);
+    return decision;
+  }
+
+  return {
+    judge,
+    stage(subject) {
+      const decision = judge(subject);
+      if (decision.kind === "allowed") return undefined;
+      const { rule, reason, hint } = decision;
+      const { source } = subject;
+      return {
+        before(call) {
+          call.decision = { verdict: "refused", rule };
+          const message = `${sayTool(subject.canonical)} is ${reason}`;
+          const server = source.kind === "mcp" ? source.server : undefined;
+          throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
+        },
+      };
+    },
+  };
+}
+
+function agentLayer(rules: PlacedRules, known: KnownNames): Layer {
+  return toLayer(rules, {
+    allow: (text) => permittingPattern(text, known),
+    restrict: (text) => restrictingPattern(text, "agent"),
+  });
+}
+
+/** In the rules of a server: the tool's own name, or any name that a rule of an agent could have for it. */
+function serverLayer(rules: PlacedRules): Layer {
+  return toLayer(rules, {
+    allow: (text) => ({ ...permittingPatternOfServer(text), isForAnyServer: true }),
+    restrict: (text) => restrictingPattern(text, "server"),
+  });
+}
+
+function toLayer(
+  rules: PlacedRules,
+  to: { allow: (text: string) => AllowPattern; restrict: (text: string) => ToolPattern },
+): Layer {
+  const { place, allow, deny = [], ownerOnly = [] } = rules;
+  return {
+    place,
+    allow: allow?.map(to.allow),
+    deny: deny.map(to.restrict),
+    ownerOnly: typeof ownerOnly === "boolean" ? ownerOnly || [] : ownerOnly.map(to.restrict),
+  };
+}
+
+function denial({ name, denying }: ApplicableLayers): PolicyDecision | undefined {
+  for (const { place, deny } of denying) {
+    const match = deny.find((pattern) => pattern.matches(name));
+    if (match === undefined) continue;
+    const rule = ruleIn(match, `${place}.deny`);
+    return { kind: "refused", rule, reason: `refused by the rule ${rule}` };
+  }
+  return undefined;
+}
+
+function reserve({ subject, name, denying }: ApplicableLayers): PolicyDecision | undefined {
+  if (subject.ownerOnly) return forOwner("the tool's own ownerOnly");
+  for (const { place, ownerOnly } of denying) {
+    const setting = `${place}.ownerOnly`;
+    if (ownerOnly === true) {
+      if (subject.content === undefined) return forOwner(setting);
+      continue;
+    }
+    const match = ownerOnly.find((pattern) => pattern.matches(name));
+    if (match !== undefined) return forOwner(ruleIn(match, setting));
+  }
+  return undefined;
+}
+
+function forOwner(rule: string): PolicyDecision {
+  return {
+    kind: "refused",
+    rule,
+    reason: `reserved for the owner by ${rule}`,
+    hint: "if you are the owner, use --owner; in code, set owner: true",
+  };
+}
+
+function omission({ subject, name, allowing }: ApplicableLayers): PolicyDecision | undefined {
+  const isOfSession = subject.origin === "session";
+  for (const { place, allow } of allowing) {
+    if (allow === undefined) continue;
+    const { content } = subject;
+    if (content !== undefined && !allow.some(({ kind }) => kind === content.kind)) continue;
+    const matching = allow.filter((pattern) => pattern.matches(name));
+    if (matching.some(({ isForAnyServer }) => isForAnyServer || !isOfSession)) continue;
+    const rule = `${place}.allow`;
+    const [wasted] = matching;
+    const reason =
+      wasted === undefined
+        ? `refused: nothing in ${rule} allows it`
+        : `refused: the rule ${ruleIn(wasted, rule)} is for the configured server, not for one of a session`;
+    return { kind: "refused", rule, reason };
+  }
+  return undefined;
+}
+
+/** `"docs/write_*" in agents.defaults.tools.deny` */
+function ruleIn({ text }: ToolPattern, setting: string): string {
+  return `"${oneLine(text, 200)}" in ${setting}`;
+}

@@ -1,0 +1,59 @@
+// Creates the guarded fetch for one configured server, with its policy and its certificates.
+
+import { readFile } from "node:fs/promises";
+import { PlugboardError } from "../types/errors.ts";
+import type { RemoteTarget } from "../types/server-definition.ts";
+import type { Clock } from "../../util/clock.ts";
+import { errorCode } from "../../util/error-code.ts";
+import type { TlsMaterial } from "./dispatchers.ts";
+import { createFetch, type GuardedFetch } from "./fetch.ts";
+import type { NetworkPolicy } from "./policy.ts";
+import type { ProxyEnv } from "./proxy-env.ts";
+
+export interface TargetFetchOptions {
+  /** `network.allow`: the hosts that the operator allows for all servers. */
+  networkAllow: readonly string[];
+  /** A session brought the server, so that its own settings cannot be changed. */
+  isOfSession: boolean;
+  /** The environment with the proxy variables. */
+  env: ProxyEnv;
+  clock: Clock;
+}
+
+export async function targetFetch(
+  target: RemoteTarget,
+  { networkAllow, isOfSession, env, clock }: TargetFetchOptions,
+): Promise<GuardedFetch> {
+  const tls = target.tls && (await readTls(target.tls));
+  const policy = targetPolicy(target, networkAllow, isOfSession);
+  return createFetch({ policy, env, clock, tls });
+}
+
+export function targetPolicy(
+  { allowInsecure, allowPrivate }: RemoteTarget,
+  allow: readonly string[],
+  isOfSession: boolean,
+): NetworkPolicy {
+  return { allowInsecure, allowPrivate, allow, isOfSession };
+}
+
+async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMaterial> {
+  const read = async (path: string | undefined): Promise<string | undefined> => {
+    if (!path) return undefined;
+    try {
+      return await readFile(path, "utf8");
+    } catch (error) {
+      throw new PlugboardError(
+        "UNRESOLVED_VALUE",
+        `the file ${path} (tls) cannot be read (${errorCode(error) ?? "unknown error"})`,
+        {
+          hint: "correct its path; a relative one is relative to the configuration file",
+          cause: error,
+          permanent: true,
+        },
+      );
+    }
+  };
+  const [ca, cert, key] = await Promise.all([files.ca, files.cert, files.key].map(read));
+  return { ca, cert, key };
+}

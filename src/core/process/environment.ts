@@ -1,0 +1,101 @@
+// Builds the environment of a server's process: a small baseline, what is configured, and the cookie.
+// The rest of the host's environment holds secrets of others, so servers do not get it.
+
+import { COOKIE_VARIABLE } from "../../util/environment.ts";
+
+export type ChildEnvironment = Record<string, string>;
+
+/**
+ * Where programs are, who the user is, and their language and time zone. LOGNAME is the standard name of
+ * USER; without LC_* a Python server may write ASCII; without TZ it tells the wrong time.
+ */
+const POSIX = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "TERM",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "TMPDIR",
+  "TZ",
+];
+
+/** Without these, programs on Windows find neither their system libraries nor their user's files. */
+const WINDOWS = [
+  "PATH",
+  "PATHEXT",
+  "ComSpec",
+  "SystemRoot",
+  "SystemDrive",
+  "windir",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "ProgramData",
+  "ProgramFiles",
+  "ProgramFiles(x86)",
+  "ProgramW6432",
+  "CommonProgramFiles",
+  "PUBLIC",
+  "USERPROFILE",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "USERNAME",
+  "USERDOMAIN",
+  "TEMP",
+  "TMP",
+  "OS",
+  "NUMBER_OF_PROCESSORS",
+  "PROCESSOR_ARCHITECTURE",
+];
+
+/** The part of the host's environment that every server gets. */
+export function baseEnvironment(
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): ChildEnvironment {
+  const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(normalise(platform)));
+  const base: ChildEnvironment = {};
+  for (const [name, value] of Object.entries(env)) {
+    // Old versions of bash run a value that begins like this as a function.
+    if (value === undefined || value.startsWith("()")) continue;
+    if (wanted.has(normalise(platform)(name))) base[name] = value;
+  }
+  return base;
+}
+
+/**
+ * What is configured overrides the baseline, and the cookie overrides both. The cookie comes first because
+ * the process table reads only the beginning of a very large environment.
+ */
+export function childEnvironment(
+  base: ChildEnvironment,
+  configured: ChildEnvironment,
+  cookie: string,
+  platform: NodeJS.Platform,
+): ChildEnvironment {
+  const nameOf = normalise(platform);
+  const variables = new Map<string, [name: string, value: string]>();
+  variables.set(COOKIE_VARIABLE, [COOKIE_VARIABLE, cookie]);
+  for (const [name, value] of [...Object.entries(base), ...Object.entries(configured)]) {
+    if (nameOf(name) !== COOKIE_VARIABLE) variables.set(nameOf(name), [name, value]);
+  }
+  return Object.fromEntries(variables.values());
+}
+
+/** On Windows, PATH and Path are the same variable. */
+export function readVariable(
+  env: ChildEnvironment,
+  name: string,
+  platform: NodeJS.Platform,
+): string | undefined {
+  const nameOf = normalise(platform);
+  const found = Object.keys(env).find((key) => nameOf(key) === nameOf(name));
+  return found === undefined ? undefined : env[found];
+}
+
+function normalise(platform: NodeJS.Platform): (name: string) => string {
+  return platform === "win32" ? (name) => name.toUpperCase() : (name) => name;
+}

@@ -1,0 +1,299 @@
+// Finds the secrets among the values that a server is started or reached with.
+
+import { isJsonObject } from "../types/json.ts";
+import { isRemote, type ServerTarget } from "../types/server-definition.ts";
+import type { Environment } from "../../util/environment.ts";
+import { parseJson } from "../../util/parse-json.ts";
+import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+
+/** A user name in a URL without a password is a token if it is at least this long. */
+const TOKEN_LENGTH = 16;
+
+const SHORTEST_COOKIE = 6;
+
+/** `${NAME}` or `${NAME:-fallback}`. `$${` is a literal `${`. */
+const VARIABLE = /(?<!\$)\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+/** The whole value is a secret. One inside other text is known by itself, and not the text around it. */
+const IS_REFERENCE = /^(?:secret|op):\/\/|^\$\{(?:secret|op):\/\/[^}]*\}$/i;
+
+const SCHEME = /^(bearer|basic|token|apikey|api-key|key|bot|dpop|digest|negotiate)\s+(\S.*)$/i;
+export const USER_INFO = /^[a-z][a-z0-9+.:-]*:\/\/([^/?#@:]*)(?::([^/?#]*))?@/i;
+/** `user:password@tcp(host)/db`. */
+export const GO_USER_INFO = /^([^\s:@/]+):([^\s]+)@(?:tcp|unix)\(/;
+
+/** A credential among the values that a server is started or reached with. */
+export interface Credential {
+  value: string;
+  /** Where it is configured: `env.DB_PASS`, `args`, `url`. */
+  place: string;
+  /** The value with what stands around it, as in `:value@`. Such a phrase is not ordinary text, however short it is. */
+  phrases: string[];
+}
+
+/**
+ * The credentials in a target: values from `secret://`, values of a `${VAR}` that is named like a credential, and
+ * values in places that hold credentials. `unresolved` is the same target with its references unresolved, `env` what
+ * they were resolved with.
+ */
+export function collectSecrets(
+  unresolved: ServerTarget,
+  resolved: ServerTarget,
+  env: Environment,
+): Credential[] {
+  const found = new Collection(env);
+  if (resolved.kind === "stdio") {
+    const before = unresolved.kind === "stdio" ? unresolved : undefined;
+    found.in("command").value(resolved.command, before?.command);
+    for (const [name, value] of Object.entries(resolved.env)) {
+      found.in(`env.${name}`, `${name}=`);
+      found.value(value, ownValue(before?.env, name), credentialLikeness(name));
+    }
+    resolved.args.forEach((arg, index) => {
+      found.in("args");
+      found.value(arg, before?.args[index]);
+      found.argument(arg, resolved.args[index - 1]);
+    });
+  } else if (isRemote(resolved)) {
+    const before = isRemote(unresolved) ? unresolved : undefined;
+    found.in("url").value(resolved.url, before?.url);
+    for (const [name, value] of Object.entries(resolved.headers)) {
+      found.in(`headers.${name}`, `${name}: `);
+      found.value(value, ownValue(before?.headers, name));
+      found.header(name, value);
+    }
+    const { clientSecret, privateKey } = resolved.oauth || {};
+    found.in("oauth");
+    if (clientSecret !== undefined) found.value(clientSecret, undefined, "credential");
+    // A private key without this line is the path of a file.
+    if (privateKey?.includes("-----BEGIN")) {
+      found.value(privateKey, undefined, "credential");
+    }
+  }
+  return found.credentials();
+}
+
+function ownValue(map: Record<string, string> | undefined, name: string): string | undefined {
+  return map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+class Collection {
+  readonly #env: Environment;
+  readonly #found = new Map<string, Credential>();
+  #place = "";
+  /** What stands before a value that is a credential as a whole. */
+  #before = "";
+
+  constructor(env: Environment) {
+    this.#env = env;
+  }
+
+  credentials(): Credential[] {
+    return [...this.#found.values()];
+  }
+
+  /** From here on, what is found is in this place. */
+  in(place: string, before = ""): this {
+    this.#place = place;
+    this.#before = before;
+    return this;
+  }
+
+  /** Judges a configured value by its name, by its unresolved form, and by its content. */
+  value(value: string, unresolved: string | undefined, likeness?: Likeness): void {
+    if (unresolved !== undefined) {
+      if (IS_REFERENCE.test(unresolved)) this.#add(value);
+      this.#variables(unresolved);
+    }
+    this.#named(value, likeness);
+  }
+
+  header(name: string, value: string): void {
+    const likeness = headerLikeness(name);
+    if (/^(?:set-)?cookie$/i.test(name)) return this.#cookies(value);
+    const [, scheme, credential] = SCHEME.exec(value) ?? [];
+    if (likeness === undefined) return;
+    if (scheme === undefined || credential === undefined) return this.#named(value, likeness);
+    this.#add(credential);
+    if (scheme.toLowerCase() === "basic") {
+      this.#password(Buffer.from(credential, "base64").toString("utf8"));
+    }
+  }
+
+  /** `--token=x`, `--token x`, `NAME=x` as for `docker -e`, `Name: x` as for `--header`. */
+  argument(arg: string, previous: string | undefined): void {
+    const [, name, value] = /^-{0,2}([A-Za-z][\w.-]*)=(.+)$/s.exec(arg) ?? [];
+    if (name !== undefined && value !== undefined) {
+      this.#before = `${name}=`;
+      this.value(value, undefined, credentialLikeness(name));
+      // The value may be a pair itself: `--header=Authorization: Bearer x`, `--env=API_KEY=x`.
+      if (arg.startsWith("-")) this.argument(value, undefined);
+    }
+    const [, header, credential] = /^([A-Za-z][\w-]*):\s*(\S.*)$/s.exec(arg) ?? [];
+    if (header !== undefined && credential !== undefined) {
+      this.#before = `${header}: `;
+      this.header(header, credential);
+    }
+    const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
+    if (option === undefined || arg.startsWith("-")) return;
+    this.#before = `${option} `;
+    this.#named(arg, credentialLikeness(option));
+  }
+
+  /** The values of variables that are named like credentials. */
+  #variables(unresolved: string): void {
+    for (const [, name = "", fallback = ""] of unresolved.matchAll(VARIABLE)) {
+      const given = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
+      this.#named(given || fallback, credentialLikeness(name));
+    }
+  }
+
+  #named(value: string, likeness: Likeness): void {
+    this.#json(value);
+    // In a connection string only the password is secret; the rest helps the reader of a log.
+    if (this.#url(value) || this.#pairs(value) || !isCredential(value, likeness)) return;
+    this.#add(value);
+    if (likeness === "maybe") this.#password(value);
+  }
+
+  /** Adds the credentials in a URL. False if it has no password and no token before the `@`. */
+  #url(value: string): boolean {
+    const query = /^[a-z][a-z0-9+.:-]*:\/\/[^?#]*\?([^#]*)/i.exec(value)?.[1] ?? "";
+    for (const pair of query.split("&")) {
+      const [name = "", ...rest] = pair.split("=");
+      const part = rest.join("=");
+      const likeness = certain(credentialLikeness(decode(name)));
+      if (isCredential(part, likeness)) this.#encoded(part, `${name}=`);
+    }
+    // The URL parser rejects `postgres://user:50%@host`, which has a password all the same.
+    const [, user = "", password] = USER_INFO.exec(value) ?? GO_USER_INFO.exec(value) ?? [];
+    if (password !== undefined) this.#encoded(password, ":", "@");
+    else if (user.length >= TOKEN_LENGTH) this.#encoded(user);
+    return password !== undefined || user.length >= TOKEN_LENGTH;
+  }
+
+  /** Adds the credentials in `Server=db;Password=x` and `host=db password=x`. False if there are none. */
+  #pairs(value: string): boolean {
+    let isFound = false;
+    const pairs = [...value.matchAll(/(?:^|[;\s])([A-Za-z][\w ]*)=([^;\s]+)/g)];
+    for (const [, name = "", part = ""] of pairs.length > 1 ? pairs : []) {
+      if (!isCredential(part, credentialLikeness(name))) continue;
+      this.#add(part, `${name}=`);
+      isFound = true;
+    }
+    return isFound;
+  }
+
+  #cookies(value: string): void {
+    for (const pair of value.split(";")) {
+      const at = pair.indexOf("=") + 1;
+      // A short cookie is a setting, such as `theme=dark`.
+      if (pair.length - at >= SHORTEST_COOKIE) this.#add(pair.slice(at), pair.slice(0, at).trim());
+    }
+  }
+
+  /** Adds the password of `user:password`. */
+  #password(pair: string): void {
+    const colon = pair.indexOf(":");
+    if (colon !== -1) this.#add(pair.slice(colon + 1));
+  }
+
+  /** Adds the credentials in a JSON object, such as a service account: its key may appear without the rest. */
+  #json(value: string): void {
+    const parsed = value.trimStart().startsWith("{") ? parseJson(value) : undefined;
+    if (!isJsonObject(parsed)) return;
+    for (const [name, part] of Object.entries(parsed)) {
+      if (typeof part === "string" && isCredential(part, credentialLikeness(name))) this.#add(part);
+    }
+  }
+
+  #encoded(value: string, before?: string, after?: string): void {
+    this.#add(value, before, after);
+    this.#add(decode(value), before, after);
+  }
+
+  #add(value: string, before = this.#before, after = ""): void {
+    const secret = value.trim();
+    if (secret === "") return;
+    const known = this.#found.get(secret);
+    const phrase = before === "" ? [] : [`${before}${secret}${after}`];
+    if (known === undefined) {
+      this.#found.set(secret, { value: secret, place: this.#place, phrases: phrase });
+    } else {
+      known.phrases.push(...phrase);
+    }
+  }
+}
+
+/** A header or a parameter of such a name never holds anything else. */
+export function certain(likeness: Likeness): Likeness {
+  return likeness === "maybe" ? "credential" : likeness;
+}
+
+export function headerLikeness(name: string): Likeness {
+  const likeness = certain(credentialLikeness(name));
+  return likeness ?? (/auth(?!or(?!i))/i.test(name) ? "maybe" : undefined);
+}
+
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}
+
+/** Settings that name something: `PGUSER`, `--database`, `DB_HOST`. */
+const NAMING = /(?:user|username|database|db|dbname|schema|host|hostname|server|name)$/i;
+/** A name is words, perhaps with a number at the end. What looks random is never a name. */
+const NAME = /^[a-z]{1,32}(?:[-_.][a-z]{1,32}){0,6}\d{0,4}$/i;
+
+/**
+ * The names in a target: command, host, user, database. A credential that equals one is found in every other text.
+ * What comes from a variable that is named like a credential is never a name.
+ */
+export function namesIn(unresolved: ServerTarget, resolved: ServerTarget): string[] {
+  const names: string[] = [];
+  const address = (text: string): void => {
+    const [, scheme = "", user, host = "", path = ""] = ADDRESS.exec(text) ?? [];
+    names.push(...host.split(","));
+    // The path of a web address may be a key, as that of a webhook is.
+    if (!/^https?$/i.test(scheme)) names.push(path.split("/")[0] ?? "");
+    if (user !== undefined) names.push(decode(user));
+  };
+  const setting = (name: string, value: string, before = ""): void => {
+    if (mentionsCredential(before)) return;
+    if (NAMING.test(name) && credentialLikeness(name) === undefined) names.push(value);
+    address(value);
+  };
+  if (resolved.kind === "stdio") {
+    const { command, args, env } = resolved;
+    const given = unresolved.kind === "stdio" ? unresolved : undefined;
+    names.push(command.split(/[\\/]/).at(-1) ?? "");
+    for (const [name, value] of Object.entries(env)) {
+      setting(name, value, ownValue(given?.env, name));
+    }
+    args.forEach((arg, index) => {
+      const option = /^--?([A-Za-z][\w.-]*)$/.exec(args[index - 1] ?? "")?.[1];
+      const [, name = option ?? "", value = arg] = /^-{0,2}([\w.-]+)=(.*)$/s.exec(arg) ?? [];
+      setting(name, value, given?.args[index]);
+    });
+  } else if (
+    isRemote(resolved) &&
+    !mentionsCredential(isRemote(unresolved) ? unresolved.url : "")
+  ) {
+    address(resolved.url);
+  }
+  return names.filter((name) => NAME.test(name));
+}
+
+function mentionsCredential(unresolved: string): boolean {
+  const variables = unresolved.matchAll(VARIABLE);
+  return Array.from(variables, ([, name = ""]) => credentialLikeness(name)).some(
+    (likeness) => likeness !== undefined,
+  );
+}
+
+/** The user counts only beside a password: alone it may be a token. */
+const ADDRESS =
+  /^([a-z][a-z0-9+.:-]*):\/\/(?:([^/?#@:\s]*):[^/?#\s]*@)?(?:[^/?#@:\s]*@)?([^/?#:@\s]*)(?::\d+)?(?:\/([^?#\s]*))?/i;

@@ -1,0 +1,123 @@
+// Shows how a server is started or reached without the credentials in it. They are hidden by where they stand, so
+// that those are hidden too which are too short to be searched for, and nothing else is.
+
+import type { ServerAuth, ServerConfig } from "../types/server-config.ts";
+import type { ServerTarget } from "../types/server-definition.ts";
+import type { Provenance } from "../types/server-offer.ts";
+import { certain, GO_USER_INFO, headerLikeness, USER_INFO } from "./collect.ts";
+import { credentialLikeness, isCredential, type Likeness } from "./credential-name.ts";
+
+/** What stands in place of a credential, in every text that people or models read. */
+export const MARK = "[REDACTED]";
+
+/** The command line or the URL, or that the server is in the editor. References such as `${TOKEN}` stay. */
+export function describeTarget(target: ServerTarget): string {
+  if (target.kind === "acp") return "in the editor";
+  if (target.kind !== "stdio") return hideInValue(target.url);
+  const { command, args } = target;
+  return [command, ...args.map((arg, index) => hideInArgument(arg, args[index - 1]))].join(" ");
+}
+
+/** A server as it is written. References such as `${TOKEN}` stay. */
+export function withoutCredentials(server: ServerConfig): ServerConfig {
+  const { args, env, url, headers, auth, oauth, provenance } = server;
+  const { clientSecret, privateKey } = typeof oauth === "object" ? oauth : {};
+  const hide = (value: string): string => hidden(value, "password");
+  return {
+    ...server,
+    ...(args && { args: args.map((arg, index) => hideInArgument(arg, args[index - 1])) }),
+    ...(env && { env: mapped(env, (value, name) => hidden(value, credentialLikeness(name))) }),
+    ...(url !== undefined && { url: hideInValue(url) }),
+    ...(headers && { headers: mapped(headers, hideInHeader) }),
+    ...(auth && { auth: hideInAuth(auth, hide) }),
+    ...(typeof oauth === "object" && {
+      oauth: {
+        ...oauth,
+        ...(clientSecret !== undefined && { clientSecret: hide(clientSecret) }),
+        // Without this line it is the path of a file.
+        ...(privateKey?.includes("-----BEGIN") && { privateKey: MARK }),
+      },
+    }),
+    ...(provenance?.inputs && { provenance: hideInInputs(provenance) }),
+  };
+}
+
+/** A publisher may have forgotten to say that an input is secret. */
+function hideInInputs(provenance: Provenance): Provenance {
+  const inputs = Object.entries(provenance.inputs ?? {}).map(([key, values]) => {
+    const likeness = credentialLikeness(key);
+    return [key, values.map((value) => hidden(value, likeness))] as const;
+  });
+  return { ...provenance, inputs: Object.fromEntries(inputs) };
+}
+
+export function mapped(
+  map: Readonly<Record<string, string>>,
+  change: (value: string, name: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, change(value, name)]),
+  );
+}
+
+function hidden(value: string, likeness: Likeness): string {
+  return isHidden(value, likeness) && !isAddress(value) ? MARK : hideInValue(value);
+}
+
+/** The scheme before a credential stays, as in `Bearer [REDACTED]`. */
+function hideInHeader(value: string, name: string): string {
+  const [, scheme = "", credential = value] = /^([A-Za-z-]+ +)(\S.*)$/s.exec(value) ?? [];
+  return `${scheme}${hidden(credential, headerLikeness(name))}`;
+}
+
+function hideInAuth(auth: ServerAuth, hide: (value: string) => string): ServerAuth {
+  return auth.type === "bearer"
+    ? { ...auth, token: hide(auth.token) }
+    : { ...auth, key: hide(auth.key) };
+}
+
+function hideInArgument(arg: string, previous: string | undefined): string {
+  const [, option] = /^--?([A-Za-z][\w.-]*)$/.exec(previous ?? "") ?? [];
+  if (option !== undefined && !arg.startsWith("-") && isHidden(arg, credentialLikeness(option))) {
+    return isAddress(arg) ? hideInValue(arg) : MARK;
+  }
+  const [, before = "", name = "", value] = /^(-{0,2}([A-Za-z][\w.-]*)=)(.+)$/s.exec(arg) ?? [];
+  if (value !== undefined && !isAddress(arg)) {
+    if (isHidden(value, credentialLikeness(name)) && !isAddress(value)) return `${before}${MARK}`;
+    return `${before}${arg.startsWith("-") ? hideInArgument(value, undefined) : hideInValue(value)}`;
+  }
+  const [, head = "", header = "", content] = /^(([A-Za-z][\w-]*):\s*)(\S.*)$/s.exec(arg) ?? [];
+  if (content !== undefined && !isAddress(arg) && isHidden(content, headerLikeness(header))) {
+    return `${head}${MARK}`;
+  }
+  return hideInValue(arg);
+}
+
+/** Hides the password and the parameters of an address, `Password=x` in a connection string, and a key as services form them. */
+export function hideInValue(text: string): string {
+  if (isHidden(text, undefined)) return MARK;
+  const [found, user = "", password] = USER_INFO.exec(text) ?? GO_USER_INFO.exec(text) ?? [];
+  if (found !== undefined && password !== undefined && isHidden(password, "password")) {
+    const at = found.indexOf(`${user}:${password}@`) + user.length + 1;
+    return hideInPairs(`${text.slice(0, at)}${MARK}${text.slice(at + password.length)}`);
+  }
+  return hideInPairs(text);
+}
+
+function hideInPairs(text: string): string {
+  return text.replace(
+    /(^|[;\s?&])([A-Za-z][\w.%-]*)=([^;\s&#]+)/g,
+    (whole, before: string, name: string, value: string) =>
+      isHidden(value, certain(credentialLikeness(name))) ? `${before}${name}=${MARK}` : whole,
+  );
+}
+
+/** What is still a reference is not known, and says nothing. */
+function isHidden(value: string, likeness: Likeness): boolean {
+  const isReference = /^\$\{[^}]*\}$|^(?:secret|op):\/\//i.test(value) || value === MARK;
+  return !isReference && value !== "" && isCredential(value, likeness);
+}
+
+function isAddress(text: string): boolean {
+  return /^[a-z][a-z0-9+.:-]*:\/\//i.test(text);
+}

@@ -1,0 +1,262 @@
+// Pins in files: one for each server definition, which several processes may change. A second, small file beside them
+// says that a definition was pinned, so that pins that are gone are missed.
+
+import { createHash } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isJsonObject } from "../../types/json.ts";
+import { type Logger, silentLogger } from "../../types/logger.ts";
+import type {
+  LostPins,
+  Pin,
+  PinnedServer,
+  PinnedTool,
+  SeenValue,
+  ServerPins,
+} from "../../types/pin.ts";
+import {
+  type ChangePins,
+  type Invalidation,
+  type PinStore,
+  type StoredPins,
+  UNCHANGED,
+} from "../../types/shared-state.ts";
+import { type Clock, systemClock } from "../../../util/clock.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
+import { reasonOf } from "../../../util/system-problem.ts";
+import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { withLock } from "../lock.ts";
+
+const FORMAT = 1;
+/** Holds the longest list of tools twice, with every character escaped. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+const MAX_RECORD_BYTES = 64 * 1024;
+
+const SUFFIX = ".json";
+/** How long we wait for another process to release the file. */
+const PATIENCE_MS = 5000;
+
+export interface PinFilesOptions {
+  stateDir: string;
+  clock?: Clock;
+  logger?: Logger;
+  /** Is told of every change. */
+  changes?: Pick<Invalidation, "publish">;
+}
+
+export class PinFiles implements PinStore {
+  readonly isPersistent = true;
+  readonly #directory: string;
+  /** One file for each definition that was pinned. It is not in the directory of the pins: that may be deleted whole. */
+  readonly #known: string;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #changes: Pick<Invalidation, "publish"> | undefined;
+
+  constructor({ stateDir, clock = systemClock, logger = silentLogger, changes }: PinFilesOptions) {
+    this.#changes = changes;
+    this.#directory = join(stateDir, "pins");
+    this.#known = join(stateDir, "pinned");
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  async read(id: PinnedServer): Promise<StoredPins> {
+    const name = fileName(id);
+    const stored = await this.#readStored(name, id);
+    if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
+      await this.#recordOlder(name, id).catch((error: unknown) =>
+        this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
+      );
+    }
+    return stored;
+  }
+
+  async update(id: PinnedServer, change: ChangePins): Promise<ServerPins | undefined> {
+    const name = fileName(id);
+    const path = join(this.#directory, name);
+    let isChanged = false;
+    const task = async (): Promise<ServerPins | undefined> => {
+      const stored = await this.#readStored(name, id);
+      const before = stored.kind === "pinned" ? stored.pins : undefined;
+      const after = change(before, stored.kind === "lost" ? stored.lost : undefined);
+      if (after === UNCHANGED) return before;
+      if (after === undefined) {
+        // In this order: pins without a record are only older ones, a record without pins means that they are lost.
+        await rm(join(this.#known, name), { force: true });
+        await rm(path, { force: true });
+      } else if (after !== before) {
+        await writeJsonFile(path, toFile(after));
+        if (before === undefined) await this.#writeRecord(name, id);
+      }
+      isChanged = after !== before;
+      return after;
+    };
+    const after = await withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+    if (isChanged) await this.#changes?.publish("pins");
+    return after;
+  }
+
+  async list(): Promise<ServerPins[]> {
+    const names = await jsonFiles(this.#directory);
+    const pins = await Promise.all(names.map((name) => readPins(join(this.#directory, name))));
+    return pins.filter((each) => each !== undefined).sort(byName);
+  }
+
+  async lost(): Promise<LostPins[]> {
+    const records = await Promise.all(
+      (await jsonFiles(this.#known)).map(async (name) => {
+        const id = await readJsonFile(join(this.#known, name), MAX_RECORD_BYTES);
+        return isPinnedServer(id) && fileName(id) === name ? id : undefined;
+      }),
+    );
+    const known = records.filter((each) => each !== undefined);
+    const stored = await Promise.all(known.map((id) => this.#readStored(fileName(id), id)));
+    return stored.flatMap((each) => (each.kind === "lost" ? [each.lost] : [])).sort(byName);
+  }
+
+  async #readStored(name: string, id: PinnedServer): Promise<StoredPins> {
+    const stored = await this.#readOnce(name, id);
+    // Another process may have written or removed them while we looked.
+    return stored.kind === "lost" ? this.#readOnce(name, id) : stored;
+  }
+
+  async #readOnce(name: string, { server, key }: PinnedServer): Promise<StoredPins> {
+    const file = join(this.#directory, name);
+    const pins = await readPins(file);
+    if (pins !== undefined) return { kind: "pinned", pins };
+    const isFileThere = (await presence(file)) === "there";
+    if (!isFileThere && (await this.#record(name)) === "absent") return { kind: "none" };
+    const why = isFileThere ? "unreadable" : "missing";
+    return { kind: "lost", lost: { server, key, file, why } };
+  }
+
+  #record(name: string): Promise<"there" | "absent"> {
+    return presence(join(this.#known, name));
+  }
+
+  /** Older versions did not keep a record of what was pinned. Pins that were forgotten meanwhile must not get one. */
+  async #recordOlder(name: string, id: PinnedServer): Promise<void> {
+    const path = join(this.#directory, name);
+    const task = async (): Promise<void> => {
+      if ((await presence(path)) === "there") await this.#writeRecord(name, id);
+    };
+    await withLock(`${path}.lock`, this.#clock, task, PATIENCE_MS);
+  }
+
+  async #writeRecord(name: string, { server, key }: PinnedServer): Promise<void> {
+    await writeJsonFile(join(this.#known, name), { server, key });
+  }
+}
+
+async function readPins(path: string): Promise<ServerPins | undefined> {
+  return fromFile(await readJsonFile(path, MAX_BYTES));
+}
+
+async function jsonFiles(directory: string): Promise<string[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.filter((name) => name.endsWith(SUFFIX));
+}
+
+/** A file that cannot be looked at counts as there. */
+function presence(path: string): Promise<"there" | "absent"> {
+  return stat(path).then(
+    () => "there",
+    (error: unknown) => (hasErrorCode(error, "ENOENT", "ENOTDIR") ? "absent" : "there"),
+  );
+}
+
+function isPinnedServer(value: unknown): value is PinnedServer {
+  return (
+    isJsonObject(value) && typeof value["server"] === "string" && typeof value["key"] === "string"
+  );
+}
+
+function fileName({ server, key }: PinnedServer): string {
+  const readable = server.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 40);
+  const hash = createHash("sha256")
+    .update(JSON.stringify([server, key]))
+    .digest("hex");
+  return `${readable}-${hash.slice(0, 16)}${SUFFIX}`;
+}
+
+function byName(a: PinnedServer, b: PinnedServer): number {
+  return compareText(a.server, b.server) || compareText(a.key, b.key);
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+type Check<Value> = (value: unknown) => value is Value;
+
+function toFile(pins: ServerPins): object {
+  const { server, key, seenWith, instructions, tools, mayHoldSecrets = false } = pins;
+  return {
+    format: FORMAT,
+    server,
+    key,
+    redacted: !mayHoldSecrets,
+    seenWith,
+    instructions,
+    // A list: the server chooses the names, and an object could not hold a tool called __proto__.
+    tools: [...tools],
+  };
+}
+
+function fromFile(content: unknown): ServerPins | undefined {
+  if (!isJsonObject(content) || content["format"] !== FORMAT) return undefined;
+  const { server, key, seenWith, instructions, tools } = content;
+  if (typeof server !== "string" || typeof key !== "string") return undefined;
+  if (!isPin(instructions, isText) || !Array.isArray(tools) || !tools.every(isNamedPin)) {
+    return undefined;
+  }
+  return {
+    server,
+    key,
+    ...(content["redacted"] !== true && { mayHoldSecrets: true }),
+    ...(Array.isArray(seenWith) && { seenWith: seenWith.filter(isText) }),
+    instructions,
+    tools: new Map(tools),
+  };
+}
+
+function isNamedPin(entry: unknown): entry is [string, Pin<PinnedTool>] {
+  return Array.isArray(entry) && typeof entry[0] === "string" && isPin(entry[1], isTool);
+}
+
+function isPin<Value>(pin: unknown, isValue: Check<Value>): pin is Pin<Value> {
+  if (!isJsonObject(pin) || typeof pin["firstSeen"] !== "number") return false;
+  const { kind, approved, pending } = pin;
+  switch (kind) {
+    case "pinned":
+      return isSeenValue(approved, isValue);
+    case "changed":
+      return isSeenValue(approved, isValue) && isSeenValue(pending, isValue);
+    case "new":
+      return isSeenValue(pending, isValue);
+    default:
+      return false;
+  }
+}
+
+function isSeenValue<Value>(sight: unknown, isValue: Check<Value>): sight is SeenValue<Value> {
+  return (
+    isJsonObject(sight) &&
+    typeof sight["hash"] === "string" &&
+    typeof sight["seen"] === "number" &&
+    isValue(sight["value"])
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isTool(value: unknown): value is PinnedTool {
+  return (
+    isJsonObject(value) && typeof value["name"] === "string" && isJsonObject(value["inputSchema"])
+  );
+}

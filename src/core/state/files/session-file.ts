@@ -1,0 +1,224 @@
+// What the gateway remembers of a session because it cannot be in the sealed session id: that it was ended, its log
+// level and its subscriptions. Everything is kept until the session expires.
+
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { appendFile, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { makeDirectory } from "../../../util/make-directory.ts";
+import { parseJson } from "../../../util/parse-json.ts";
+import { withLock } from "../lock.ts";
+
+export interface SessionFileOptions {
+  stateDir: string;
+  clock: Clock;
+  /** What was to be written still holds in this process. */
+  onWriteError: (error: unknown) => void;
+}
+
+interface Entry {
+  expiresAt: number;
+  isRevoked: boolean;
+  notes?: SessionNotes;
+}
+
+/** Another gateway that shares the directory may have ended a session. */
+const LOOK_EVERY = 500;
+const CHUNK_BYTES = 1024 * 1024;
+/** Beyond this, the sessions that expire first are forgotten. */
+const MOST_ENTRIES = 200_000;
+/** More than anybody subscribes to. What is longer holds until the gateway ends. */
+const LONGEST_LINE = 256 * 1024;
+/** A file with fewer lines is never worth rewriting. */
+const LEAST_LINES = 1000;
+const FILE_MODE = 0o600;
+
+/**
+ * A file of lines, each with what is new of one session. It is rewritten when most of its lines say nothing any more.
+ */
+export class SessionFile implements SessionStore {
+  readonly #file: string;
+  readonly #clock: Clock;
+  readonly #onWriteError: (error: unknown) => void;
+  readonly #entries = new Map<string, Entry>();
+  /** How far the file has been read, and which file it was. */
+  #read = { inode: 0, offset: 0, lines: 0 };
+  #enoughLines = LEAST_LINES;
+  #lastLook = -Infinity;
+  /** Lines by nonce. They are newer than what the file has. */
+  readonly #unwritten = new Map<string, string>();
+  #isWriteDue = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor({ stateDir, clock, onWriteError }: SessionFileOptions) {
+    this.#file = join(stateDir, "gateway", "sessions.jsonl");
+    this.#clock = clock;
+    this.#onWriteError = onWriteError;
+  }
+
+  isRevoked(nonce: string): boolean {
+    return this.#find(nonce)?.isRevoked ?? false;
+  }
+
+  revoke(nonce: string, expiresAt: number): Promise<void> {
+    return this.#put(nonce, { expiresAt, isRevoked: true });
+  }
+
+  get(nonce: string): SessionNotes | undefined {
+    return this.#find(nonce)?.notes;
+  }
+
+  set(nonce: string, expiresAt: number, notes: SessionNotes): Promise<void> {
+    // A request that was still running must not bring an ended session back.
+    if (this.isRevoked(nonce)) return this.#writing;
+    return this.#put(nonce, { expiresAt, isRevoked: false, notes });
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  #find(nonce: string): Entry | undefined {
+    this.#look();
+    const entry = this.#entries.get(nonce);
+    if (entry === undefined || entry.expiresAt > this.#clock.now()) return entry;
+    this.#entries.delete(nonce);
+    return undefined;
+  }
+
+  #put(nonce: string, entry: Entry): Promise<void> {
+    this.#entries.set(nonce, entry);
+    const line = lineOf(nonce, entry);
+    if (line.length > LONGEST_LINE) return this.#writing;
+    this.#unwritten.set(nonce, line);
+    // Whatever comes while a write runs goes with the next one.
+    if (!this.#isWriteDue) {
+      this.#isWriteDue = true;
+      this.#writing = this.#writing.then(() => this.#write()).catch(this.#onWriteError);
+    }
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriteDue = false;
+    await withLock(`${this.#file}.lock`, this.#clock, async () => {
+      const lines = [...this.#unwritten];
+      const text = lines.map(([, line]) => line).join("");
+      await appendFile(this.#file, text, { mode: FILE_MODE });
+      for (const [nonce, line] of lines) {
+        if (this.#unwritten.get(nonce) === line) this.#unwritten.delete(nonce);
+      }
+      this.#lastLook = -Infinity;
+      this.#look();
+      if (this.#read.lines > this.#enoughLines) await this.#tidy();
+    });
+  }
+
+  /** Looks at every entry, so it waits until there are twice as many lines as the last time. */
+  async #tidy(): Promise<void> {
+    this.#forgetExpired();
+    const isWorthIt = this.#read.lines > 2 * this.#entries.size;
+    if (isWorthIt) await this.#rewrite();
+    this.#enoughLines = LEAST_LINES + 2 * (isWorthIt ? this.#entries.size : this.#read.lines);
+  }
+
+  /** While the lock is held, so that nobody else's line is lost. */
+  async #rewrite(): Promise<void> {
+    const temporary = `${this.#file}.tmp`;
+    await makeDirectory(dirname(this.#file));
+    await rm(temporary, { force: true });
+    const file = await open(temporary, "wx", FILE_MODE);
+    try {
+      await file.writeFile(
+        [...this.#entries].map(([nonce, entry]) => lineOf(nonce, entry)).join(""),
+      );
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, this.#file);
+  }
+
+  #forgetExpired(): void {
+    const now = this.#clock.now();
+    for (const [nonce, { expiresAt }] of this.#entries) {
+      if (expiresAt <= now) this.#entries.delete(nonce);
+    }
+    const excess = this.#entries.size - MOST_ENTRIES;
+    if (excess <= 0) return;
+    const soonest = [...this.#entries].toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt);
+    for (const [nonce] of soonest.slice(0, excess)) this.#entries.delete(nonce);
+  }
+
+  /** Takes over the lines that are new in the file. Synchronous, since it runs in the middle of a request. */
+  #look(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#lastLook < LOOK_EVERY) return;
+    this.#lastLook = now;
+    try {
+      const found = statSync(this.#file, { throwIfNoEntry: false });
+      if (found === undefined || !found.isFile()) return;
+      const isSame = found.ino === this.#read.inode && found.size >= this.#read.offset;
+      if (isSame && found.size === this.#read.offset) return;
+      if (!isSame) this.#read = { inode: found.ino, offset: 0, lines: 0 };
+      this.#readOn();
+    } catch {
+      // What is known already goes on to hold, and the next look tries again.
+    }
+  }
+
+  #readOn(): void {
+    const file = openSync(this.#file, "r");
+    try {
+      // The path may name another file by now.
+      if (fstatSync(file).ino !== this.#read.inode) return;
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      for (;;) {
+        const size = readSync(file, chunk, 0, CHUNK_BYTES, this.#read.offset);
+        const end = chunk.subarray(0, size).lastIndexOf(0x0a) + 1;
+        // A line without its end is still being written. No line of ours fills a chunk.
+        if (end === 0) {
+          if (size === CHUNK_BYTES) this.#read.offset += size;
+          else return;
+        }
+        for (const line of chunk.toString("utf8", 0, end).split("\n")) this.#take(line);
+        this.#read.offset += end;
+      }
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #take(line: string): void {
+    if (line === "") return;
+    this.#read.lines += 1;
+    const value = parseJson(line);
+    if (!isJsonObject(value)) return;
+    const { nonce, expiresAt, revoked } = value;
+    if (typeof nonce !== "string" || typeof expiresAt !== "number") return;
+    if (expiresAt <= this.#clock.now()) return;
+    const isRevoked = revoked === true;
+    if (this.#entries.get(nonce)?.isRevoked) return;
+    if (!isRevoked && this.#unwritten.has(nonce)) return;
+    this.#entries.set(nonce, {
+      expiresAt,
+      isRevoked,
+      ...(!isRevoked && { notes: notesIn(value) }),
+    });
+  }
+}
+
+function lineOf(nonce: string, { expiresAt, isRevoked, notes }: Entry): string {
+  const value = isRevoked ? { nonce, expiresAt, revoked: true } : { nonce, expiresAt, ...notes };
+  return `${JSON.stringify(value)}\n`;
+}
+
+function notesIn({ logLevel, subscriptions }: JsonObject): SessionNotes {
+  return {
+    ...(typeof logLevel === "string" && { logLevel }),
+    ...(Array.isArray(subscriptions) && {
+      subscriptions: subscriptions.filter((uri) => typeof uri === "string"),
+    }),
+  };
+}

@@ -1,0 +1,346 @@
+// The bearer tokens of the gateway. The default token is a file that its owner can read; of the named ones only the
+// hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
+
+import { hash as hashOnce, timingSafeEqual } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TokenPolicy } from "../../types/caller.ts";
+import { PlugboardError } from "../../types/errors.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import {
+  DEFAULT_TOKEN,
+  type GatewayToken,
+  type NewToken,
+  type TokenStore,
+} from "../../types/shared-state.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { closest } from "../../../util/closest.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
+import { parseJson } from "../../../util/parse-json.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
+import { oneLine } from "../../../util/text.ts";
+import { readJsonFile, writeJsonFile } from "../json-file.ts";
+import { withLock } from "../lock.ts";
+
+const PREFIX = "plug_";
+const TOKEN_BYTES = 32;
+const TOKEN = /^plug_[\w-]{43}$/;
+const FORMAT = 1;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MOST_TOKENS = 10_000;
+const LONGEST_NAME = 64;
+/** How often a running gateway looks whether the files have changed. */
+const LOOK_EVERY = 500;
+/** How often it notes which tokens were used. */
+const NOTE_EVERY = 60_000;
+const FILE_MODE = 0o600;
+
+interface StoredToken extends GatewayToken {
+  /** SHA-256 in hexadecimal digits. */
+  hash: string;
+}
+
+export interface TokenFilesOptions {
+  stateDir: string;
+  clock: Clock;
+  random: (bytes: number) => Buffer;
+}
+
+export class TokenFiles implements TokenStore {
+  readonly #options: TokenFilesOptions;
+  readonly #files: { token: string; named: string; used: string };
+  #byHash = new Map<string, StoredToken>();
+  #byId = new Map<string, StoredToken>();
+  #versions = "";
+  #lastLook = -Infinity;
+  readonly #used = new Map<string, number>();
+  #lastNote: number;
+  #noting: Promise<void> = Promise.resolve();
+
+  constructor(options: TokenFilesOptions) {
+    const directory = join(options.stateDir, "gateway");
+    this.#options = options;
+    this.#files = {
+      token: join(directory, "token"),
+      named: join(directory, "tokens.json"),
+      used: join(directory, "tokens-used.json"),
+    };
+    this.#lastNote = options.clock.monotonic();
+  }
+
+  get defaultFile(): string {
+    return this.#files.token;
+  }
+
+  /** The default token, made if there is none. Rejects if its file cannot be written or holds something else. */
+  async ensureDefault(): Promise<string> {
+    const { token: file } = this.#files;
+    // Two gateways may start at once, and the other may not have written its token yet.
+    return withLock(`${file}.lock`, this.#options.clock, async () => {
+      const made = newTokenText(this.#options.random);
+      try {
+        await writeFile(file, `${made}\n`, { flag: "wx", mode: FILE_MODE });
+        return made;
+      } catch (error) {
+        if (!hasErrorCode(error, "EEXIST")) throw error;
+      }
+      const kept = (await readRegularFile(file)).trim();
+      if (TOKEN.test(kept)) return kept;
+      throw new PlugboardError("CONFIG_INVALID", `${file} does not hold a token`, {
+        hint: "remove the file; the gateway then makes a new token when it starts",
+      });
+    });
+  }
+
+  /** Hashes the text once; a token that is known costs nothing else. */
+  find(text: string): GatewayToken | undefined {
+    this.#look();
+    const hash = hashOf(text);
+    const token = this.#byHash.get(hash);
+    if (token === undefined || !isSameHash(token.hash, hash)) return undefined;
+    const now = this.#options.clock.now();
+    if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined;
+    this.#noteUse(token.id, now);
+    return token;
+  }
+
+  isValid(id: string): boolean {
+    this.#look();
+    const token = this.#byId.get(id);
+    if (token === undefined) return false;
+    return token.expiresAt === undefined || token.expiresAt > this.#options.clock.now();
+  }
+
+  async list(): Promise<GatewayToken[]> {
+    const used = await readJsonFile(this.#files.used, MAX_BYTES);
+    const lastUse = isJsonObject(used) ? used : {};
+    const found = readDefault(this.#files.token);
+    const all = [...(found === undefined ? [] : [found]), ...readNamed(this.#files.named)];
+    return all.map(withoutHash).map((token) => {
+      const lastUsedAt = lastUse[token.id];
+      return typeof lastUsedAt === "number" ? { ...token, lastUsedAt } : token;
+    });
+  }
+
+  async add(given: NewToken): Promise<{ token: GatewayToken; text: string }> {
+    const { clock, random } = this.#options;
+    checkName(given.name);
+    const text = newTokenText(random);
+    const id = random(6).toString("hex");
+    const token: GatewayToken = { id, ...given, createdAt: clock.now() };
+    await this.#change((tokens) => {
+      if (tokens.some(({ name }) => name === given.name)) {
+        throw new PlugboardError("INVALID_ARGUMENTS", `there is a token ${given.name} already`, {
+          hint: `choose another name, or revoke it: plugboard tokens revoke ${given.name}`,
+        });
+      }
+      if (tokens.length >= MOST_TOKENS) {
+        throw new PlugboardError("INVALID_ARGUMENTS", `there are ${MOST_TOKENS} tokens already`, {
+          hint: "revoke those that nobody uses; plugboard tokens list says when each was last used",
+        });
+      }
+      return [...tokens, { ...token, hash: hashOf(text) }];
+    });
+    return { token, text };
+  }
+
+  async revoke(nameOrId: string): Promise<GatewayToken> {
+    if (nameOrId === DEFAULT_TOKEN) {
+      const found = readDefault(this.#files.token);
+      if (found === undefined) throw unknownToken(nameOrId, []);
+      await rm(this.#files.token, { force: true });
+      return withoutHash(found);
+    }
+    let revoked: StoredToken | undefined;
+    await this.#change((tokens) => {
+      revoked =
+        tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => id === nameOrId);
+      if (revoked === undefined) {
+        throw unknownToken(
+          nameOrId,
+          tokens.map(({ name }) => name),
+        );
+      }
+      return tokens.filter((each) => each !== revoked);
+    });
+    if (revoked === undefined) throw unknownToken(nameOrId, []);
+    return withoutHash(revoked);
+  }
+
+  async close(): Promise<void> {
+    this.#note();
+    await this.#noting;
+  }
+
+  async #change(to: (tokens: StoredToken[]) => StoredToken[]): Promise<void> {
+    const { named } = this.#files;
+    await withLock(`${named}.lock`, this.#options.clock, async () => {
+      const text = readText(named);
+      if (text !== undefined && !Array.isArray(tokensIn(text))) {
+        throw new PlugboardError("CONFIG_INVALID", `${named} is damaged`, {
+          hint: "restore it, or remove it: then every named token is gone",
+        });
+      }
+      const tokens = to(readNamed(named));
+      await writeJsonFile(named, { format: FORMAT, tokens });
+    });
+  }
+
+  /** Synchronous, since it runs in the middle of a request. The files are small and local. */
+  #look(): void {
+    const now = this.#options.clock.monotonic();
+    if (now - this.#lastLook < LOOK_EVERY) return;
+    this.#lastLook = now;
+    const { token, named } = this.#files;
+    const versions = `${versionOf(token)} ${versionOf(named)}`;
+    if (versions === this.#versions) return;
+    const found = readDefault(token);
+    const tokens = [...readNamed(named), ...(found === undefined ? [] : [found])];
+    this.#byHash = new Map(tokens.map((each) => [each.hash, each]));
+    this.#byId = new Map(tokens.map((each) => [each.id, each]));
+    this.#versions = versions;
+  }
+
+  #noteUse(id: string, now: number): void {
+    const { clock } = this.#options;
+    this.#used.set(id, Math.floor(now / NOTE_EVERY) * NOTE_EVERY);
+    if (clock.monotonic() - this.#lastNote >= NOTE_EVERY) this.#note();
+  }
+
+  #note(): void {
+    this.#lastNote = this.#options.clock.monotonic();
+    if (this.#used.size === 0) return;
+    const used = Object.fromEntries(this.#used);
+    this.#used.clear();
+    const { used: file, named } = this.#files;
+    const write = (): Promise<void> =>
+      withLock(`${file}.lock`, this.#options.clock, async () => {
+        const earlier = await readJsonFile(file, MAX_BYTES);
+        const known = new Set([DEFAULT_TOKEN, ...readNamed(named).map(({ id }) => id)]);
+        const all = Object.entries({ ...(isJsonObject(earlier) ? earlier : {}), ...used });
+        await writeJsonFile(file, Object.fromEntries(all.filter(([id]) => known.has(id))));
+      });
+    // Nobody relies on it.
+    this.#noting = this.#noting.then(write).catch(() => {});
+  }
+}
+
+function newTokenText(random: (bytes: number) => Buffer): string {
+  return `${PREFIX}${random(TOKEN_BYTES).toString("base64url")}`;
+}
+
+/** A token has 256 random bits, so that nobody can try them out: a slow hash would only slow down requests. */
+function hashOf(text: string): string {
+  return hashOnce("sha256", text);
+}
+
+function isSameHash(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}
+
+function checkName(name: string): void {
+  const isFree = name !== DEFAULT_TOKEN;
+  if (isFree && name.length <= LONGEST_NAME && /^[A-Za-z0-9][\w.@-]*$/.test(name)) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    isFree
+      ? `'${oneLine(name, 100)}' cannot be the name of a token`
+      : "the gateway makes the token default by itself",
+    {
+      hint: isFree
+        ? `use letters, digits and . _ @ -, at most ${LONGEST_NAME} of them`
+        : "choose another name; for a new default token, revoke it and start the gateway again",
+    },
+  );
+}
+
+function unknownToken(nameOrId: string, names: readonly string[]): PlugboardError {
+  const meant = closest(nameOrId, names);
+  const message = `there is no token '${oneLine(nameOrId, 100)}'`;
+  return new PlugboardError("INVALID_ARGUMENTS", message, {
+    hint: meant === undefined ? "to see them: plugboard tokens list" : `did you mean '${meant}'?`,
+  });
+}
+
+function withoutHash(stored: StoredToken): GatewayToken {
+  const token: GatewayToken & { hash?: string } = { ...stored };
+  delete token.hash;
+  return token;
+}
+
+/** Named tokens are always replaced as a whole file; the default token may be edited in place. */
+function versionOf(file: string): string {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return found === undefined ? "-" : [found.ino, found.mtimeNs, found.size].join(":");
+  } catch {
+    return "?";
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined || !found.isFile() || found.size > MAX_BYTES) return undefined;
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function readDefault(file: string): StoredToken | undefined {
+  const text = readText(file)?.trim();
+  if (text === undefined || !TOKEN.test(text)) return undefined;
+  const createdAt = Math.round(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return { id: DEFAULT_TOKEN, name: DEFAULT_TOKEN, createdAt, hash: hashOf(text) };
+}
+
+/** Entries that are not tokens are left out: whoever damages the file takes access away and gives none. */
+function readNamed(file: string): StoredToken[] {
+  const tokens = tokensIn(readText(file) ?? "");
+  return Array.isArray(tokens) ? tokens.filter(isStoredToken) : [];
+}
+
+function tokensIn(text: string): unknown {
+  const value = parseJson(text);
+  return isJsonObject(value) && value.format === FORMAT ? value.tokens : undefined;
+}
+
+function isStoredToken(value: unknown): value is StoredToken {
+  return (
+    isJsonObject(value) &&
+    typeof value.id === "string" &&
+    typeof value.name === "string" &&
+    typeof value.hash === "string" &&
+    typeof value.createdAt === "number" &&
+    (value.expiresAt === undefined || typeof value.expiresAt === "number") &&
+    (value.agents === undefined || isTexts(value.agents)) &&
+    (value.policy === undefined || isPolicy(value.policy))
+  );
+}
+
+function isPolicy(value: unknown): value is TokenPolicy {
+  if (!isJsonObject(value)) return false;
+  const { tools = {}, rateLimit, owner } = value;
+  return (
+    isJsonObject(tools) &&
+    isToolPolicy(tools) &&
+    (rateLimit === undefined || rateLimit === false || isRate(rateLimit)) &&
+    (owner === undefined || typeof owner === "boolean")
+  );
+}
+
+function isToolPolicy({ allow = [], deny = [], approval = "never" }: JsonObject): boolean {
+  return (
+    isTexts(allow) && isTexts(deny) && ["never", "ask", "destructive"].includes(String(approval))
+  );
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isRate(value: unknown): boolean {
+  return typeof value === "number" && value >= 1;
+}

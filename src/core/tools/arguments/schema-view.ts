@@ -1,0 +1,242 @@
+// A JSON Schema as a person who writes a call needs it: which parameters there are, and their types in a word or
+// two. The server checks the arguments. Each part of a schema is visited at most once, so that a schema which
+// refers to itself costs no more than its size.
+
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { followPointer } from "../../../util/json-pointer.ts";
+import { oneLine } from "../../../util/text.ts";
+
+export interface Parameter {
+  name: string;
+  schema: JsonObject;
+  /** It must be given: the schema requires it and has no default for it. */
+  required: boolean;
+}
+
+interface Properties {
+  parameters: ReadonlyMap<string, Parameter>;
+  /** Names that the schema requires and does not describe. */
+  undescribed: ReadonlySet<string>;
+}
+
+/** How many references in a row are followed. */
+const LONGEST_CHAIN = 16;
+/** In a message. */
+const MOST_CHOICES = 6;
+const SHORT_CHOICE = 40;
+const LONGEST_CHOICE = 200;
+const DEEPEST_ARRAY = 3;
+
+export class SchemaView {
+  readonly #root: JsonObject;
+  /** By the resolved schema: many parameters may refer to one that is large. */
+  readonly #alternatives = new Map<JsonObject, JsonObject[]>();
+  readonly #common = new Map<JsonObject, Properties>();
+  #properties: Properties | undefined;
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  get parameters(): Parameter[] {
+    return [...this.#own().parameters.values()];
+  }
+
+  parameter(name: string): Parameter | undefined {
+    return this.#own().parameters.get(name);
+  }
+
+  /** Names that the schema requires and does not describe. */
+  get undescribed(): ReadonlySet<string> {
+    return this.#own().undescribed;
+  }
+
+  /** The properties that an object has whichever of its alternatives it takes. */
+  commonParts(schema: JsonObject): Parameter[] {
+    const resolved = this.resolve(schema);
+    const known = this.#common.get(resolved) ?? this.#collect(resolved, false);
+    this.#common.set(resolved, known);
+    return [...known.parameters.values()];
+  }
+
+  /** A property of a parameter that is an object. */
+  part(name: string, schema: JsonObject): Parameter | undefined {
+    return this.#collect(schema).parameters.get(name);
+  }
+
+  /** What a schema, or one that it refers to, says under `key`: its description, its default. */
+  note(schema: JsonObject, key: string): unknown {
+    let current: JsonObject | undefined = schema;
+    for (let links = 0; current !== undefined && links < LONGEST_CHAIN; links += 1) {
+      if (current[key] !== undefined) return current[key];
+      current = this.target(current["$ref"]) ?? onlyPart(current);
+    }
+    return undefined;
+  }
+
+  /** The schema in this document that a reference names. */
+  target(reference: unknown): JsonObject | undefined {
+    if (typeof reference !== "string") return undefined;
+    const value = followPointer(this.#root, reference);
+    return isJsonObject(value) ? value : undefined;
+  }
+
+  /** Whether it says that keys which it does not name are welcome. */
+  get isOpen(): boolean {
+    const { additionalProperties, patternProperties } = this.resolve(this.#root);
+    if (isJsonObject(patternProperties)) return true;
+    if (additionalProperties !== undefined) return additionalProperties !== false;
+    return this.#own().parameters.size === 0;
+  }
+
+  /** Whether it refuses keys that it does not name. */
+  get isClosed(): boolean {
+    const { additionalProperties, patternProperties } = this.resolve(this.#root);
+    return additionalProperties === false && !isJsonObject(patternProperties);
+  }
+
+  /** Follows references within the document. */
+  resolve(schema: JsonObject): JsonObject {
+    let current = schema;
+    for (let links = 0; links < LONGEST_CHAIN; links += 1) {
+      const target = this.target(current["$ref"]) ?? onlyPart(current);
+      if (target === undefined) return current;
+      current = target;
+    }
+    return current;
+  }
+
+  /** The schema's alternatives, each resolved; itself where it has none. */
+  alternatives(schema: JsonObject): JsonObject[] {
+    const resolved = this.resolve(schema);
+    const known = this.#alternatives.get(resolved) ?? this.#findAlternatives(resolved);
+    this.#alternatives.set(resolved, known);
+    return known;
+  }
+
+  #findAlternatives(schema: JsonObject): JsonObject[] {
+    const found: JsonObject[] = [];
+    const seen = new Set<JsonObject>();
+    const visit = (given: JsonObject): void => {
+      const resolved = this.resolve(given);
+      if (seen.has(resolved)) return;
+      seen.add(resolved);
+      const branches = [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")];
+      if (branches.length === 0) found.push(resolved);
+      else branches.forEach(visit);
+    };
+    visit(schema);
+    return found;
+  }
+
+  /** `number`, `string[]`, `"asc" | "desc"`; at most so many choices of each kind. */
+  typeName(schema: JsonObject, most = MOST_CHOICES, depth = 0): string {
+    const alternatives = this.alternatives(schema);
+    const names = alternatives.slice(0, most).flatMap((each) => this.#typeNames(each, most, depth));
+    const left = alternatives.length - most;
+    const all = left > 0 ? [...new Set(names), `… ${left} more`] : [...new Set(names)];
+    return all.join(" | ") || "any";
+  }
+
+  #typeNames(schema: JsonObject, most: number, depth: number): string[] {
+    const choices = choicesOf(schema);
+    if (choices !== undefined) return [listChoices(choices, most)];
+    return typesOf(schema).map((type) => {
+      if (type !== "array") return oneLine(type, 20);
+      const { items } = schema;
+      if (!isJsonObject(items) || depth >= DEEPEST_ARRAY) return "array";
+      const item = this.typeName(items, most, depth + 1);
+      return item.includes(" ") ? `(${item})[]` : `${item}[]`;
+    });
+  }
+
+  #own(): Properties {
+    this.#properties ??= this.#collect(this.#root);
+    return this.#properties;
+  }
+
+  /** Includes the keys of every alternative; required are those that all alternatives require. */
+  #collect(schema: JsonObject, withAlternatives = true): Properties {
+    const found = new Map<string, Parameter>();
+    const required = new Set<string>();
+    const seen = new Set<JsonObject>();
+    const visit = (given: JsonObject, always: boolean): void => {
+      const resolved = this.resolve(given);
+      if (seen.has(resolved)) return;
+      seen.add(resolved);
+      const { properties } = resolved;
+      for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
+        if (found.has(name)) continue;
+        found.set(name, { name, schema: isJsonObject(value) ? value : {}, required: false });
+      }
+      if (always && Array.isArray(resolved["required"])) {
+        for (const name of resolved["required"]) {
+          if (typeof name === "string") required.add(name);
+        }
+      }
+      for (const part of parts(resolved, "allOf")) visit(part, always);
+      if (!withAlternatives) return;
+      for (const part of [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")]) {
+        visit(part, false);
+      }
+    };
+    visit(schema, true);
+    for (const parameter of found.values()) {
+      // Generators of schemas require what has a default too, since it is always there once the server has read it.
+      const hasDefault = this.note(parameter.schema, "default") !== undefined;
+      parameter.required = required.has(parameter.name) && !hasDefault;
+    }
+    const undescribed = new Set([...required].filter((name) => !found.has(name)));
+    return { parameters: found, undescribed };
+  }
+}
+
+/** The values a schema allows, where it lists them. */
+export function choicesOf(schema: JsonObject): readonly unknown[] | undefined {
+  if (Array.isArray(schema["enum"])) return schema["enum"];
+  return Object.hasOwn(schema, "const") ? [schema["const"]] : undefined;
+}
+
+/** The types a schema names; empty where it names none. */
+export function typesOf(schema: JsonObject): string[] {
+  const { type } = schema;
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type.filter((each) => typeof each === "string");
+  if (isJsonObject(schema["properties"])) return ["object"];
+  return isJsonObject(schema["items"]) ? ["array"] : [];
+}
+
+export function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isJsonObject(value);
+    default:
+      return typeof value === type;
+  }
+}
+
+export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): string {
+  const longest = most > MOST_CHOICES ? LONGEST_CHOICE : SHORT_CHOICE;
+  const shown = choices.slice(0, most).map((each) => oneLine(JSON.stringify(each), longest));
+  if (choices.length > shown.length) shown.push(`… ${choices.length - shown.length} more`);
+  return shown.join(" | ");
+}
+
+/** The schemas in a list of them. */
+export function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
+  const list = schema[key];
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+/** Some generators wrap a reference in `allOf`, to put a description next to it. */
+function onlyPart(schema: JsonObject): JsonObject | undefined {
+  const [first, second] = parts(schema, "allOf");
+  const isWrapper = second === undefined && !("properties" in schema) && !("type" in schema);
+  return isWrapper ? first : undefined;
+}

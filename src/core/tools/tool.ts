@@ -1,0 +1,68 @@
+// An MCP tool as a unified tool.
+
+import {
+  type ModelDetails,
+  type CallOutcome,
+  needsTask,
+  type Tool,
+  type ToolDefinition,
+  type ToolResult,
+  type UpdateListener,
+} from "../types/tool.ts";
+import type { JsonObject } from "../types/json.ts";
+import { oneLine, plainText } from "../../util/text.ts";
+
+export interface BridgedTool {
+  publicName: string;
+  server: string;
+  tool: ToolDefinition;
+}
+
+export type Execute = (
+  name: string,
+  params: JsonObject,
+  options: { callId: string; signal?: AbortSignal; onUpdate?: UpdateListener },
+) => Promise<CallOutcome>;
+
+/** Turns an outcome into what a model reads. Must not throw or reject. */
+export type Present = (
+  outcome: CallOutcome,
+) => ToolResult<ModelDetails> | Promise<ToolResult<ModelDetails>>;
+
+const TASK_NOTE =
+  "This tool runs only as a task, which this version of Plugboard does not support.";
+
+export function toTool(source: BridgedTool, call: Execute, present: Present): Tool<ModelDetails> {
+  const { publicName, server, tool } = source;
+  const words = [plainText(tool.description ?? "").trim() || "No description"];
+  if (needsTask(tool)) words.push(`(${TASK_NOTE})`);
+  return {
+    name: publicName,
+    label: `MCP: ${server}/${oneLine(tool.name, 128)}`,
+    description: `[${server}] ${words.join("\n")}`,
+    parameters: tool.inputSchema,
+    ...(tool.title !== undefined && { title: tool.title }),
+    ...(tool.description !== undefined && { ownDescription: tool.description }),
+    ...(tool.icons !== undefined && { icons: tool.icons }),
+    ...(tool.annotations !== undefined && { annotations: tool.annotations }),
+    ...(tool.outputSchema !== undefined && { outputSchema: tool.outputSchema }),
+    ...(tool.execution !== undefined && { execution: tool.execution }),
+    ...(tool._meta !== undefined && { _meta: tool._meta }),
+    source: { kind: "mcp", server, tool: tool.name },
+    async execute(callId, params, signal, onUpdate) {
+      return present(await call(publicName, params, { callId, signal, onUpdate }));
+    },
+  };
+}
+
+/** For a tool that needs a task: says so beside what the server answered, if that is an error. */
+export function explainTask(outcome: CallOutcome): CallOutcome {
+  const { failure, isError, content } = outcome;
+  if (!isError || (failure !== undefined && failure.code !== "SERVER_ERROR")) return outcome;
+  const explained = {
+    ...outcome,
+    content: [...content, { type: "text" as const, text: TASK_NOTE }],
+  };
+  if (failure === undefined) return explained;
+  return { ...explained, failure: { ...failure, message: `${failure.message}. ${TASK_NOTE}` } };
+}

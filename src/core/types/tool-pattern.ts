@@ -1,0 +1,457 @@
+// Patterns that name tools, in rules and in settings per tool. People write a tool's name as other programs show it,
+// so one text can have several readings: `mcp_a_b_c` is the tool `b_c` of `a` or the tool `c` of `a_b`. A pattern
+// that restricts matches whatever one of its readings matches. A pattern that permits matches nothing unless it has
+// a single reading, so that no server can choose a name that gives it a permission meant for another one.
+
+import { compileGlob, type Matcher } from "../../util/glob.ts";
+import {
+  type ContentKind,
+  type ContentName,
+  contentPattern,
+  contentText,
+  type ContentPattern,
+  couldGive,
+  permitsContent,
+  restrictsContent,
+} from "./content-pattern.ts";
+import type { ToolSource } from "./tool.ts";
+import {
+  PREFIXES,
+  type Reading,
+  everyReadingOf,
+  readingsOf,
+  restrictingReadings,
+  withoutRuns,
+} from "./tool-readings.ts";
+
+/** A tool as patterns see it; or a resource or prompt, which only patterns for these match. */
+export interface ToolName {
+  /** `native` for a tool of the host; no server can have that name. */
+  server: string;
+  /** The server's own name of the tool. */
+  tool: string;
+  publicName: string;
+  /** What the template of public names gives, if the public name is another. */
+  fullName?: string | undefined;
+  folded: {
+    servers: readonly string[];
+    tool: string;
+    publicName: string;
+    fullName?: string | undefined;
+  };
+  /** Absent for a tool. */
+  content?: ContentName | undefined;
+}
+
+export interface ToolPattern {
+  /** As written. */
+  text: string;
+  /** What it is about. `files/resource:file:///*` is about resources. */
+  kind: "tool" | ContentKind;
+  matches: (name: ToolName) => boolean;
+  /** Whether it matches, or matches something that the URI template can give. */
+  couldMatch?: (name: ToolName) => boolean;
+}
+
+export interface PermittingPattern extends ToolPattern {
+  /** It does not name a server. Only such a pattern can permit a tool of a session's own server. */
+  isForAnyServer: boolean;
+  /** What it could mean, as `server/tool`, if that is not clear. It then matches nothing. */
+  couldMean: readonly string[];
+}
+
+/** A server whose name a pattern may contain. */
+export interface KnownServer {
+  name: string;
+  /** Stands for the name in public names. */
+  toolPrefix?: string | undefined;
+}
+
+/** What a board knows when it reads a pattern. */
+export interface KnownNames {
+  servers: readonly KnownServer[];
+  /** Template of public names. */
+  template: string;
+  /** The server whose tools keep their own names. */
+  ownNamesOf?: string | undefined;
+  /** Names of native tools. */
+  native?: ReadonlySet<string>;
+}
+
+const NATIVE = "native";
+
+export function toolName(of: {
+  source: ToolSource;
+  publicName: string;
+  fullName?: string | undefined;
+  toolPrefix?: string | undefined;
+  content?: ContentName | undefined;
+}): ToolName {
+  const { source, publicName, fullName, toolPrefix, content } = of;
+  const isNative = source.kind === "native";
+  const server = isNative ? NATIVE : source.server;
+  const tool = content ? contentText(content) : isNative ? publicName : source.tool;
+  const servers = aliases({ name: server, toolPrefix });
+  return {
+    server,
+    tool,
+    publicName,
+    fullName,
+    folded: {
+      servers,
+      tool: fold(tool),
+      publicName: fold(publicName),
+      fullName: fullName && fold(fullName),
+    },
+    ...(content !== undefined && { content }),
+  };
+}
+
+/**
+ * For `deny`, `ownerOnly` and whatever else takes something away: every reading counts, also a tool's own name and
+ * the name of a whole server. In the settings of one server a name without a server means a tool alone.
+ */
+export function restrictingPattern(text: string, scope: "agent" | "server"): ToolPattern {
+  const content = contentNamedBy(text);
+  const tools = restrictingToolPattern(text, scope);
+  if (content === undefined) return tools;
+  const isServer = compileGlob(foldPattern(content.server));
+  const isMeant = restrictsContent(content);
+  const isTool = compileGlob(`${content.kind}:${content.glob}`);
+  // Folded, `files/resource:*` would also match the tool `resource_list`.
+  const isExact = content.form === "canonical" || (content.form === "bare" && scope === "server");
+  const isOn = ({ folded }: ToolName): boolean => folded.servers.some(isServer);
+  return {
+    text,
+    kind: content.kind,
+    matches(name) {
+      if (name.content !== undefined) return isOn(name) && isMeant(name.content);
+      return isExact ? isOn(name) && isTool(name.tool) : tools.matches(name);
+    },
+    couldMatch: (name) =>
+      name.content !== undefined && isOn(name) && couldBe(name.content, content, isMeant),
+  };
+}
+
+function couldBe(
+  of: ContentName,
+  { kind, glob }: ContentPattern,
+  isMeant: (of: ContentName) => boolean,
+): boolean {
+  return isMeant(of) || (of.kind === kind && of.isTemplate === true && couldGive(of.name, glob));
+}
+
+function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPattern {
+  const isOfAgent = scope === "agent";
+  const isWhole = wholeName(text, isOfAgent);
+  const prefixed = text.replace(/^mcp(?=[_:])/i, "mcp");
+  const wholeServers = isOfAgent ? wholeServersOf(prefixed) : [];
+  const isLoose = isOfAgent ? looseName(text) : () => false;
+  const readings = restrictingReadings(prefixed, isOfAgent).map(({ server, tool, kind }) => ({
+    isForNative: kind === "canonical" || server === NATIVE,
+    isServer: compileGlob(foldPattern(server)),
+    isTool: compileGlob(foldPattern(tool)),
+  }));
+  return {
+    text,
+    kind: "tool",
+    matches(name) {
+      if (name.content !== undefined) return false;
+      if (isWhole(name)) return true;
+      const { servers, tool } = name.folded;
+      const isNative = name.server === NATIVE;
+      if (!isNative && wholeServers.some((matches) => servers.some(matches))) return true;
+      if (!isNative && servers.some((server) => isLoose(collapsed(`${server}_${tool}`))))
+        return true;
+      return readings.some(
+        ({ isForNative, isServer, isTool }) =>
+          (isForNative || !isNative) && servers.some(isServer) && isTool(tool),
+      );
+    },
+  };
+}
+
+/** Whatever stands between the names: `files-write_file`, `mcp.files.write_file`. `a/b` and `mcp:a:b` are clear. */
+function looseName(text: string): Matcher {
+  if (/^mcp:[^:/]+:[^:]/i.test(text)) return () => false;
+  const withoutPrefix = text.replace(/^mcp[^A-Za-z0-9*]/i, "");
+  if (withoutPrefix === text && text.includes("/")) return () => false;
+  return compileGlob(collapsed(foldPattern(withoutPrefix)));
+}
+
+function collapsed(folded: string): string {
+  return folded.replace(/_+/g, "_");
+}
+
+/** For `allow` in the rules of an agent. */
+export function permittingPattern(text: string, known: KnownNames): PermittingPattern {
+  const found = permittingToolPattern(text, known);
+  const tools: PermittingPattern = {
+    ...found,
+    matches: (name) => name.content === undefined && found.matches(name),
+  };
+  const content = contentNamedBy(text);
+  if (content === undefined || content.form === "other") return tools;
+  // `resource:list` can mean the tool `list` of a server that is called `resource`.
+  if (
+    content.form === "bare" &&
+    serversOf({ server: content.kind, kind: "plain" }, known.servers)[0]
+  )
+    return tools;
+  const { kind, glob, server } = content;
+  const reading: Reading = {
+    server,
+    tool: `${kind}:${glob}`,
+    kind: "canonical",
+    isSpanning: false,
+  };
+  const { reading: chosen, couldMean } = choose(liveReadings([reading], known.servers));
+  const names = new Set((chosen?.servers ?? []).map(({ name }) => name));
+  const isServer = compileGlob(chosen?.server ?? "");
+  const isMeant = permitsContent(content);
+  const isOn = ({ server: of }: ToolName): boolean => names.has(of) || isServer(of);
+  return {
+    text,
+    kind,
+    couldMean,
+    isForAnyServer: chosen?.server === "*",
+    matches: (name) => name.content !== undefined && isOn(name) && isMeant(name.content),
+  };
+}
+
+function permittingToolPattern(text: string, known: KnownNames): PermittingPattern {
+  const pattern = withoutRuns(text);
+  const nothing = {
+    text,
+    kind: "tool" as const,
+    isForAnyServer: false,
+    couldMean: [],
+    matches: () => false,
+  };
+  if (pattern === "*") return { ...nothing, isForAnyServer: true, matches: () => true };
+  // A public name with a hash means one tool, whatever else could be read into it.
+  if (isHashed(pattern)) return { ...nothing, matches: ({ publicName }) => publicName === pattern };
+  const isNative = pattern.includes("/") ? () => false : compileGlob(pattern);
+  const matchesNative = (name: ToolName): boolean =>
+    name.server === NATIVE && isNative(name.publicName);
+  if (known.native?.has(pattern)) return { ...nothing, matches: matchesNative };
+  // Without a prefix, `read*` would permit all tools of a server that happens to be called `reader`.
+  const readings = readingsOf(pattern, known.template).filter(
+    ({ kind, isSpanning }) => kind !== "plain" || !isSpanning,
+  );
+  const live = liveReadings(readings, known.servers);
+  const { reading, couldMean } = choose(
+    live.length > 0 ? live : liveReadings(ownNameReading(pattern, known), known.servers),
+  );
+  if (reading === undefined) return { ...nothing, couldMean, matches: matchesNative };
+  const names = new Set(reading.servers.map(({ name }) => name));
+  const isServer = compileGlob(reading.server);
+  const isTool = compileGlob(reading.tool);
+  return {
+    ...nothing,
+    isForAnyServer: reading.server === "*" && !reading.isSpanning,
+    matches: (name) =>
+      matchesNative(name) ||
+      ((reading.kind === "canonical" || name.server !== NATIVE) &&
+        (names.has(name.server) || isServer(name.server)) &&
+        isTool(name.tool)),
+  };
+}
+
+/** Where the tools of the only server keep their own names, a name that means nothing else is that of a tool of it. */
+function ownNameReading(pattern: string, { ownNamesOf }: KnownNames): Reading[] {
+  if (ownNamesOf === undefined || pattern.includes("/")) return [];
+  return [{ server: ownNamesOf, tool: pattern, kind: "canonical", isSpanning: false }];
+}
+
+/** For what permits in the settings of one server, such as `allow` or the approval mode `never`. */
+export function permittingPatternOfServer(text: string): ToolPattern {
+  const content = contentNamedBy(text);
+  if (content !== undefined && content.form !== "other") {
+    const isServer = compileGlob(foldPattern(content.server));
+    const isMeant = permitsContent(content);
+    return {
+      text,
+      kind: content.kind,
+      matches: (name) =>
+        name.content !== undefined && name.folded.servers.some(isServer) && isMeant(name.content),
+    };
+  }
+  const own = compileGlob(text);
+  const readings = readingsOf(text)
+    .filter(({ isSpanning }) => !isSpanning)
+    .map(({ server, tool }) => ({
+      tool,
+      isServer: compileGlob(foldPattern(server)),
+      isTool: compileGlob(tool),
+    }));
+  return {
+    text,
+    kind: "tool",
+    matches({ tool, publicName, folded, content: other }) {
+      if (other !== undefined) return false;
+      if (own(tool) || text === publicName) return true;
+      const live = readings.filter(({ isServer }) => folded.servers.some(isServer));
+      const meanings = new Set(live.map((each) => each.tool));
+      return meanings.size === 1 && live.some(({ isTool }) => isTool(tool));
+    },
+  };
+}
+
+/**
+ * The servers that a pattern in the rules of an agent names, which may be none of these. Undefined for a pattern that
+ * is about the tools of any server. What `restricts` has more readings than what permits.
+ */
+export function serversNamedBy(
+  text: string,
+  { servers, template }: KnownNames,
+  restricts: boolean,
+): KnownServer[] | undefined {
+  const content = contentNamedBy(text);
+  if (content !== undefined && content.form !== "other") {
+    return content.server === "*"
+      ? undefined
+      : serversOf({ server: content.server, kind: "canonical" }, servers);
+  }
+  const readings = restricts
+    ? everyReadingOf(text.replace(/^mcp(?=[_:])/i, "mcp"), template)
+    : readingsOf(text, template);
+  const naming = readings.filter(({ kind, isSpanning }) => kind !== "plain" || !isSpanning);
+  const isForAny = naming.some(({ server }) => server === "*" || server === NATIVE);
+  if (isForAny || withoutRuns(text) === "*") return undefined;
+  const isWholeServer = wholeServersOf(text);
+  const named = new Set([
+    ...naming.flatMap((reading) => serversOf(reading, servers)),
+    ...servers.filter((each) =>
+      aliases(each).some((alias) => isWholeServer.some((is) => is(alias))),
+    ),
+  ]);
+  if (named.size > 0) return [...named];
+  return naming.some(({ kind }) => kind !== "plain") ? [] : undefined;
+}
+
+/** A pattern for resources or prompts, and how it names their server. */
+interface NamedContent extends ContentPattern {
+  server: string;
+  /** `bare` names no server; `other` is any spelling but `server/resource:…`, which only restricts. */
+  form: "canonical" | "bare" | "other";
+}
+
+/** Undefined for a pattern that is about tools. */
+export function contentNamedBy(text: string): NamedContent | undefined {
+  const bare = contentPattern(text);
+  if (bare !== undefined) return { ...bare, server: "*", form: "bare" };
+  const slash = text.indexOf("/");
+  const canonical = slash > 0 ? contentPattern(text.slice(slash + 1)) : undefined;
+  if (canonical !== undefined) {
+    return { ...canonical, server: withoutRuns(text.slice(0, slash)), form: "canonical" };
+  }
+  const found = /^(?:mcp(?:__|_|:))?([^/]*?)(?:__|[_.:])((?:resource|prompt):.*)$/s.exec(text);
+  const [, server = "", rest = ""] = found ?? [];
+  const other = server === "" ? undefined : contentPattern(rest);
+  return other && { ...other, server: withoutRuns(server), form: "other" };
+}
+
+/** A reading, and the configured servers that it names. */
+interface LiveReading extends Reading {
+  servers: KnownServer[];
+}
+
+/** Readings that name no configured server are dropped. */
+function liveReadings(readings: readonly Reading[], known: readonly KnownServer[]): LiveReading[] {
+  return readings
+    .map((reading): LiveReading => ({ ...reading, servers: serversOf(reading, known) }))
+    .filter(({ server, servers }) => servers.length > 0 || server === "*" || server === NATIVE);
+}
+
+function serversOf(
+  { server, kind }: Pick<Reading, "server" | "kind">,
+  known: readonly KnownServer[],
+): KnownServer[] {
+  const isNamed = compileGlob(server);
+  const named = known.filter(({ name }) => isNamed(name));
+  // `server/tool` is exact: a server with a similar name counts only if there is none of that very name.
+  if (kind === "canonical" && (named.length > 0 || server.includes("*"))) return named;
+  const isAlike = compileGlob(foldPattern(server));
+  return known.filter((each) => aliases(each).some(isAlike));
+}
+
+const MOST_MEANINGS = 3;
+
+/** Chooses the only reading. If there are several, or several servers have the name, it tells what they mean. */
+function choose(live: readonly LiveReading[]): { reading?: LiveReading; couldMean: string[] } {
+  const spanning = distinct(live.filter(({ isSpanning }) => isSpanning));
+  const literal = distinct(live.filter(({ isSpanning }) => !isSpanning));
+  const [first, ...others] = literal.length > 0 ? literal : spanning;
+  if (first === undefined) return { couldMean: [] };
+  // Where a separator is written, a star that could be one too only matters if it leads to other servers.
+  const elsewhere = spanning.filter((each) => literal.length > 0 && reach(each) !== reach(first));
+  const namesOne = first.server.includes("*") || first.servers.length <= 1;
+  if (others.length === 0 && elsewhere.length === 0 && namesOne) {
+    return { reading: first, couldMean: [] };
+  }
+  const meanings = [first, ...others, ...elsewhere].flatMap(({ server, servers, tool }) =>
+    server.includes("*") ? [`${server}/${tool}`] : servers.map(({ name }) => `${name}/${tool}`),
+  );
+  return { couldMean: [...new Set(meanings)].slice(0, MOST_MEANINGS) };
+}
+
+function distinct(readings: readonly LiveReading[]): LiveReading[] {
+  return [...new Map(readings.map((each) => [`${reach(each)} ${each.tool}`, each])).values()];
+}
+
+function reach({ server, servers }: LiveReading): string {
+  return server === "*" ? server : JSON.stringify(servers.map(({ name }) => name));
+}
+
+/** The text as the name of a tool: the server's own, or the public one. */
+function wholeName(text: string, isOfAgent: boolean): (name: ToolName) => boolean {
+  // The slash of `server/tool` must not count as an underscore in the name of another tool.
+  if (text.includes("/")) {
+    const isTool = compileGlob(text);
+    return ({ tool, fullName = tool }) => isTool(tool) || isTool(fullName);
+  }
+  const isName = compileGlob(foldPattern(text));
+  if (isOfAgent) {
+    return ({ folded: { tool, publicName, fullName = publicName } }) =>
+      isName(tool) || isName(publicName) || isName(fullName);
+  }
+  // All public names of a server begin alike, so that `m*` would match all of its tools.
+  const literal = fold(text);
+  return ({ publicName, folded }) =>
+    isName(folded.tool) || text === publicName || literal === folded.fullName;
+}
+
+/** The name of a server alone, with or without `mcp` in front. */
+function wholeServersOf(text: string): Matcher[] {
+  const names = PREFIXES.flatMap((each) =>
+    text.startsWith(each) ? [text.slice(each.length)] : [],
+  );
+  return names.map((name) => compileGlob(foldPattern(name)));
+}
+
+/** The folded names under which a server is known. */
+function aliases({ name, toolPrefix }: KnownServer): string[] {
+  return toolPrefix === undefined ? [fold(name)] : [fold(name), fold(toolPrefix)];
+}
+
+/**
+ * Programs replace the characters of a name that they cannot use, so these and the letters' case do not count. Nobody
+ * sees the characters that are dropped first, so a name with them must not pass for another one.
+ */
+function fold(name: string): string {
+  return name
+    .replace(/[\p{C}\p{M}\p{Default_Ignorable_Code_Point}]/gu, "")
+    .trim()
+    .replace(/[^A-Za-z0-9]/g, "_")
+    .toLowerCase();
+}
+
+function foldPattern(text: string): string {
+  return text.replace(/[^A-Za-z0-9*]/g, "_").toLowerCase();
+}
+
+/** Public names that could be mistaken for another tool's end in a hash. */
+function isHashed(pattern: string): boolean {
+  return /^[^*/]*_[0-9a-f]{8}$/.test(pattern);
+}

@@ -1,0 +1,184 @@
+// Connects to a server on stdio: starts its process, and carries the conversation over its pipes.
+
+import type { Readable } from "node:stream";
+import type { ProtocolEra } from "../types/connection.ts";
+import { cancelled, PlugboardError } from "../types/errors.ts";
+import type { StdioTarget } from "../types/server-definition.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
+import { excerpt, oneLine, plainText } from "../../util/text.ts";
+import {
+  type ConnectionOptions,
+  type ConnectTo,
+  type ExpectedEra,
+  openConnection,
+} from "./connection/live-connection.ts";
+import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
+import { watchForQuestion } from "./log/question-watch.ts";
+import { StderrLog } from "./log/stderr-log.ts";
+import { containerEngine, reapContainers } from "../process/containers.ts";
+import { type ServerProcess, startProcess } from "../process/start-process.ts";
+import type { ExitStatus } from "../process/stop-process-tree.ts";
+import type { Carrier } from "./transport/carrier.ts";
+import { BREAKS_OFF } from "./transport/dropped-line.ts";
+import type { Quote } from "./transport/errors.ts";
+import { StdioTransport } from "./transport/stdio.ts";
+
+export interface StdioConnectOptions extends ConnectionOptions {
+  /** Where the server runs unless its definition says otherwise. */
+  cwd: string;
+  /** The host's environment; the server gets the baseline of it. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The PATH for programs, instead of the one in `env`. Must not reject. */
+  path?: Promise<string | undefined>;
+  /** The era that an earlier run found. */
+  era?: ProtocolEra;
+}
+
+export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTarget> {
+  const { definition, clock, logger, cwd, env } = options;
+  const expected: ExpectedEra = { era: options.era };
+  let containersReaped = false;
+
+  return async (target, signal, onRemains) => {
+    // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
+    const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
+    const deadline = clock.monotonic() + definition.timeout;
+    const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
+    const engine = containerEngine({ cwd, ...target }, ambient);
+    // The first start waits for this: what a killed host left behind may hold the container's name.
+    if (engine !== undefined && !containersReaped) {
+      containersReaped = true;
+      await reapContainers(engine, { clock, logger });
+    }
+    const server = definition.name;
+    const child = await startProcess({ cwd, ...target, server, ambient, clock, logger });
+    const carrier = stdioCarrier(child, options);
+    return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
+  };
+}
+
+/** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */
+const EXIT_STATUS_GRACE_MS = 250;
+
+/** How many characters of a dropped line we look at. */
+const MAX_DROPPED = 1000;
+/** How many dropped lines are kept, to find out why the server failed. */
+const KEPT_DROPPED = 40;
+
+const ONE_LINE =
+  "each message must be a line of JSON in UTF-8 that ends with LF: report this to the server's author";
+
+function stdioCarrier(
+  child: ServerProcess,
+  { definition, clock, logger, tap, redact = (text) => text }: StdioConnectOptions,
+): Carrier {
+  const stderr = new StderrLog(
+    child.stderr,
+    clock,
+    (line) => {
+      logger.info(line, { stream: "stderr" });
+      tap?.listener?.({ kind: "stderr", text: line });
+    },
+    redact,
+  );
+  const dropped: string[] = [];
+  let stopped = false;
+  let establishedAt = 0;
+  let linesBefore = 0;
+  const broken = deferred<PlugboardError>();
+  const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
+  const cause = (): FailureCause | undefined => {
+    const found = findCause({ stderr: stderr.lines(linesBefore), stdout: dropped });
+    if (found?.isReason && found.from === "stderr") return found;
+    const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
+    if (fault === undefined || shown === undefined) return found;
+    const remedy = fault === BREAKS_OFF ? undefined : ONE_LINE;
+    return { line: shown, from: "stdout", isReason: true, fault, ...(remedy && { remedy }) };
+  };
+  const explain = async (seen?: PlugboardError): Promise<void> => {
+    if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);
+    // A pipe may break before what the server said about it has been read.
+    const [status] = await Promise.all([
+      within(clock, EXIT_STATUS_GRACE_MS, child.exited),
+      within(clock, EXIT_STATUS_GRACE_MS, drained),
+    ]);
+    broken.resolve(exitReason(status, cause(), seen));
+  };
+  const quote: Quote = (received, max) => excerpt(received, redact, max);
+  const wire = new StdioTransport({
+    stdin: child.stdin,
+    stdout: child.stdout,
+    maxMessageBytes: definition.maxMessageBytes,
+    clock,
+    quote,
+    tap,
+    onJunk: (line) => {
+      const isCut = line.length > MAX_DROPPED;
+      const plain = redact(plainText(line.slice(0, MAX_DROPPED)), isCut);
+      logger.debug("dropped a line that is not a message", {
+        stream: "stdout",
+        line: oneLine(plain, 200),
+      });
+      dropped.push(plain);
+      if (dropped.length > KEPT_DROPPED) dropped.shift();
+    },
+    onFatal: (error) => void explain(error),
+  });
+  const endWatch = watchForQuestion([child.stdout, child.stderr], clock, ({ text, remedy }) => {
+    const message = `the server waits for an answer: ${oneLine(redact(text, true), 200)}`;
+    broken.resolve(
+      new PlugboardError("HANDSHAKE_FAILED", message, { hint: remedy, permanent: true }),
+    );
+  });
+  // The last answers may still be in the pipe, and a grandchild may hold the pipe open for ever.
+  void child.exited.then(() => {
+    endWatch();
+    if (!stopped) clock.after(EXIT_STATUS_GRACE_MS, () => void explain());
+  });
+  return {
+    wire,
+    pid: child.pid,
+    broken: broken.promise,
+    stderrTail: () => stderr.tail(),
+    cause,
+    established() {
+      // What a server wrote while it started does not say why it crashed later.
+      establishedAt = clock.monotonic();
+      dropped.length = 0;
+      linesBefore = stderr.count;
+      endWatch();
+    },
+    stop() {
+      stopped = true;
+      endWatch();
+      return child.stop();
+    },
+  };
+}
+
+function untilEnded(output: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ["end", "error", "close"]) output.once(event, () => resolve());
+  });
+}
+
+/** Says how a server ended and why. `seen` is what the transport noticed, if anything. */
+export function exitReason(
+  status: ExitStatus | undefined,
+  cause: FailureCause | undefined,
+  seen?: PlugboardError,
+): PlugboardError {
+  return withCause("CONNECTION_CLOSED", howItEnded(status, seen), cause, {
+    cause: seen,
+    // What the transport noticed may repeat what the server sent.
+    ...((status !== undefined || seen === undefined) && { quote: "" }),
+  });
+}
+
+function howItEnded(status: ExitStatus | undefined, seen: PlugboardError | undefined): string {
+  if (status === undefined) return seen?.message ?? "the connection ended";
+  if (status.signal !== null) return `the server was ended by ${status.signal}`;
+  return `the server exited with code ${status.code ?? "unknown"}`;
+}

@@ -1,0 +1,393 @@
+// Owns one server: starts, watches, restarts, idles and stops its connection. "Ready" means that the handshake
+// is done and the tools have been listed on this very connection.
+
+import type { Connection, ServerIdentity, ToolList } from "../../types/connection.ts";
+import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
+import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
+import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
+import type { ServerState } from "../../types/server-state.ts";
+import { untilAborted } from "../../../util/abort.ts";
+import { type Clock, type Timer, within } from "../../../util/clock.ts";
+import { deferred } from "../../../util/deferred.ts";
+import { duration } from "../../../util/text.ts";
+import type { Connect } from "../connect.ts";
+import { Relist } from "../lists/relist.ts";
+import { Backoff, type BackoffDecision } from "./backoff.ts";
+import { CallStats } from "./call-stats.ts";
+import { IdleTimer } from "./idle-timer.ts";
+import { unavailable } from "./unavailable.ts";
+
+/** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
+const REPORT_MS = 500;
+/** A call waits this long for the next try of a server that is restarting. */
+const RETRY_PATIENCE_MS = 5000;
+
+export interface SupervisorOptions {
+  definition: ServerDefinition;
+  connect: Connect;
+  clock: Clock;
+  random: () => number;
+  logger: Logger;
+  /** Why it failed a few minutes ago: it is not tried again until somebody names it. */
+  failed?: PlugboardError;
+  /** The first start waits for it: the end of the server whose place this one takes. Must not reject. */
+  after?: Promise<void>;
+  /** How to sign in, if it is not what the server's refusal suggests. */
+  authHint?: string;
+  onState: (state: ServerState, previous: ServerState) => void;
+  onTools: (list: ToolList, identity: ServerIdentity) => void;
+}
+
+export class Supervisor {
+  /** Its timeouts and restarts may change at any time; what is started stays the same. */
+  readonly definition: ServerDefinition;
+  readonly stats = new CallStats();
+
+  readonly #options: SupervisorOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #backoff: Backoff;
+  readonly #idleTimer: IdleTimer;
+  #state: ServerState;
+  #connection: Connection | undefined;
+  /** The start under way; resolves when the attempt has ended, successful or not. */
+  #attempt: Promise<void> | undefined;
+  #giveUp: AbortController | undefined;
+  #stopping: Promise<void> | undefined;
+  #retry: Timer | undefined;
+  /** Resolves when the server's current backoff has ended. */
+  #leftBackoff = deferred();
+  #relist: Relist | undefined;
+  /** Resolves when nothing of a crashed connection is left; the next start waits for it. */
+  #remains: Promise<void> | undefined;
+  #restarts = 0;
+  #lastError: PlugboardError | undefined;
+  #lastStderr: string[] = [];
+  #closed = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.definition = options.definition;
+    this.#clock = options.clock;
+    this.#logger = loggerFor(options.definition.name, options.logger);
+    this.#backoff = new Backoff({
+      clock: options.clock,
+      random: options.random,
+      maxRestarts: () => restartsAllowed(options.definition),
+    });
+    this.#idleTimer = new IdleTimer(options.definition, options.clock, () => {
+      if (this.stats.inFlight === 0 && this.#state.kind === "ready")
+        void this.#stop({ kind: "idle" });
+    });
+    this.#remains = options.after;
+    this.#state = firstState(options);
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The connection, while ready: the fast path for a call. */
+  get live(): Connection | undefined {
+    return this.#state.kind === "ready" ? this.#connection : undefined;
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  get lastError(): PlugboardError | undefined {
+    return this.#lastError;
+  }
+
+  stderrTail(): string[] {
+    return this.#connection?.stderrTail() ?? this.#lastStderr;
+  }
+
+  /**
+   * Starts the server unless it runs; resolves when that attempt has ended, in whatever state. With
+   * `onlyToList`, the server is stopped again if no call follows.
+   */
+  async start(onlyToList = false): Promise<void> {
+    this.#idleTimer.begin(onlyToList);
+    if (this.#stopping !== undefined) await this.#stopping;
+    switch (this.#state.kind) {
+      case "idle":
+      case "failed":
+      case "backoff":
+      case "needs-auth":
+        return this.#begin();
+      case "starting":
+        return this.#attempt;
+      default:
+        return;
+    }
+  }
+
+  /** `start`, but resolves after `timeout` at the latest, whatever the server does. */
+  async attempt(onlyToList = false): Promise<void> {
+    await within(this.#clock, this.definition.timeout + REPORT_MS, this.start(onlyToList));
+  }
+
+  /**
+   * A connection for a call: at once while ready; while idle, starting or failed, after a start that it
+   * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise it
+   * rejects and says what happens next.
+   */
+  async acquire(signal?: AbortSignal): Promise<Connection> {
+    if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
+    if (this.#state.kind === "backoff") await this.#untilRetry(this.#state, signal);
+    // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
+    if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
+    if (this.#state.kind === "starting" && this.#attempt !== undefined) {
+      const attempt = within(this.#clock, this.definition.timeout + REPORT_MS, this.#attempt);
+      await untilAborted(attempt, signal, cancelled);
+    }
+    const connection = this.live;
+    if (connection === undefined) throw unavailable(this.definition, this.#state, this.#clock);
+    return connection;
+  }
+
+  /** Waits for the next try of a server that is restarting, and begins it if nobody else has. */
+  async #untilRetry(
+    backoff: ServerState & { kind: "backoff" },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const wait = backoff.retryAt - this.#clock.now();
+    if (wait > RETRY_PATIENCE_MS) return;
+    // It also ends when the server is started or stopped by somebody else.
+    const over = within(this.#clock, wait, this.#leftBackoff.promise);
+    await untilAborted(over, signal, cancelled);
+    if (this.#state === backoff) this.#tryAgain();
+  }
+
+  /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
+  enter(): void {
+    this.stats.started();
+    this.#idleTimer.used();
+  }
+
+  leave(ms: number, failed: boolean): void {
+    this.stats.ended(ms, failed);
+    if (this.definition.idleTimeout !== 0 && this.stats.inFlight === 0) this.#idleTimer.arm();
+  }
+
+  /** Lists the tools again, or makes one attempt to start the server if it is down. */
+  async refresh(): Promise<void> {
+    if (this.live === undefined) return this.start();
+    await this.#relist?.now();
+  }
+
+  /** Call this when the settings of the definition have changed. */
+  settingsChanged(): void {
+    if (this.#state.kind !== "ready" || this.stats.inFlight > 0) return;
+    this.#idleTimer.cancel();
+    this.#idleTimer.arm();
+  }
+
+  /** A person asked for it, so earlier failures are forgiven. */
+  async restart(): Promise<void> {
+    if (this.#state.kind === "disabled" || this.#closed) return;
+    await this.#stop({ kind: "idle" });
+    this.#backoff.forgive();
+    await this.start();
+  }
+
+  /** Stops for good. Idempotent; resolves when nothing of the server is left. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#stop({ kind: "stopped" });
+    if (this.#state.kind !== "disabled") this.#move({ kind: "stopped" });
+  }
+
+  async #stop(then: ServerState): Promise<void> {
+    if (this.#stopping !== undefined) await this.#stopping;
+    this.#cancelTimers();
+    const attempt = this.#attempt;
+    const connection = this.#connection;
+    if (attempt === undefined && connection === undefined) {
+      await this.#remains;
+      if (this.#state.kind !== "disabled") this.#move(then);
+      return;
+    }
+    this.#stopping = (async () => {
+      this.#move({ kind: "stopping" });
+      this.#giveUp?.abort();
+      await attempt;
+      this.#backoff.stopped();
+      this.#lastStderr = connection?.stderrTail() ?? this.#lastStderr;
+      this.#connection = undefined;
+      await Promise.all([connection?.close(), this.#remains]);
+      this.#logger.info("stopped");
+      this.#move(then);
+      this.#stopping = undefined;
+    })();
+    await this.#stopping;
+  }
+
+  #begin(): Promise<void> {
+    // A restart may have waited for the same stop as a close, and must not start the server again.
+    if (this.#closed) return Promise.resolve();
+    this.#cancelTimers();
+    const giveUp = new AbortController();
+    this.#giveUp = giveUp;
+    const attempt = this.#run(giveUp.signal).finally(() => {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    });
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const since = this.#clock.now();
+    const started = this.#clock.monotonic();
+    this.#move({ kind: "starting", attempt: this.#backoff.attempt, since });
+    let connection: Connection | undefined;
+    try {
+      await this.#remains;
+      connection = await this.#options.connect(signal, ({ gone, stderr }) => {
+        this.#remains = gone;
+        this.#lastStderr = stderr;
+      });
+      // All pages together; a page that does not come is the connection's own error, which says more.
+      const patience = this.definition.timeout + REPORT_MS;
+      const tools = await within(this.#clock, patience, connection.listTools());
+      if (signal.aborted) throw cancelled();
+      if (tools === undefined)
+        throw new PlugboardError(
+          "TIMEOUT",
+          `the server did not list its tools within ${duration(patience)}`,
+          { hint: 'raise "timeout" for this server' },
+        );
+      this.#becomeReady(connection, tools, this.#clock.monotonic() - started);
+    } catch (error) {
+      if (connection !== undefined) {
+        this.#lastStderr = connection.stderrTail();
+        this.#remains = connection.close();
+      }
+      if (!signal.aborted) this.#startFailed(toPlugboardError(error, "HANDSHAKE_FAILED"));
+    }
+  }
+
+  #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
+    this.#connection = connection;
+    this.#backoff.becameReady();
+    const hadFailed = this.#lastError !== undefined;
+    this.#lastError = undefined;
+    this.#options.onTools(tools, connection.identity);
+    const relist = new Relist(this.#clock, () => this.#list(connection));
+    this.#relist = relist;
+    connection.onToolsChanged(() => relist.changed());
+    void connection.closed.then((reason) => {
+      // After a close of our own, the connection is no longer ours.
+      if (this.#connection === connection && reason) this.#crashed(connection, reason);
+    });
+    const facts = { ms: Math.round(startMs), tools: tools.tools.length };
+    // Whoever was told of the failure is told of its end.
+    if (hadFailed) this.#logger.warn("ready again", { state: "ready", ...facts });
+    else this.#logger.info("ready", facts);
+    const { pid, identity } = connection;
+    const since = this.#clock.now();
+    const { protocolVersion } = identity;
+    this.#move({ kind: "ready", since, startMs, protocolVersion, pid });
+    this.#idleTimer.arm();
+  }
+
+  #startFailed(error: PlugboardError): void {
+    const decision = error.permanent ? HOPELESS : this.#backoff.startFailed();
+    this.#handleFailure("start failed", error, decision);
+  }
+
+  #crashed(connection: Connection, error: PlugboardError): void {
+    this.#connection = undefined;
+    this.#cancelTimers();
+    this.#lastStderr = connection.stderrTail();
+    this.#remains = connection.close();
+    const decision = error.permanent ? HOPELESS : this.#backoff.crashed();
+    this.#handleFailure("crashed", error, decision);
+  }
+
+  #handleFailure(what: string, error: PlugboardError, decision: BackoffDecision): void {
+    this.#lastError = error;
+    const { state, next } = afterFailure(error, decision, this.#options);
+    const fields: LogFields = {
+      state: state.kind,
+      code: error.code,
+      attempt: state.kind === "backoff" ? state.attempt : undefined,
+    };
+    const { hint } = error;
+    // The hint of a sign-in is what happens next.
+    const advice = hint === undefined || state.kind === "needs-auth" ? "" : ` (${hint})`;
+    this.#logger.warn(`${what}: ${error.message}${advice}; ${next}`, fields);
+    this.#move(state);
+    if (state.kind !== "backoff") return;
+    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => this.#tryAgain());
+  }
+
+  #tryAgain(): void {
+    this.#restarts += 1;
+    void this.#begin();
+  }
+
+  async #list(connection: Connection): Promise<void> {
+    try {
+      const tools = await connection.listTools();
+      if (this.#connection === connection) this.#options.onTools(tools, connection.identity);
+    } catch (error) {
+      if (this.#connection !== connection) return;
+      const reason = toPlugboardError(error, "PROTOCOL");
+      this.#logger.warn(`could not list the tools again: ${reason.message}`);
+    }
+  }
+
+  #cancelTimers(): void {
+    for (const timer of [this.#retry, this.#idleTimer, this.#relist]) timer?.cancel();
+    this.#retry = undefined;
+    this.#relist = undefined;
+  }
+
+  #move(state: ServerState): void {
+    const previous = this.#state;
+    if (previous.kind === state.kind && (state.kind === "stopped" || state.kind === "idle")) return;
+    this.#state = state;
+    if (previous.kind === "backoff") this.#leftBackoff.resolve();
+    if (state.kind === "backoff") this.#leftBackoff = deferred();
+    this.#options.onState(state, previous);
+  }
+}
+
+const HOPELESS: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
+
+function firstState({ definition, failed }: SupervisorOptions): ServerState {
+  if (!definition.enabled) return { kind: "disabled" };
+  return failed === undefined ? { kind: "idle" } : { kind: "failed", error: failed, earlier: true };
+}
+
+/** A remote server may come back without our help, so only a limit of 0 counts for it. */
+function restartsAllowed({ target, maxRestarts }: ServerDefinition): number {
+  return isRemote(target) && maxRestarts > 0 ? Infinity : maxRestarts;
+}
+
+/** A failure leads to another attempt, to a sign-in that is needed, or to the end. `next` says which, for the log. */
+function afterFailure(
+  error: PlugboardError,
+  decision: BackoffDecision,
+  { definition, clock, authHint = error.hint ?? "sign in" }: SupervisorOptions,
+): { state: ServerState; next: string } {
+  if (error.code === "NEEDS_AUTH") {
+    const remedy = `${error.message}; ${authHint}`;
+    return { state: { kind: "needs-auth", remedy }, next: authHint };
+  }
+  if (decision.kind === "give-up" || !definition.restartOnCrash) {
+    const why = decision.kind === "give-up" ? decision.reason : "it is not started again";
+    return { state: { kind: "failed", error }, next: `no further attempt: ${why}` };
+  }
+  const { delayMs, attempt } = decision;
+  const retryAt = clock.now() + delayMs;
+  const allowed = restartsAllowed(definition);
+  const limit = allowed === Infinity ? {} : { of: allowed + 1 };
+  return {
+    state: { kind: "backoff", attempt, ...limit, retryAt, error },
+    next: `next attempt in ${duration(delayMs)}`,
+  };
+}

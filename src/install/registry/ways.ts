@@ -1,0 +1,409 @@
+// The ways to run a server of a registry: at a URL, or as a package that npx, uvx, docker or dnx gets and starts. Each
+// becomes an offer, whose command line nobody but the package's runner reads: no shell is involved.
+
+import type { ServerConfig } from "../../core/types/server-config.ts";
+import type { InputValues, ServerOffer } from "../../core/types/server-offer.ts";
+import { plainHost } from "../../core/net/host-list.ts";
+import { isLocal } from "../../core/net/policy.ts";
+import { oneLine } from "../../util/text.ts";
+import { argumentWords } from "./arguments.ts";
+import { type Fill, OfferInputs } from "./fill.ts";
+import type {
+  NamedInput,
+  RegistryEntry,
+  ServerArgument,
+  ServerPackage,
+  ServerRemote,
+} from "./server-json.ts";
+
+interface WayCommon {
+  /** What `--package` takes: `remote`, `npm`, and `npm-2` for a second one. */
+  id: string;
+  /** What is run or reached, in a few words. */
+  target: string;
+}
+
+export type Way = WayCommon &
+  (
+    | {
+        kind: "offer";
+        /** The program that must be on this machine. Absent for a URL. */
+        program?: string;
+        /** The server must have been started by somebody: the URL is on this machine. */
+        isLocal?: true;
+        offer: ServerOffer;
+      }
+    /** A file to be fetched, checked and unpacked. */
+    | { kind: "bundle"; url: string; sha256: string }
+    | { kind: "unusable"; why: string }
+  );
+
+/** `registry` is the address that the entry is from. */
+export function waysOf(entry: RegistryEntry, registry: string): Way[] {
+  const { packages, remotes } = entry.server;
+  const counts = new Map<string, number>();
+  const numbered = (kind: string): string => {
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return count === 1 ? kind : `${kind}-${count}`;
+  };
+  // SSE is what servers spoke before.
+  const ordered = remotes.toSorted((a, b) => Number(a.type === "sse") - Number(b.type === "sse"));
+  return [
+    ...ordered.map((remote) => remoteWay(remote, { id: numbered("remote"), entry, registry })),
+    ...packages.map((each) => {
+      const id = numbered(oneLine(each.registryType, 40));
+      return packageWay(each, { id, entry, registry });
+    }),
+  ];
+}
+
+/** `isPresent` says whether a program is on this machine. Undefined if none of the ways can be used here. */
+export function chooseWay(
+  ways: readonly Way[],
+  isPresent: (program: string) => boolean,
+): Way | undefined {
+  const offers = ways.filter((way) => way.kind === "offer");
+  return (
+    offers.find(({ program, isLocal: needsServer }) => program === undefined && !needsServer) ??
+    offers.find(({ program }) => program !== undefined && isPresent(program)) ??
+    ways.find(({ kind }) => kind === "bundle") ??
+    offers.find(({ program }) => program === undefined)
+  );
+}
+
+/** The name that a server gets if nobody gives one. */
+export function suggestedName(registryName: string): string {
+  const [owner = "", last = ""] = registryName.split("/");
+  const name = last.slice(0, 64);
+  return name === "native" ? `${owner.split(".").at(-1)}-native`.slice(0, 64) : name;
+}
+
+interface Origin {
+  id: string;
+  entry: RegistryEntry;
+  registry: string;
+}
+
+/** What it needs to become an offer; or why it cannot, to be put after what it is. */
+type Recipe =
+  | { build: (values: InputValues) => ServerConfig; notes: string[] }
+  | { problem: string };
+
+function offerOf(
+  recipe: Recipe,
+  inputs: OfferInputs,
+  { id, entry, registry }: Origin,
+  needs: { program?: string; isLocal?: true },
+): (typeof needs & { kind: "offer"; offer: ServerOffer }) | { kind: "unusable"; why: string } {
+  if ("problem" in recipe) return { kind: "unusable", why: recipe.problem };
+  const { server, hash } = entry;
+  const { name, title, description, version } = server;
+  const offer: ServerOffer = {
+    name: suggestedName(name),
+    ...(title !== undefined && { title }),
+    ...(description !== "" && { description }),
+    version,
+    notes: recipe.notes,
+    inputs: inputs.all,
+    provenance: { kind: "registry", registry, name, version, hash, way: id },
+    build: recipe.build,
+  };
+  return { kind: "offer", ...needs, offer };
+}
+
+// At a URL
+
+const REMOTE_TYPES = new Map([
+  ["streamable-http", "http"],
+  ["http", "http"],
+  ["sse", "sse"],
+] as const);
+
+function remoteWay(remote: ServerRemote, origin: Origin): Way {
+  const { id, entry } = origin;
+  const inputs = new OfferInputs(suggestedName(entry.server.name));
+  const target = remote.url;
+  const recipe = remoteRecipe(remote, inputs);
+  const needs = isOfThisMachine(remote.url) ? { isLocal: true as const } : {};
+  return { id, target, ...offerOf(recipe, inputs, origin, needs) };
+}
+
+function isOfThisMachine(url: string): boolean {
+  return URL.canParse(url) && isLocal(plainHost(new URL(url).hostname));
+}
+
+function remoteRecipe(
+  { type, url, headers, variables }: ServerRemote,
+  inputs: OfferInputs,
+): Recipe {
+  const transport = REMOTE_TYPES.get(type as "sse");
+  if (transport === undefined) {
+    return { problem: `it speaks '${oneLine(type, 40)}', which Plugboard does not` };
+  }
+  if (!/^(?:https?:\/\/|\{)/i.test(url)) return { problem: "its address is not an https URL" };
+  if (/^http:/i.test(url) && !isOfThisMachine(url)) {
+    return {
+      problem: "its address is plain http, where anybody on the way can read and change everything",
+    };
+  }
+  const address = inputs.template(url, variables, false, true);
+  const filled = mapOf(headers, inputs, () => undefined);
+  return {
+    notes: [],
+    build: (values) => ({
+      transport,
+      url: address(values)[0] ?? "",
+      ...filledIn("headers", filled(values)),
+    }),
+  };
+}
+
+// As a package
+
+interface Runner {
+  /** Programs that run such packages; the first one where the publisher names none. */
+  programs: readonly string[];
+  identifier: RegExp;
+  /** What the program gets before the package. */
+  before: readonly string[];
+  name: (pack: ServerPackage) => string;
+  after?: readonly string[];
+  /** Between the package and its arguments, if it has any. */
+  separator?: string;
+}
+
+const behind =
+  (mark: string) =>
+  ({ identifier, version }: ServerPackage): string =>
+    version ? `${identifier}${mark}${version}` : identifier;
+
+const RUNNERS: ReadonlyMap<string, Runner> = new Map([
+  [
+    "npm",
+    {
+      programs: ["npx"],
+      identifier: /^(?:@[\w.~][\w.~-]*\/)?[\w~][\w.~-]*$/,
+      // It would ask whether to install the package, and nobody could answer.
+      before: ["-y"],
+      name: behind("@"),
+    },
+  ],
+  [
+    "pypi",
+    {
+      programs: ["uvx"],
+      identifier: /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:\[[\w.,-]+\])?$/,
+      before: [],
+      name: behind("=="),
+    },
+  ],
+  [
+    "nuget",
+    {
+      programs: ["dnx"],
+      identifier: /^[A-Za-z0-9_](?:[\w.-]*\w)?$/,
+      before: [],
+      name: behind("@"),
+      after: ["--yes"],
+      separator: "--",
+    },
+  ],
+  [
+    "oci",
+    {
+      programs: ["docker", "podman"],
+      identifier:
+        /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)*(?::[\w][\w.-]*)?(?:@sha256:[a-f0-9]{64})?$/i,
+      before: ["run", "-i", "--rm"],
+      name: image,
+    },
+  ],
+]);
+
+const RANGE = /^[\^~<>=*]|[*|\s]|^latest$|\.x$|^x$/i;
+const EXACT = /^[\w][\w.+-]*$/;
+
+/** A registry on another machine must not make Plugboard ask this one for files. */
+function fileProblem(url: string, registry: string): string | undefined {
+  if (isOfThisMachine(url)) {
+    return isOfThisMachine(registry) ? undefined : "its file is on this machine";
+  }
+  return /^https:\/\//i.test(url) ? undefined : "its file is not at an https URL";
+}
+
+function packageWay(pack: ServerPackage, origin: Origin): Way {
+  const { id, entry } = origin;
+  const { registryType, identifier, fileSha256, transport } = pack;
+  const target = `${identifier}${pack.version ? ` ${pack.version}` : ""}`;
+  const unusable = (why: string): Way => ({ id, target, kind: "unusable", why });
+  if (transport.type !== "stdio") {
+    return unusable(
+      "it has to be started and then reached at a URL: start it yourself, and add the URL",
+    );
+  }
+  if (registryType === "mcpb") {
+    const problem = fileProblem(identifier, origin.registry);
+    if (problem !== undefined) return unusable(problem);
+    if (fileSha256 === undefined)
+      return unusable("it has no hash (fileSha256) to check the file by");
+    return { id, target, kind: "bundle", url: identifier, sha256: fileSha256 };
+  }
+  const runner = RUNNERS.get(registryType);
+  if (runner === undefined) return unusable("Plugboard cannot run packages of this type");
+  const [usual = ""] = runner.programs;
+  const hint = pack.runtimeHint ?? usual;
+  const program = runner.programs.find((each) => each === hint);
+  if (program === undefined && pack.runtimeArguments.length > 0) {
+    return unusable(`it has to be run with ${oneLine(hint, 40)}, which Plugboard does not use`);
+  }
+  const problem = identityProblem(pack, runner);
+  if (problem !== undefined) return unusable(problem);
+  const inputs = new OfferInputs(suggestedName(entry.server.name));
+  const chosen = program ?? usual;
+  const recipe = packageRecipe(pack, runner, chosen, inputs);
+  return { id, target, ...offerOf(recipe, inputs, origin, { program: chosen }) };
+}
+
+/** The package's name is a word of a command line: it must not be an option, a URL or a path. */
+function identityProblem(
+  { identifier, version }: ServerPackage,
+  { identifier: pattern }: Runner,
+): string | undefined {
+  if (!pattern.test(identifier))
+    return `'${oneLine(identifier, 100)}' is not the name of a package`;
+  if (version && (RANGE.test(version) || !EXACT.test(version))) {
+    return `'${oneLine(version, 100)}' is not an exact version`;
+  }
+  return undefined;
+}
+
+function packageRecipe(
+  pack: ServerPackage,
+  runner: Runner,
+  program: string,
+  inputs: OfferInputs,
+): Recipe {
+  const runtime = argumentWords(pack.runtimeArguments, inputs);
+  const environment = mapOf(pack.environmentVariables, inputs, ({ name }) =>
+    /^[A-Za-z_]\w*$/.test(name) ? name : undefined,
+  );
+  const own = argumentWords(pack.packageArguments, inputs);
+  const name = runner.name(pack);
+  const isNamed = namesPackage(pack.runtimeArguments, pack.identifier);
+  const { runtimeHint: hint, registryBaseUrl: publishedAt } = pack;
+  return {
+    notes: [
+      ...(publishedAt && pack.registryType !== "oci"
+        ? [
+            `the publisher has it at ${oneLine(publishedAt, 100)}; ${program} takes it from where it looks`,
+          ]
+        : []),
+      ...(hasVersion(pack, name)
+        ? []
+        : ["the package has no version: what runs may change at any time"]),
+      ...(isNamed && pack.runtimeArguments.length > 1
+        ? ["the publisher's own words say which package is run: read the command"]
+        : []),
+      ...(hint !== undefined && hint !== program
+        ? [`the publisher runs it with ${oneLine(hint, 40)}; here it is run with ${program}`]
+        : []),
+    ],
+    build: (values) => {
+      const before = withoutFirst(runner.before[0], runtime(values));
+      const env = environment(values);
+      const rest = own(values);
+      const passed = pack.registryType === "oci" ? passedOn(Object.keys(env), before) : [];
+      return {
+        command: program,
+        args: [
+          ...runnerWords(runner.before, before),
+          ...before,
+          ...passed,
+          ...(isNamed ? [] : [name]),
+          ...(runner.after ?? []).filter((word) => !before.includes(word)),
+          ...(runner.separator === undefined || rest.length === 0 ? [] : [runner.separator]),
+          ...rest,
+        ],
+        ...filledIn("env", env),
+      };
+    },
+  };
+}
+
+/** Some publishers write what the runner needs, and some leave it to us: it comes first, and once. */
+function withoutFirst(ours: string | undefined, theirs: readonly string[]): string[] {
+  return theirs[0] === ours ? theirs.slice(1) : [...theirs];
+}
+
+function runnerWords(ours: readonly string[], theirs: readonly string[]): string[] {
+  const same: Readonly<Record<string, readonly string[]>> = {
+    "-y": ["-y", "--yes", "-y=true", "--yes=true"],
+    "-i": ["-i", "--interactive", "-it", "-ti"],
+  };
+  // The first word is what the program does, which is not the publisher's to say.
+  return ours.filter(
+    (word, at) =>
+      (at === 0 && !word.startsWith("-")) ||
+      !(same[word] ?? [word]).some((each) => theirs.includes(each)),
+  );
+}
+
+function namesPackage(given: readonly ServerArgument[], identifier: string): boolean {
+  const behindName = /^(?:$|@|==|:)/;
+  return given.some(
+    ({ value = "" }) =>
+      value.startsWith(identifier) && behindName.test(value.slice(identifier.length)),
+  );
+}
+
+/** Docker hands on to the container what is named to it. */
+function passedOn(names: readonly string[], given: readonly string[]): string[] {
+  const isGiven = (name: string): boolean =>
+    given.some((word) => word === name || word.startsWith(`${name}=`));
+  return names.flatMap((name) => (isGiven(name) ? [] : ["-e", name]));
+}
+
+/** Older entries have the registry and the version beside the image. */
+function image({ identifier, version, registryBaseUrl }: ServerPackage): string {
+  const [first = ""] = identifier.split("/");
+  const hasHost = identifier.includes("/") && /[.:]|^localhost$/.test(first);
+  const host = URL.canParse(registryBaseUrl ?? "") ? new URL(registryBaseUrl ?? "").host : "";
+  const isElsewhere = host !== "" && !/(?:^|\.)docker\.(?:io|com)$/.test(host);
+  const full = isElsewhere && !hasHost ? `${host}/${identifier}` : identifier;
+  const [, tag] = /[^/](:[^/]+|@sha256:.*)$/.exec(identifier) ?? [];
+  return tag === undefined && version ? `${full}:${version}` : full;
+}
+
+function hasVersion({ version, registryType }: ServerPackage, name: string): boolean {
+  if (registryType !== "oci") return Boolean(version);
+  return /[^/]:[^/]+$/.test(name) && !name.endsWith(":latest");
+}
+
+// What is common to variables and headers
+
+/** By name; those without a value are left out. */
+function mapOf(
+  given: readonly NamedInput[],
+  inputs: OfferInputs,
+  variableFor: (input: NamedInput) => string | undefined,
+): (values: InputValues) => Record<string, string> {
+  const fills = given.map((each): [string, Fill] => {
+    const variable = variableFor(each);
+    const place = { key: each.name, ...(variable !== undefined && { variable }) };
+    return [each.name, inputs.fill(each, place)];
+  });
+  return (values) =>
+    Object.fromEntries(
+      fills.flatMap(([name, fill]) => fill(values).map((value): [string, string] => [name, value])),
+    );
+}
+
+function filledIn<Key extends "env" | "headers">(
+  key: Key,
+  map: Record<string, string>,
+): { [Name in Key]?: Record<string, string> } {
+  const found: { [Name in Key]?: Record<string, string> } = {};
+  if (Object.keys(map).length > 0) found[key] = map;
+  return found;
+}

@@ -1,0 +1,265 @@
+// Sessions of clients up to 2025-11-25. The id is the session: sealed in it is who it belongs to and what the client can
+// do, so that a gateway that has been restarted, or another one with the same keys, goes on with it. What is kept in
+// memory is only what is under way, and comes back when it is needed.
+
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import type { SessionStore } from "../../../core/types/shared-state.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Caller } from "../../../core/types/caller.ts";
+import type { Client, ClientProfile } from "../client.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { isLegacyVersion } from "../protocol.ts";
+import type { Sealer } from "../sealed.ts";
+import type { Reply } from "./reply.ts";
+
+/** Long, because a client that runs for weeks never initializes again by itself. */
+export const SESSION_MS = 30 * 24 * 60 * 60 * 1000;
+const SWEEP_MS = 60_000;
+const PURPOSE = "session";
+
+export interface SessionsOptions {
+  sealer: Sealer;
+  store: SessionStore;
+  newId: () => string;
+  clock: Clock;
+  /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
+  idleMs: number;
+  /** How many sessions are kept in memory; beyond that, those that were idle for longest are dropped. */
+  most: number;
+  /** Whether a caller is no longer let in: its sessions, and their servers, end within a minute. */
+  isGone?: (caller: string) => boolean;
+  /** Hears of every session that comes or goes. */
+  onChange?: (change: SessionChange, session: Session) => void;
+}
+
+export type SessionChange =
+  | "begun"
+  /** Its client came back, after a restart or after it was idle. */
+  | "resumed"
+  /** It is no longer in memory, because nobody used it for a while. The next request resumes it. */
+  | "idle"
+  | "ended";
+
+export interface Session {
+  readonly nonce: string;
+  readonly caller: string;
+  readonly agent: string;
+  readonly expiresAt: number;
+  readonly client: Client;
+  readonly endpoint: Endpoint;
+  /** Gives the endpoint back. */
+  readonly release: () => void;
+  /** The stream on which the client hears of changes. */
+  stream: Reply | undefined;
+  lastUsed: number;
+}
+
+interface Sealed {
+  agent: string;
+  caller: string;
+  profile: ClientProfile;
+  expiresAt: number;
+  nonce: string;
+}
+
+/** An endpoint for as long as somebody uses it. */
+export interface Lease {
+  endpoint: Endpoint;
+  release: () => void;
+}
+
+/** Who sends a request, and to which agent. A session of another sender is treated like one that does not exist. */
+export interface Sender {
+  caller: Caller;
+  /** The agent's id. */
+  agent: string;
+  /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
+  countMore?: ((requests: number) => number | Promise<number>) | undefined;
+  /** Gives the endpoint for a session, or for everybody who has none. */
+  endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
+}
+
+export class Sessions {
+  readonly #options: SessionsOptions;
+  /** By id. */
+  readonly #live = new Map<string, Session>();
+  readonly #opening = new Map<string, Promise<Session | undefined>>();
+  #sweeper: Timer;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#sweeper = this.#sweepLater();
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  list(): readonly Session[] {
+    return [...this.#live.values()];
+  }
+
+  /** Begins a session and returns the id that the client has to send. */
+  async begin(sender: Sender, profile: ClientProfile): Promise<{ id: string; session: Session }> {
+    const { sealer, newId, clock } = this.#options;
+    const sealed: Sealed = {
+      agent: sender.agent,
+      caller: sender.caller.id,
+      profile,
+      expiresAt: clock.now() + SESSION_MS,
+      nonce: newId(),
+    };
+    const id = sealer.seal(PURPOSE, { ...sealed });
+    const session = await this.#open(id, sealed, sender);
+    this.#options.onChange?.("begun", session);
+    return { id, session };
+  }
+
+  /** Undefined if there is no such session for this sender: it has expired, was ended, or is not theirs. */
+  find(id: string, sender: Sender): Session | undefined | Promise<Session | undefined> {
+    const { store, clock } = this.#options;
+    const session = this.#live.get(id);
+    if (session === undefined) return this.#restore(id, sender);
+    const isTheirs = session.caller === sender.caller.id && session.agent === sender.agent;
+    if (!isTheirs || session.expiresAt <= clock.now()) return undefined;
+    if (store.isRevoked(session.nonce)) {
+      this.#forget(id, session);
+      return undefined;
+    }
+    session.lastUsed = clock.monotonic();
+    return session;
+  }
+
+  /** Ends a session for good. */
+  async end(id: string, session: Session): Promise<void> {
+    this.#forget(id, session);
+    this.#options.onChange?.("ended", session);
+    await this.#options.store.revoke(session.nonce, session.expiresAt);
+  }
+
+  /** Keeps what the client has set, for when the session comes back. */
+  note({ nonce, expiresAt, client }: Session): Promise<void> {
+    const { logLevel, subscriptions } = client;
+    return this.#options.store.set(nonce, expiresAt, {
+      ...(logLevel !== undefined && { logLevel }),
+      subscriptions: [...subscriptions],
+    });
+  }
+
+  /** Ends the streams on which clients hear of changes; they come back when there is a gateway again. */
+  closeStreams(): void {
+    for (const { stream } of this.#live.values()) stream?.close();
+  }
+
+  close(): void {
+    this.#sweeper.cancel();
+    for (const [id, session] of this.#live) this.#forget(id, session);
+  }
+
+  async #restore(id: string, sender: Sender): Promise<Session | undefined> {
+    // Two requests of one session right after a restart must find the same client.
+    const opening = this.#opening.get(id) ?? this.#unseal(id, sender);
+    this.#opening.set(id, opening);
+    try {
+      const session = await opening;
+      const isTheirs = session?.caller === sender.caller.id && session.agent === sender.agent;
+      return isTheirs ? session : undefined;
+    } finally {
+      this.#opening.delete(id);
+    }
+  }
+
+  async #unseal(id: string, sender: Sender): Promise<Session | undefined> {
+    const { sealer, store, clock } = this.#options;
+    const sealed = readSealed(sealer.open(PURPOSE, id));
+    if (sealed === undefined || sealed.expiresAt <= clock.now()) return undefined;
+    if (sealed.caller !== sender.caller.id || sealed.agent !== sender.agent) return undefined;
+    if (store.isRevoked(sealed.nonce)) return undefined;
+    const session = await this.#open(id, sealed, sender);
+    const { logLevel, subscriptions = [] } = store.get(sealed.nonce) ?? {};
+    await session.endpoint.restore(session.client, logLevel, subscriptions);
+    this.#options.onChange?.("resumed", session);
+    return session;
+  }
+
+  async #open(id: string, sealed: Sealed, sender: Sender): Promise<Session> {
+    const { profile, nonce, caller, agent, expiresAt } = sealed;
+    const { endpoint, release } = await sender.endpointFor({ nonce, profile });
+    const client = endpoint.connect({
+      era: "legacy",
+      caller: sender.caller,
+      profile,
+      send: (message) => session.stream?.send(message),
+      canBeAsked: true,
+    });
+    const lastUsed = this.#options.clock.monotonic();
+    const session: Session = {
+      nonce,
+      caller,
+      agent,
+      expiresAt,
+      client,
+      endpoint,
+      release,
+      stream: undefined,
+      lastUsed,
+    };
+    this.#live.set(id, session);
+    if (this.#live.size > this.#options.most) this.#makeRoom();
+    return session;
+  }
+
+  #putAway(id: string, session: Session): void {
+    this.#forget(id, session);
+    this.#options.onChange?.("idle", session);
+  }
+
+  #forget(id: string, session: Session): void {
+    this.#live.delete(id);
+    session.stream?.close();
+    session.endpoint.disconnect(session.client);
+    session.release();
+  }
+
+  #sweepLater(): Timer {
+    return this.#options.clock.later(SWEEP_MS, () => {
+      const before = this.#options.clock.monotonic() - this.#options.idleMs;
+      for (const [id, session] of this.#live) {
+        const isUnused = isIdle(session) && session.lastUsed < before;
+        if (isUnused || this.#options.isGone?.(session.caller)) this.#putAway(id, session);
+      }
+      this.#sweeper = this.#sweepLater();
+    });
+  }
+
+  #makeRoom(): void {
+    const idle = [...this.#live]
+      .filter(([, session]) => isIdle(session))
+      .toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed);
+    // A tenth at once, so that a flood of new sessions does not sort the list for each of them.
+    for (const [id, session] of idle.slice(0, Math.ceil(this.#options.most / 10))) {
+      this.#putAway(id, session);
+    }
+  }
+}
+
+function isIdle({ client, stream }: Session): boolean {
+  return client.busy === 0 && (stream === undefined || stream.isOver);
+}
+
+function readSealed(value: JsonObject | undefined): Sealed | undefined {
+  const profile = value?.["profile"];
+  // It was sealed by us; another version of us may have sealed something else.
+  if (value === undefined || !isJsonObject(profile)) return undefined;
+  const { agent, caller, expiresAt, nonce } = value;
+  const { protocolVersion, capabilities } = profile;
+  const isWhole =
+    typeof agent === "string" &&
+    typeof caller === "string" &&
+    typeof expiresAt === "number" &&
+    typeof nonce === "string" &&
+    typeof protocolVersion === "string" &&
+    isLegacyVersion(protocolVersion) &&
+    isJsonObject(capabilities);
+  return isWhole ? (value as unknown as Sealed) : undefined;
+}

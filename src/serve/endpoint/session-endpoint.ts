@@ -1,0 +1,321 @@
+// One session endpoint: where a program on this machine reaches the board of one session as one MCP server, by a URL with a
+// token, or through a small program on stdio. Serves one board, and nothing of another session.
+
+import { createSecretKey } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { Logger } from "../../core/types/logger.ts";
+import type { SessionNotes, SessionStore } from "../../core/types/shared-state.ts";
+import { type Clock, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
+import { isSameSecret } from "../../util/same-secret.ts";
+import { duration } from "../../util/text.ts";
+import type { EndpointBoard } from "./context.ts";
+import { Endpoint } from "./endpoint.ts";
+import { McpEntry } from "./http/entry.ts";
+import { refusal, sendRefusal } from "./http/refusal.ts";
+import { Sessions } from "./http/sessions.ts";
+import { Sealer } from "./sealed.ts";
+import { serveOnStdio } from "./stdio.ts";
+import type { Spans } from "./trace.ts";
+
+/** The variables with which the small program is started. */
+const ATTACH_TOKEN = "PLUGBOARD_ATTACH_TOKEN";
+const ATTACH_SOCKET = "PLUGBOARD_ATTACH_SOCKET";
+
+/** The name under which an agent knows its board. Agents put it before the names of tools. */
+export const ENDPOINT_NAME = "plugboard";
+
+export interface SessionEndpoint {
+  /** As an ACP `McpServer` entry for an agent that takes HTTP. */
+  readonly http: {
+    type: "http";
+    name: "plugboard";
+    url: string;
+    headers: { name: string; value: string }[];
+  };
+  /** The same for one that does not: the small program. Throws SYSTEM_ERROR if its socket could not be opened. */
+  readonly stdio: {
+    name: "plugboard";
+    command: string;
+    args: string[];
+    env: { name: string; value: string }[];
+  };
+  /** Resolves when an MCP client with the right token has made its first request. Never rejects. */
+  readonly connected: Promise<void>;
+  readonly isConnected: boolean;
+  /** Requests wait until this was called: an agent may connect before its session is there. Call it once. */
+  serve(board: EndpointBoard, options?: ServeSessionOptions): void;
+  /** Tells the client of a call what the call waits for, if it wants to know. */
+  sayWaiting(callId: string, message: string): void;
+  /** Idempotent. Ends streams and calls; later requests get 404 with a sentence. */
+  close(): Promise<void>;
+}
+
+interface ServeSessionOptions {
+  /** What the client is told about the board as a whole, before what its servers say. */
+  about?: () => string | undefined;
+  /** For people and the audit: who makes the calls. */
+  caller?: string;
+}
+
+/** Agents give up on a server that does not answer within half a minute or so. */
+const SERVE_WITHIN_MS = 30_000;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Requests of one session that are being answered. A call goes on without its connection. */
+const MOST_IN_FLIGHT = 256;
+/** MCP sessions of the agent: one, and one for each time that it has connected again. */
+const MOST_SESSIONS = 64;
+const IDLE_MS = 24 * 60 * 60 * 1000;
+/** How long an agent may take to read its last answers. */
+const LAST_ANSWER_MS = 250;
+
+/** For whoever asks at the address of a session that is not there. */
+export const GONE =
+  "no session is here: it has ended, or the address is another session's. Open a new session in the editor";
+
+type EndpointState =
+  /** Nobody has said yet which board it is. */
+  { kind: "reserved" } | { kind: "serving"; served: ServedBoard } | { kind: "closed" };
+
+/** What it takes to answer the clients of one board. */
+interface ServedBoard {
+  endpoint: Endpoint;
+  sessions: Sessions;
+  entry: McpEntry;
+  caller: Caller;
+}
+
+export interface OpenEndpointOptions {
+  clock: Clock;
+  logger: Logger;
+  /** Makes ids that nobody can guess. */
+  newId: () => string;
+  random: (bytes: number) => Buffer;
+  /** How this machine starts `plugboard`; the words for a session are added. */
+  program: { command: string; args: readonly string[]; env: Readonly<Record<string, string>> };
+  /** Milliseconds that a request waits for its session to be there. Default 30 000. */
+  serveWithin?: number;
+  limits?: { bodyBytes?: number };
+  id: string;
+  path: string;
+  token: string;
+  port: number;
+  /** Where the small program connects, or why it cannot. */
+  socket: string | PlugboardError;
+  spans?: Spans;
+  onClose: () => Promise<void>;
+}
+
+export class OpenEndpoint implements SessionEndpoint {
+  readonly path: string;
+  readonly #options: OpenEndpointOptions;
+  readonly #connected = deferred();
+  /** Resolves when it serves a board, or is closed. */
+  readonly #settled = deferred();
+  readonly #ending = new AbortController();
+  readonly #replies = new Set<ServerResponse>();
+  readonly #attached = new Set<Promise<void>>();
+  #isConnected = false;
+  #state: EndpointState = { kind: "reserved" };
+  #closing: Promise<void> | undefined;
+
+  constructor(options: OpenEndpointOptions) {
+    this.#options = options;
+    this.path = options.path;
+  }
+
+  get connected(): Promise<void> {
+    return this.#connected.promise;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get http(): SessionEndpoint["http"] {
+    const { port, path, token } = this.#options;
+    return {
+      type: "http",
+      name: ENDPOINT_NAME,
+      url: `http://127.0.0.1:${port}${path}`,
+      headers: [{ name: "Authorization", value: `Bearer ${token}` }],
+    };
+  }
+
+  get stdio(): SessionEndpoint["stdio"] {
+    const { program, id, token, socket } = this.#options;
+    if (socket instanceof PlugboardError) throw socket;
+    const env = { ...program.env, [ATTACH_SOCKET]: socket, [ATTACH_TOKEN]: token };
+    return {
+      name: ENDPOINT_NAME,
+      command: program.command,
+      args: [...program.args, "serve", "--attach", id],
+      env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    };
+  }
+
+  isToken(given: string): boolean {
+    return isSameSecret(given, this.#options.token);
+  }
+
+  serve(board: EndpointBoard, { about, caller = ENDPOINT_NAME }: ServeSessionOptions = {}): void {
+    if (this.#state.kind !== "reserved") return;
+    const { clock, logger, newId, random, spans, limits } = this.#options;
+    // Nobody comes back to an endpoint that is gone, so neither does the key.
+    const key = { id: 0, key: createSecretKey(random(32)) };
+    const sealer = new Sealer(
+      { current: key, find: (id) => (id === key.id ? key : undefined) },
+      random,
+    );
+    const endpoint = new Endpoint({
+      board,
+      sealer,
+      newId,
+      clock,
+      logger,
+      questions: "board",
+      onlyPresent: true,
+      ...(about && { about }),
+      ...(spans && { spans }),
+    });
+    const sessions = new Sessions({
+      sealer,
+      store: memoryStore(),
+      newId,
+      clock,
+      idleMs: IDLE_MS,
+      most: MOST_SESSIONS,
+    });
+    const entry = new McpEntry({ sessions, maxBodyBytes: limits?.bodyBytes ?? MAX_BODY_BYTES });
+    const served = { endpoint, sessions, entry, caller: { id: LOCAL_CALLER, label: caller } };
+    this.#state = { kind: "serving", served };
+    this.#settled.resolve();
+  }
+
+  sayWaiting(callId: string, message: string): void {
+    if (this.#state.kind === "serving") this.#state.served.endpoint.sayWaiting(callId, message);
+  }
+
+  /** Answers a request that has shown the token. */
+  async answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    this.#hasConnected();
+    if (this.#replies.size >= MOST_IN_FLIGHT) {
+      const message =
+        "too many requests of this session are being answered already; try again in a moment";
+      return sendRefusal(reply, refusal(429, message, { "Retry-After": "5" }));
+    }
+    this.#replies.add(reply);
+    reply.once("close", () => this.#replies.delete(reply));
+    const served = await this.#board();
+    if (typeof served === "string") {
+      const headers = { Connection: "close" };
+      return sendRefusal(
+        reply,
+        served === GONE
+          ? refusal(404, served, headers)
+          : refusal(503, served, { ...headers, "Retry-After": "5" }),
+      );
+    }
+    const { entry, endpoint, caller } = served;
+    const lease = { endpoint, release: () => {} };
+    await entry.handle(request, reply, {
+      caller,
+      agent: this.#options.id,
+      endpointFor: () => lease,
+    });
+  }
+
+  /** For a small program that has shown the token. */
+  async attach(): Promise<((socket: Socket, rest: Buffer) => void) | string> {
+    const served = await this.#board();
+    if (typeof served === "string") return served;
+    return (socket, rest) => {
+      const serving = this.#serveSocket(socket, rest, served);
+      this.#attached.add(serving);
+      void serving.finally(() => this.#attached.delete(serving));
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #serveSocket(socket: Socket, rest: Buffer, served: ServedBoard): Promise<void> {
+    if (rest.length > 0) socket.unshift(rest);
+    socket.once("data", () => this.#hasConnected());
+    const { endpoint, caller } = served;
+    const serving = serveOnStdio({
+      endpoint,
+      input: socket,
+      output: { write: (text, done) => socket.write(text, () => done()) },
+      caller,
+      signal: this.#ending.signal,
+    });
+    // It was paused after its greeting.
+    socket.resume();
+    await serving;
+    socket.destroySoon();
+  }
+
+  #hasConnected(): void {
+    this.#isConnected = true;
+    this.#connected.resolve();
+  }
+
+  async #close(): Promise<void> {
+    const before = this.#state;
+    this.#state = { kind: "closed" };
+    this.#settled.resolve();
+    this.#ending.abort();
+    if (before.kind === "serving") {
+      const { sessions, endpoint } = before.served;
+      sessions.closeStreams();
+      endpoint.close();
+      sessions.close();
+    }
+    // Calls that were cancelled just now still have to be answered.
+    const { clock, onClose } = this.#options;
+    const answered = [...this.#replies].map(
+      (reply) => new Promise<void>((resolve) => reply.once("close", () => resolve())),
+    );
+    await within(clock, LAST_ANSWER_MS, Promise.all([...answered, ...this.#attached]));
+    for (const reply of this.#replies) reply.destroy();
+    await onClose();
+  }
+
+  /** Waits for the board. A sentence if there is none. */
+  async #board(): Promise<ServedBoard | string> {
+    const { clock, serveWithin = SERVE_WITHIN_MS } = this.#options;
+    if (this.#state.kind === "reserved") await within(clock, serveWithin, this.#settled.promise);
+    switch (this.#state.kind) {
+      case "serving":
+        return this.#state.served;
+      case "closed":
+        return GONE;
+      case "reserved":
+        return `the session did not open within ${duration(serveWithin)}; try again`;
+    }
+  }
+}
+
+/** Ends with the endpoint, like all that it holds. */
+function memoryStore(): SessionStore {
+  const notes = new Map<string, SessionNotes>();
+  const revoked = new Set<string>();
+  return {
+    isRevoked: (nonce) => revoked.has(nonce),
+    async revoke(nonce) {
+      revoked.add(nonce);
+      notes.delete(nonce);
+    },
+    get: (nonce) => notes.get(nonce),
+    async set(nonce, _expiresAt, value) {
+      notes.set(nonce, value);
+    },
+    close: async () => {},
+  };
+}

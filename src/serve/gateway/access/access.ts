@@ -1,0 +1,302 @@
+// Decides about every request to the gateway: where it comes from, who makes it, for which agent, and how often.
+
+import type { IncomingMessage } from "node:http";
+import { type Refusal, refusal } from "../../endpoint/http/refusal.ts";
+import { RequestSource, type SourceRefusals } from "../../endpoint/http/request-source.ts";
+import type { TokenPolicy } from "../../../core/types/caller.ts";
+import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
+import type { Delay, GatewayToken, Limits, TokenStore } from "../../../core/types/shared-state.ts";
+import type { ProxyEnv } from "../../../core/net/proxy-env.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { Admission, Admitted } from "./admission.ts";
+import type { JwtClaims } from "./jwt-verifier.ts";
+import { Jwts } from "./jwts.ts";
+import { ProtectedResource } from "./protected-resource.ts";
+import { RequestRate } from "./request-rate.ts";
+
+export interface AccessOptions {
+  settings: GatewaySettings;
+  /** The agent behind `/mcp`: a JWT for that address is for this agent. */
+  defaultAgent: string;
+  tokens: Pick<TokenStore, "find">;
+  /** Counts the requests of each caller. */
+  limits: Limits;
+  clock: Clock;
+  /** For the keys of issuers: `network.allow`, and the environment with the proxy variables. */
+  network: { allow: readonly string[]; env: ProxyEnv };
+  /** For the log: why the keys of an issuer cannot be fetched. Callers are only told that it cannot be reached. */
+  onProblem: (message: string) => void;
+}
+
+type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; text: string };
+
+/** Wrong tokens a minute from one address. It bounds what a guesser costs; no guess can succeed. */
+const MOST_FAILURES = 30;
+
+/** How long a token is known without being looked up again: a revoked one is refused that much later. */
+const KNOWN_MS = 250;
+const MOST_KNOWN = 64;
+
+const LONGEST_TOKEN = 16 * 1024;
+const LONGEST_LABEL = 100;
+const LONGEST_LIST = 500;
+const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
+
+const NO_TOKEN =
+  "this gateway needs a token; send it as Authorization: Bearer <token>, and make one with: plugboard tokens add <name>";
+const TOO_MANY_FAILURES = "too many requests with a token that is not valid";
+const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was revoked";
+
+const MISPLACED: SourceRefusals = {
+  host: "this gateway does not answer under that Host; if it should, add the host to gateway.allowedHosts",
+  origin:
+    "web pages of that Origin may not use this gateway; if they should, add it to gateway.allowedOrigins",
+  site: "a web page of another site made this request; if it should, add its origin to gateway.allowedOrigins",
+};
+
+export class Access {
+  readonly #settings: GatewaySettings;
+  readonly #tokens: Pick<TokenStore, "find">;
+  readonly #source: RequestSource;
+  readonly #resource: ProtectedResource;
+  readonly #limits: Limits;
+  readonly #failures: RequestRate;
+  readonly #jwts: Jwts | undefined;
+  readonly #clock: Clock;
+  /** Tokens that were found a moment ago, by their text. */
+  readonly #known = new Map<string, { token: GatewayToken; until: number }>();
+  /** Made once for each token as it was read. */
+  readonly #admissions = new WeakMap<GatewayToken, Admitted>();
+
+  constructor(options: AccessOptions) {
+    const { settings, defaultAgent, tokens, limits, clock, network, onProblem } = options;
+    this.#settings = settings;
+    this.#tokens = tokens;
+    this.#clock = clock;
+    this.#source = new RequestSource(settings, MISPLACED);
+    this.#resource = new ProtectedResource(settings, defaultAgent);
+    this.#limits = limits;
+    this.#failures = new RequestRate(clock);
+    const { allow: networkAllow, env } = network;
+    const issuers = settings.jwt?.issuers;
+    this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
+  }
+
+  /** For routes that need no token. `admit` checks the same. */
+  check(request: IncomingMessage): Refusal | undefined {
+    return this.#source.check(request);
+  }
+
+  /** Headers for the answer to a configured web page, also to its preflight (OPTIONS). */
+  cors(request: IncomingMessage): Record<string, string> | undefined {
+    return this.#source.cors(request);
+  }
+
+  /** The RFC 9728 document at a path, if there is one. It is public. */
+  metadata(path: string, agentIds: readonly string[]): object | undefined {
+    return this.#resource.document(path, agentIds);
+  }
+
+  /** Without an agent: for the gateway as a whole, which takes a token for every agent. */
+  admit(request: IncomingMessage, agentId?: string): Admission | Promise<Admission> {
+    const misplaced = this.#source.check(request);
+    if (misplaced !== undefined) return misplaced;
+    const credentials = credentialsIn(request);
+    if (credentials.kind === "none") return this.#refuse(401, NO_TOKEN, { agentId });
+    if (credentials.kind === "unusable") return this.#fail(request, agentId);
+    const { text } = credentials;
+    if (this.#jwts !== undefined && isJwt(text)) {
+      return this.#admitJwt(this.#jwts, text, request, agentId);
+    }
+    const token = this.#findToken(text);
+    return token === undefined ? this.#fail(request, agentId) : this.#admitToken(token, agentId);
+  }
+
+  async close(): Promise<void> {
+    await this.#jwts?.close();
+  }
+
+  /**
+   * Hashing a token costs more than all other checks, so that one that was found is known for a moment. Looking it up by
+   * its text tells nobody anything: it takes a token that is valid to be in the map at all, and 256 random bits to ask
+   * for it.
+   */
+  #findToken(text: string): GatewayToken | undefined {
+    const now = this.#clock.monotonic();
+    const known = this.#known.get(text);
+    if (known !== undefined && now < known.until) {
+      const { expiresAt = Infinity } = known.token;
+      return expiresAt > this.#clock.now() ? known.token : undefined;
+    }
+    const token = this.#tokens.find(text);
+    if (token === undefined) {
+      this.#known.delete(text);
+      return undefined;
+    }
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.set(text, { token, until: now + KNOWN_MS });
+    return token;
+  }
+
+  #admitToken(token: GatewayToken, agentId: string | undefined): Admission | Promise<Admission> {
+    let admission = this.#admissions.get(token);
+    if (admission === undefined) {
+      const { id, name, agents, policy } = token;
+      const caller = { id: `token:${id}`, label: name };
+      const countMore = this.#counter(caller.id, policy?.rateLimit);
+      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }), countMore };
+      this.#admissions.set(token, admission);
+    }
+    return this.#restrict(admission, agentId);
+  }
+
+  #admitJwt(
+    jwts: Jwts,
+    text: string,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Admission | Promise<Admission> {
+    const known = jwts.known(text);
+    if (known !== undefined) return this.#admitClaims(known, request, agentId);
+    // Checking a signature is expensive, so an address that has sent many wrong tokens is refused before it.
+    const wait = this.#failures.wait(this.#addressOf(request), MOST_FAILURES);
+    if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
+    return this.#verifyJwt(jwts, text, request, agentId);
+  }
+
+  async #verifyJwt(
+    jwts: Jwts,
+    text: string,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Promise<Admission> {
+    const verdict = await jwts.verify(text);
+    switch (verdict.kind) {
+      case "valid":
+        return this.#admitClaims(verdict.claims, request, agentId);
+      case "invalid":
+        return this.#fail(request, agentId, `this token is not valid: it ${verdict.reason}`);
+      case "unavailable":
+        return refusal(503, "this token cannot be checked now: its issuer cannot be reached", {
+          "Retry-After": "5",
+        });
+    }
+  }
+
+  /** The audience is for one endpoint, or for the gateway; then the scopes may say for which agents. */
+  #admitClaims(
+    claims: JwtClaims,
+    request: IncomingMessage,
+    agentId: string | undefined,
+  ): Admission | Promise<Admission> {
+    const { issuer, subject, audiences, expiresAt } = claims;
+    const expected = this.#resource.audiences(agentId);
+    const isForGateway = audiences.some((each) => expected.ofGateway.includes(each));
+    if (!isForGateway && !audiences.some((each) => expected.ofEndpoint.includes(each))) {
+      return this.#fail(request, agentId, "this token is not valid: it is for another audience");
+    }
+    const ofScopes = this.#agentsOf(claims);
+    const agents = isForGateway
+      ? ofScopes
+      : [agentId ?? ""].filter((id) => ofScopes?.includes(id) ?? true);
+    const { host } = new URL(issuer);
+    // With its issuer: a subject may be called what a token is called, and two issuers may have the same one.
+    const label = `${oneLine(subject, LONGEST_LABEL)} (${host})`;
+    const caller = { id: `jwt:${issuer}#${subject}`, label };
+    const countMore = this.#counter(caller.id);
+    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, countMore }, agentId);
+  }
+
+  #agentsOf({ scopes }: JwtClaims): string[] | undefined {
+    const map = this.#settings.jwt?.scopes;
+    if (map === undefined) return undefined;
+    const agents = scopes.flatMap((scope) => (Object.hasOwn(map, scope) ? (map[scope] ?? []) : []));
+    return [...new Set(agents)];
+  }
+
+  /** Applies the caller's agents and its rate limit. */
+  #restrict(admission: Admitted, agentId: string | undefined): Admission | Promise<Admission> {
+    const { caller, agents, countMore } = admission;
+    if (agents !== undefined && (agentId === undefined || !agents.includes(agentId))) {
+      const refused = this.#refuse(403, notFor(agentId, agents), {
+        agentId,
+        error: "insufficient_scope",
+      });
+      return { ...refused, caller: caller.label };
+    }
+    const answer = (wait: number): Admission =>
+      wait === 0 ? admission : { ...tooMany(wait, "too many requests"), caller: caller.label };
+    const wait = countMore(1);
+    return wait instanceof Promise ? wait.then(answer) : answer(wait);
+  }
+
+  /** Counts requests of a caller. `own` is the rate that its token has. */
+  #counter(
+    caller: string,
+    own: TokenPolicy["rateLimit"] = this.#settings.limits.requestsPerMinute,
+  ): Admitted["countMore"] {
+    if (own === false) return () => 0;
+    const one = [{ key: `requests ${caller}`, perMinute: own }];
+    const waitIn = (delay: Delay | undefined): number =>
+      delay === undefined ? 0 : Math.max(1, ...delay.waits);
+    return (requests) => {
+      // The same bucket as often as there are requests: all of them are taken, or none.
+      const buckets = requests === 1 ? one : Array.from({ length: requests }, () => one).flat();
+      const delay = this.#limits.take(buckets, 0);
+      return delay instanceof Promise ? delay.then(waitIn) : waitIn(delay);
+    };
+  }
+
+  #refuse(
+    status: 401 | 403,
+    message: string,
+    challenge: Parameters<ProtectedResource["challenge"]>[0],
+  ): Refusal {
+    return refusal(status, message, { "WWW-Authenticate": this.#resource.challenge(challenge) });
+  }
+
+  #fail(request: IncomingMessage, agentId: string | undefined, message = WRONG_TOKEN): Refusal {
+    const wait = this.#failures.take(this.#addressOf(request), MOST_FAILURES);
+    if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
+    return this.#refuse(401, message, { agentId, error: "invalid_token" });
+  }
+
+  /** A proxy adds the address of its own client at the end. */
+  #addressOf({ socket, headers }: IncomingMessage): string {
+    const forwarded = this.#settings.behindProxy ? headers["x-forwarded-for"] : undefined;
+    const last = String(forwarded ?? "")
+      .slice(-100)
+      .split(",")
+      .at(-1)
+      ?.trim();
+    return last || (socket.remoteAddress ?? "");
+  }
+}
+
+function credentialsIn({ headers: { authorization } }: IncomingMessage): Credentials {
+  if (authorization === undefined || authorization === "") return { kind: "none" };
+  if (authorization.length > LONGEST_TOKEN) return { kind: "unusable" };
+  const [, text] = BEARER.exec(authorization) ?? [];
+  return text === undefined ? { kind: "unusable" } : { kind: "bearer", text };
+}
+
+/** `agents` are those that the token is for. */
+function notFor(agentId: string | undefined, agents: readonly string[]): string {
+  if (agentId === undefined) {
+    return "this token is not for the gateway as a whole: that takes a token for every agent";
+  }
+  const own = agents.length === 0 ? "no agent" : oneLine(agents.join(", "), LONGEST_LIST);
+  const where = agents.length === 0 ? "" : "; the address of an agent is /agents/<id>/mcp";
+  return `this token is not for the agent '${oneLine(agentId, LONGEST_LABEL)}', but for ${own}${where}`;
+}
+
+/** The tokens of the gateway have no dots. */
+function isJwt(text: string): boolean {
+  return text.split(".", 4).length === 3;
+}
+
+function tooMany(wait: number, message: string): Refusal {
+  const seconds = Math.max(1, Math.ceil(wait / 1000));
+  return refusal(429, `${message}; try again in ${seconds} s`, { "Retry-After": String(seconds) });
+}

@@ -1,0 +1,23 @@
+// Whether a request may go on, and what it is told if not.
+
+import type { Refusal } from "../../endpoint/http/refusal.ts";
+import type { Caller, TokenPolicy } from "../../../core/types/caller.ts";
+
+/** Who was let in, and what they may do in addition to the rules of the agent. */
+export interface AdmittedCaller {
+  caller: Caller;
+  policy?: TokenPolicy;
+  /** When the JWT ends, in milliseconds since the epoch. Other tokens can be asked about by the caller's id. */
+  expiresAt?: number;
+  /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
+  countMore?: (requests: number) => number | Promise<number>;
+}
+
+export interface Admitted extends AdmittedCaller {
+  isAdmitted: true;
+  /** Undefined: every agent. */
+  agents: readonly string[] | undefined;
+  countMore: NonNullable<AdmittedCaller["countMore"]>;
+}
+
+export type Admission = Admitted | Refusal;

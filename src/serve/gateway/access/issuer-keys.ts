@@ -1,0 +1,147 @@
+// The public keys of one issuer, fetched over the guarded network and kept. Anybody can send a token that names an
+// unknown key, so what such a token may cause is bounded.
+
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from "jose";
+import { PlugboardError } from "../../../core/types/errors.ts";
+import type { JwtIssuer } from "../../../core/types/gateway-settings.ts";
+import { isJsonObject, tryParseJson } from "../../../core/types/json.ts";
+import type { GuardedFetch } from "../../../core/net/fetch.ts";
+import type { AddressRules } from "../../../core/net/policy.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { oneLine } from "../../../util/text.ts";
+
+const MINUTE = 60_000;
+/** How long keys are used without asking again. */
+const FRESH = 10 * MINUTE;
+/** How long they are used while the issuer cannot be reached. */
+const USABLE = 24 * 60 * MINUTE;
+/** The least time between two requests because of a key that is not known. */
+const COOLDOWN = 30_000;
+/** The least time between two requests while the issuer cannot be reached. */
+const RETRY = 5000;
+const DEADLINE = 5000;
+const MAX_BYTES = 512 * 1024;
+const MOST_KEYS = 100;
+
+type FindKey = JWTVerifyGetKey;
+
+export interface IssuerKeysOptions {
+  fetch: GuardedFetch;
+  rules: AddressRules;
+  clock: Clock;
+  /** Says why the keys cannot be fetched, at each attempt. */
+  onProblem: (message: string) => void;
+}
+
+export class IssuerKeys {
+  readonly #issuer: JwtIssuer;
+  readonly #options: IssuerKeysOptions;
+  #keys: { find: FindKey; fetchedAt: number } | undefined;
+  #failedAt = -Infinity;
+  #fetching: Promise<void> | undefined;
+
+  constructor(issuer: JwtIssuer, options: IssuerKeysOptions) {
+    this.#issuer = issuer;
+    this.#options = options;
+  }
+
+  /** Rejects with NETWORK if there are no keys to look in, and with an error of jose if none matches. */
+  readonly find: FindKey = async (header, token) => {
+    if (this.#age() >= FRESH) await this.#refresh();
+    try {
+      return await this.#usable()(header, token);
+    } catch (error) {
+      const isUnknown = error instanceof errors.JWKSNoMatchingKey;
+      if (!isUnknown || this.#age() < COOLDOWN) throw error;
+      await this.#refresh();
+      return this.#usable()(header, token);
+    }
+  };
+
+  #age(): number {
+    const now = this.#options.clock.monotonic();
+    return this.#keys === undefined ? Infinity : now - this.#keys.fetchedAt;
+  }
+
+  #usable(): FindKey {
+    if (this.#keys !== undefined && this.#age() < USABLE) return this.#keys.find;
+    throw new PlugboardError("NETWORK", `the keys of ${this.#issuer.issuer} cannot be fetched`);
+  }
+
+  /** One at a time, for all who wait. Never rejects. */
+  async #refresh(): Promise<void> {
+    const { clock, onProblem } = this.#options;
+    if (clock.monotonic() - this.#failedAt < RETRY) return;
+    this.#fetching ??= this.#fetchKeys().then(
+      (find) => {
+        this.#keys = { find, fetchedAt: clock.monotonic() };
+        this.#fetching = undefined;
+      },
+      (error: unknown) => {
+        this.#failedAt = clock.monotonic();
+        this.#fetching = undefined;
+        const reason = oneLine(errorMessage(error), 300);
+        onProblem(`the keys of ${this.#issuer.issuer} cannot be fetched: ${reason}`);
+      },
+    );
+    await this.#fetching;
+  }
+
+  async #fetchKeys(): Promise<FindKey> {
+    const { jwksUri } = this.#issuer;
+    const document = await this.#fetchJson(jwksUri ?? (await this.#discover()));
+    if (!isKeySet(document)) throw new PlugboardError("PROTOCOL", "it does not list keys");
+    return createLocalJWKSet({ keys: document.keys.slice(0, MOST_KEYS) });
+  }
+
+  /** OpenID Connect first, since most issuers have that; then RFC 8414. */
+  async #discover(): Promise<string> {
+    const { issuer } = this.#issuer;
+    const { origin, pathname } = new URL(issuer);
+    const path = pathname.replace(/\/$/, "");
+    const places = [
+      `${origin}${path}/.well-known/openid-configuration`,
+      `${origin}/.well-known/oauth-authorization-server${path}`,
+    ];
+    let failure: unknown;
+    for (const place of places) {
+      try {
+        return this.#jwksUriIn(await this.#fetchJson(place));
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  #jwksUriIn(metadata: unknown): string {
+    const { issuer } = this.#issuer;
+    const { issuer: named, jwks_uri: uri } = isJsonObject(metadata) ? metadata : {};
+    if (named !== issuer) {
+      throw new PlugboardError("PROTOCOL", `the metadata of ${issuer} is about another issuer`);
+    }
+    if (typeof uri !== "string" || !URL.canParse(uri)) {
+      throw new PlugboardError("PROTOCOL", `the metadata of ${issuer} names no jwks_uri`);
+    }
+    // The issuer chose it, so it is checked like a redirect.
+    this.#options.rules.checkUrl(new URL(uri), new URL(issuer));
+    return uri;
+  }
+
+  async #fetchJson(url: string): Promise<unknown> {
+    const response = await this.#options.fetch(url, {
+      method: "GET",
+      headers: { accept: "application/json" },
+      deadline: DEADLINE,
+      maxBodyBytes: MAX_BYTES,
+    });
+    const text = await response.text();
+    if (response.status === 200) return tryParseJson(text);
+    throw new PlugboardError("HTTP_STATUS", `it answered with HTTP ${response.status}`);
+  }
+}
+
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isJsonObject(value) && Array.isArray(value.keys) && value.keys.every(isJsonObject);
+}

@@ -1,0 +1,301 @@
+// The agents that a gateway serves: opens their boards when they are first asked for, and decides which endpoint answers
+// a caller.
+
+import { createHash } from "node:crypto";
+import type { ClientBoard } from "../endpoint/client-board.ts";
+import type { Lease, Sender } from "../endpoint/http/sessions.ts";
+import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
+import { Endpoint } from "../endpoint/endpoint.ts";
+import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
+import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
+import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
+import type { SessionOptions } from "../../core/types/board-options.ts";
+import { DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import type { Timer } from "../../util/clock.ts";
+import type { AdmittedCaller } from "./access/admission.ts";
+
+export interface GatewayAgentsOptions extends Omit<
+  EndpointOptions,
+  "board" | "agent" | "onApproval"
+> {
+  /** Undefined if there is no such agent. */
+  open: (id: string) => Promise<ClientBoard | undefined>;
+  /** Hears of every session board that is opened. Returns a function that is called when it closes. */
+  onSession?: (agent: string, board: SessionBoard) => () => void;
+  /** Decides about calls where the client cannot ask its user. Absent: they are refused. */
+  approvals?: Pick<WaitingApprovals, "askFor">;
+  /** Milliseconds until the board for a policy that nobody uses any more is closed. */
+  idleMs: number;
+}
+
+/** How many sessions of one agent may have servers of their own. */
+const MOST_SESSIONS = 200;
+
+type Session = Parameters<Sender["endpointFor"]>[0];
+
+export class GatewayAgents {
+  readonly #options: GatewayAgentsOptions;
+  readonly #agents = new Map<string, ServedAgent | undefined>();
+  readonly #opening = new Map<string, Promise<ServedAgent | undefined>>();
+  /** Agents that are no longer configured. */
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(options: GatewayAgentsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined for an agent that is not configured. The first request for an agent opens its board. */
+  find(id: string): ServedAgent | undefined | Promise<ServedAgent | undefined> {
+    return this.#agents.get(id) ?? this.#opening.get(id) ?? this.#open(id);
+  }
+
+  /** The agents whose boards are open. */
+  list(): readonly ServedAgent[] {
+    return [...this.#agents.values()].filter((agent) => agent !== undefined);
+  }
+
+  /** Ends the streams of changes, so that clients know that nothing more comes. */
+  endStreams(): void {
+    for (const agent of this.list()) agent.endStreams();
+  }
+
+  /**
+   * Another configuration applies to the agents that are open. One that is not among `ids` is closed. Rejects if it
+   * cannot be read, before anything has changed.
+   */
+  async reload(
+    ids: readonly string[],
+    readAgent: (id: string) => Promise<AgentConfig>,
+  ): Promise<Map<string, ReloadReport>> {
+    // One that is being opened may have the configuration before.
+    await Promise.allSettled(this.#opening.values());
+    const kept = this.list().filter(({ id }) => ids.includes(id));
+    const gone = this.list().filter(({ id }) => !ids.includes(id));
+    const configs = await Promise.all(kept.map(({ id }) => readAgent(id)));
+    for (const agent of gone) {
+      this.#agents.delete(agent.id);
+      agent.endStreams();
+      const closing = agent.close().finally(() => this.#closing.delete(closing));
+      this.#closing.add(closing);
+    }
+    const reports = await Promise.all(
+      configs.map(async (config, at) => {
+        const agent = kept[at];
+        return agent && ([agent.id, await agent.reload(config)] as const);
+      }),
+    );
+    return new Map(reports.flatMap((each) => (each === undefined ? [] : [each])));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opening.values());
+    await Promise.all(this.#closing);
+    await Promise.all(this.list().map((agent) => agent.close()));
+  }
+
+  #open(id: string): Promise<ServedAgent | undefined> {
+    const opening = this.#options
+      .open(id)
+      .then((opened) => {
+        const agent = opened && new ServedAgent(id, opened, this.#options);
+        if (agent !== undefined) this.#agents.set(id, agent);
+        return agent;
+      })
+      .finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+}
+
+/**
+ * One agent. Its board itself answers callers who are the owner; others have a session board on top of it, with their
+ * policy. A client's session has one of its own where servers of `scope: "session"` are configured.
+ */
+export class ServedAgent {
+  readonly id: string;
+  readonly board: Board;
+  /** Serves the board itself. */
+  readonly endpoint: Endpoint;
+  readonly #options: GatewayAgentsOptions;
+  readonly #opened: ClientBoard;
+  readonly #lease: Lease;
+  /** Boards that several callers share, by their policy. */
+  readonly #policyBoards = new Map<string, PolicyBoard>();
+  /** How many sessions have servers of their own. */
+  #sessions = 0;
+  /** All session boards, and the endpoints that serve them. */
+  readonly #sessionBoards = new Set<ServedSession>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(id: string, opened: ClientBoard, options: GatewayAgentsOptions) {
+    this.id = id;
+    this.board = opened.board;
+    this.#opened = opened;
+    this.#options = options;
+    this.endpoint = this.#serve(this.board);
+    this.#lease = { endpoint: this.endpoint, release: () => {} };
+  }
+
+  /** Without a session: for a request that stands for itself. */
+  endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
+    if (session !== undefined && this.#opened.hasSessionServers && this.#hasRoom()) {
+      return this.#leaseSession(admitted, session);
+    }
+    return isUnrestricted(admitted) ? this.#lease : this.#leasePolicy(admitted);
+  }
+
+  reload(config: AgentConfig): Promise<ReloadReport> {
+    return this.#opened.reload(config);
+  }
+
+  endStreams(): void {
+    this.endpoint.close();
+    for (const { endpoint } of this.#sessionBoards) endpoint.close();
+  }
+
+  /** Resolves when no process is left. */
+  async close(): Promise<void> {
+    for (const { timer } of this.#policyBoards.values()) timer?.cancel();
+    await this.board.close();
+    await Promise.all(this.#closing);
+  }
+
+  /** Every session starts programs, and anybody with a token can begin one after another. */
+  #hasRoom(): boolean {
+    if (this.#sessions < MOST_SESSIONS) return true;
+    this.#options.logger.warn(
+      `${MOST_SESSIONS} sessions have servers of their own already; another one begins without them`,
+      { agent: this.id },
+    );
+    return false;
+  }
+
+  async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
+    const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
+    this.#sessions += 1;
+    const served = await this.#open(admitted, {
+      id: session.nonce,
+      // Servers hear at once that there are roots; which ones, only the client knows.
+      ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
+    }).catch((error: unknown) => {
+      this.#sessions -= 1;
+      throw error;
+    });
+    const release = once(() => {
+      this.#sessions -= 1;
+      this.#close(served);
+    });
+    return { endpoint: served.endpoint, release };
+  }
+
+  /** One board for all who may do the same, closed when nobody has used it for a while. */
+  async #leasePolicy(admitted: AdmittedCaller): Promise<Lease> {
+    const key = canonicalJson({ tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) });
+    let board = this.#policyBoards.get(key);
+    if (board === undefined) {
+      const id = `policy-${createHash("sha256").update(key).digest("hex").slice(0, 8)}`;
+      board = { served: this.#open(admitted, { id, perSession: false }), users: 0 };
+      this.#policyBoards.set(key, board);
+    }
+    const shared = board;
+    shared.timer?.cancel();
+    shared.users += 1;
+    const leave = once(() => {
+      shared.users -= 1;
+      if (shared.users === 0) this.#closeLater(key, shared);
+    });
+    try {
+      const { endpoint } = await shared.served;
+      return { endpoint, release: leave };
+    } catch (error) {
+      this.#policyBoards.delete(key);
+      throw error;
+    }
+  }
+
+  #closeLater(key: string, board: PolicyBoard): void {
+    const { clock, idleMs } = this.#options;
+    // A call that waits for its client's answers is held by the board meanwhile.
+    board.timer = clock.later(Math.max(idleMs, HOLD_MS), () => {
+      this.#policyBoards.delete(key);
+      void board.served.then((served) => this.#close(served));
+    });
+  }
+
+  async #open(admitted: AdmittedCaller, options: Partial<SessionOptions>): Promise<ServedSession> {
+    const { tools } = admitted.policy ?? {};
+    const board = await this.board.openSession({
+      cwd: this.#opened.workspace,
+      owner: isOwner(admitted),
+      // Requests are limited where they come in.
+      rateLimit: false,
+      ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
+      ...options,
+    });
+    const onRoots = (roots: readonly string[]): void => board.setRoots(roots);
+    const takesRoots = options.perSession !== false && this.#opened.roots !== false;
+    const isShared = (server: string): boolean =>
+      board.status().every(({ name, origin }) => name !== server || origin !== "session");
+    const endpoint = this.#serve(board, {
+      onRoots: takesRoots ? onRoots : undefined,
+      // Whoever may do everything may also read everything.
+      mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
+    });
+    const served = { board, endpoint, unwatch: this.#options.onSession?.(this.id, board) };
+    this.#sessionBoards.add(served);
+    return served;
+  }
+
+  #close(served: ServedSession): void {
+    this.#sessionBoards.delete(served);
+    served.endpoint.close();
+    served.unwatch?.();
+    const closing = served.board.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  #serve(
+    board: EndpointBoard,
+    ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
+  ): Endpoint {
+    const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
+    const { about, keepsApps } = this.#opened;
+    const onApproval = approvals?.askFor(this.id);
+    const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
+    return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
+  }
+}
+
+interface ServedSession {
+  board: SessionBoard;
+  endpoint: Endpoint;
+  /** Ends what `onSession` began. */
+  unwatch: (() => void) | undefined;
+}
+
+interface PolicyBoard {
+  served: Promise<ServedSession>;
+  users: number;
+  timer?: Timer;
+}
+
+/** Whoever can read the token that the gateway made is the owner; for other tokens their policy says so. */
+function isOwner({ caller, policy }: AdmittedCaller): boolean {
+  return policy?.owner ?? caller.id === DEFAULT_TOKEN_CALLER;
+}
+
+function isUnrestricted(admitted: AdmittedCaller): boolean {
+  return isOwner(admitted) && admitted.policy?.tools === undefined;
+}
+
+function once(task: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    task();
+  };
+}

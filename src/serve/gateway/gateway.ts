@@ -1,0 +1,402 @@
+// The gateway: an HTTP server that gives every MCP client the board of its agent. It has the routes, and stops
+// without losing a call. access/ decides who may use it; endpoint/ speaks MCP.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import type { McpEntry } from "../endpoint/http/entry.ts";
+import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { Logger } from "../../core/types/logger.ts";
+import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
+import { hasErrorCode } from "../../util/error-code.ts";
+import { errorMessage } from "../../util/error-message.ts";
+import { type Listed, PassingList } from "../../util/passing-list.ts";
+import { duration, oneLine, plural } from "../../util/text.ts";
+import type { AdmittedCaller } from "./access/admission.ts";
+import type { GatewayAgents, ServedAgent } from "./agents.ts";
+
+/** How long calls may still take once the gateway is told to stop. */
+export const DRAIN_MS = 10_000;
+/** How long a connection stays open on which a client may just be sending its next request. */
+const LAST_REQUEST_MS = 1000;
+/** How long a client may take to read its last answer. */
+const LAST_ANSWER_MS = 500;
+/** How long a request may take to arrive. */
+const HEADERS_MS = 20_000;
+const REQUEST_MS = 120_000;
+/** Longer than the load balancers in front of us, so that it is they who close an idle connection. */
+const KEEP_ALIVE_MS = 75_000;
+/** How often the gateway looks whether those for whom something is open may still have it. */
+const LOOK_MS = 1000;
+/** How long a client may take to read an answer that is complete. */
+const READ_MS = 300_000;
+
+const NOTHING_HERE = "nothing is here; MCP clients use /mcp, or /agents/<id>/mcp for another agent";
+
+/**
+ * Many clients take a token that is refused for a reason to sign in, and look for it here. Their users see only what
+ * comes of that, so it says what is wrong.
+ */
+const SIGN_IN_PATHS: ReadonlySet<string> = new Set(["/register", "/authorize", "/token"]);
+const NO_SIGN_IN =
+  "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
+  "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
+
+const NEVER = new AbortController().signal;
+
+function ignore(): void {}
+
+/** Answers one path. */
+export type Route = (request: IncomingMessage, reply: ServerResponse) => void | Promise<void>;
+
+export interface GatewayOptions {
+  host: string;
+  port: number;
+  tls?: { cert: string; key: string };
+  maxHeaderBytes: number;
+  maxConnections: number;
+  entry: McpEntry;
+  sessions: Sessions;
+  agents: Pick<GatewayAgents, "find">;
+  defaultAgent: string;
+  /**
+   * Decides whether a request may come in, before anything else is done with it. Undefined if it has answered the
+   * request itself.
+   */
+  admit: (
+    request: IncomingMessage,
+    reply: ServerResponse,
+    agent?: string,
+  ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
+  /** Whether a caller is no longer let in: whatever is still open for it ends within a second. */
+  isGone?: (caller: string) => boolean;
+  /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
+  checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
+  /** Further routes by path. They are admitted like calls. */
+  routes?: ReadonlyMap<string, Route>;
+  /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
+  openRoutes?: ReadonlyMap<string, Route>;
+  /** Is told how requests were answered, and which connections were refused. */
+  watcher?: GatewayWatcher;
+  clock: Clock;
+  logger: Logger;
+}
+
+interface GatewayWatcher {
+  answered(route: RouteKind, status: number): void;
+  refusedConnection(kind: "malformed" | "connections"): void;
+}
+
+/** The kinds of routes, as they are counted. */
+type RouteKind = "mcp" | "health" | "seeing" | "open" | "none";
+
+type GatewayState =
+  | { kind: "serving" }
+  /** No new connections. A request on an old one is answered, and is the last one there. */
+  | { kind: "draining" };
+
+/** A request of somebody who was let in, until its answer has been read. */
+interface OpenRequest extends Listed {
+  reply: ServerResponse;
+  admitted: AdmittedCaller;
+  /** It has no answer, but goes on until somebody ends it. */
+  isStream: boolean;
+  /** When the answer was complete, as far as that has been noticed. */
+  completeAt: number | undefined;
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  readonly #server: Server;
+  readonly #idle = deferred();
+  #state: GatewayState = { kind: "serving" };
+  #inFlight = 0;
+  readonly #sockets = new Set<Socket>();
+  /** How many requests of each caller are being answered. */
+  readonly #ofCallers = new Map<string, number>();
+  readonly #open = new PassingList<OpenRequest>();
+  #looker: Timer | undefined;
+  /** Of connections that are closed. */
+  readonly #bytes = { in: 0, out: 0 };
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    const { tls, maxHeaderBytes, maxConnections } = options;
+    const settings = {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+    };
+    const listener = (request: IncomingMessage, reply: ServerResponse): void =>
+      void this.#answer(request, reply);
+    this.#server =
+      tls === undefined
+        ? createServer(settings, listener)
+        : createTlsServer({ ...settings, ...tls }, listener);
+    this.#server.maxConnections = maxConnections;
+    this.#server.on("drop", () => options.watcher?.refusedConnection("connections"));
+    this.#server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => {
+        this.#sockets.delete(socket);
+        this.#bytes.in += socket.bytesRead;
+        this.#bytes.out += socket.bytesWritten;
+      });
+    });
+    // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
+    this.#server.on("clientError", (_error, socket) => {
+      options.watcher?.refusedConnection("malformed");
+      // Somebody who never hangs up would otherwise keep the connection, and with enough of them everybody else out.
+      const hangUp = (): unknown => socket.destroy();
+      if (!socket.writable) return hangUp();
+      return socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", hangUp);
+    });
+  }
+
+  /** Requests that are being answered. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Open connections, and the bytes of all connections until now. */
+  get traffic(): { connections: number; bytesIn: number; bytesOut: number } {
+    let { in: bytesIn, out: bytesOut } = this.#bytes;
+    for (const { bytesRead, bytesWritten } of this.#sockets) {
+      bytesIn += bytesRead;
+      bytesOut += bytesWritten;
+    }
+    return { connections: this.#sockets.size, bytesIn, bytesOut };
+  }
+
+  /** Resolves to the address. Rejects with a PlugboardError if it cannot listen there. */
+  async listen(): Promise<AddressInfo> {
+    const { host, port } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", (error) => reject(listenError(error, host, port)));
+      this.#server.listen(port, host, resolve);
+    });
+    this.#lookLater();
+    return this.#server.address() as AddressInfo;
+  }
+
+  get isReady(): boolean {
+    return this.#state.kind === "serving";
+  }
+
+  /** Stops taking requests, lets calls in flight finish, and closes every connection. */
+  async close(): Promise<void> {
+    const { clock, sessions, logger } = this.#options;
+    this.#state = { kind: "draining" };
+    // Not the HTTP server's own `close`: it would cut connections on which a request is just arriving.
+    const closed = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
+    sessions.closeStreams();
+    await pause(clock, LAST_REQUEST_MS, NEVER);
+    this.#server.closeIdleConnections();
+    if (this.#inFlight > 0) {
+      const most = duration(DRAIN_MS - LAST_REQUEST_MS);
+      logger.warn(`stopping: waits up to ${most} for ${plural(this.#inFlight, "call")} in flight`);
+      await within(clock, DRAIN_MS - LAST_REQUEST_MS, this.#idle.promise);
+    }
+    if (this.#inFlight > 0) {
+      logger.warn(
+        `${plural(this.#inFlight, "call")} did not end in time and may have taken effect`,
+      );
+    }
+    sessions.close();
+    // What was answered last may still be on its way.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#server.closeIdleConnections();
+    const gone = closed.then(() => true);
+    if ((await within(clock, LAST_ANSWER_MS, gone)) === undefined)
+      this.#server.closeAllConnections();
+    await closed;
+    this.#looker?.cancel();
+  }
+
+  #lookLater(): void {
+    this.#looker = this.#options.clock.later(LOOK_MS, () => {
+      for (const request of this.#open) if (this.#isOver(request)) request.reply.destroy();
+      this.#lookLater();
+    });
+  }
+
+  /** A token is checked when a request comes in, and a stream may stay open for days after that. */
+  #isOver(request: OpenRequest): boolean {
+    const { clock, isGone } = this.#options;
+    const { reply } = request;
+    const { caller, expiresAt = Infinity } = request.admitted;
+    if (isGone?.(caller.id)) return true;
+    // A call that was made in time may end.
+    if (request.isStream && expiresAt <= clock.now()) return true;
+    if (!reply.writableEnded) return false;
+    request.completeAt ??= clock.monotonic();
+    return clock.monotonic() - request.completeAt > READ_MS;
+  }
+
+  #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): void {
+    const isStream =
+      request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
+    const open: OpenRequest = { reply, admitted, isStream, completeAt: undefined, at: 0 };
+    this.#open.add(open);
+    reply.once("close", () => this.#open.remove(open));
+  }
+
+  async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    this.#inFlight += 1;
+    // The socket may break at any time; whoever waits on it hears "close".
+    reply.on("error", ignore);
+    const path = pathOf(request);
+    const kind = this.#kindOf(path);
+    if (!this.isReady) reply.setHeader("Connection", "close");
+    try {
+      const answering = this.#route(path, request, reply);
+      if (answering !== undefined) await answering;
+    } catch (error) {
+      this.#options.logger.error("a request failed", { reason: String(error) });
+      if (!reply.headersSent) reply.writeHead(500).end();
+      else reply.destroy();
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0 && !this.isReady) this.#idle.resolve();
+      this.#options.watcher?.answered(kind, reply.statusCode);
+    }
+  }
+
+  #kindOf(path: string): RouteKind {
+    if (path === "/mcp" || agentIn(path) !== undefined) return "mcp";
+    if (path === "/healthz" || path === "/readyz") return "health";
+    const { routes, openRoutes } = this.#options;
+    if (openRoutes && findRoute(openRoutes, path)) return "open";
+    return routes && findRoute(routes, path) ? "seeing" : "none";
+  }
+
+  /** Not async, nor what it calls: a call passes here, and would wait for every promise in between. */
+  #route(path: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
+    const { checkSource, routes, openRoutes, defaultAgent } = this.#options;
+    if (!checkSource(request, reply)) return;
+    if (path === "/healthz") return plain(reply, 200, "ok");
+    if (path === "/readyz") {
+      return this.isReady ? plain(reply, 200, "ready") : plain(reply, 503, "stopping");
+    }
+    const agent = path === "/mcp" ? defaultAgent : agentIn(path);
+    if (agent !== undefined) return this.#serveAgent(agent, request, reply);
+    const open = openRoutes && findRoute(openRoutes, path);
+    if (open !== undefined) return open(request, reply);
+    const route = routes && findRoute(routes, path);
+    if (route === undefined) {
+      return SIGN_IN_PATHS.has(path) ? noSignIn(reply) : plain(reply, 404, NOTHING_HERE);
+    }
+    return this.#serveRoute(route, request, reply);
+  }
+
+  async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const admitted = await this.#options.admit(request, reply);
+    if (admitted === undefined) return;
+    this.#opened(request, reply, admitted);
+    await route(request, reply);
+  }
+
+  #leave(caller: string): void {
+    const left = (this.#ofCallers.get(caller) ?? 1) - 1;
+    if (left === 0) this.#ofCallers.delete(caller);
+    else this.#ofCallers.set(caller, left);
+  }
+
+  #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
+    const { admit, agents, entry } = this.#options;
+    const serve = async (
+      admitted: AdmittedCaller,
+      agent: ServedAgent | undefined,
+    ): Promise<void> => {
+      if (agent === undefined) return plain(reply, 404, noAgent(id));
+      const { caller, countMore } = admitted;
+      const own = (this.#ofCallers.get(caller.id) ?? 0) + 1;
+      // Who waits for every answer has no more than there are connections. A call goes on without its connection.
+      if (own > this.#options.maxConnections) return tooManyInFlight(reply);
+      this.#ofCallers.set(caller.id, own);
+      const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
+      try {
+        await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
+      } finally {
+        this.#leave(caller.id);
+      }
+    };
+    const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
+      if (admitted === undefined) return undefined;
+      this.#opened(request, reply, admitted);
+      const found = agents.find(id);
+      return found instanceof Promise
+        ? found.then((agent) => serve(admitted, agent))
+        : serve(admitted, found);
+    };
+    const admission = admit(request, reply, id);
+    return admission instanceof Promise ? admission.then(find) : find(admission);
+  }
+}
+
+export function pathOf({ url = "/" }: IncomingMessage): string {
+  const end = url.indexOf("?");
+  return end === -1 ? url : url.slice(0, end);
+}
+
+/** `/agents/research/mcp` */
+function agentIn(path: string): string | undefined {
+  const [, id] = /^\/agents\/([^/]+)\/mcp$/.exec(path) ?? [];
+  try {
+    return id === undefined ? undefined : decodeURIComponent(id);
+  } catch {
+    return undefined;
+  }
+}
+
+function noAgent(id: string): string {
+  return `there is no agent '${oneLine(id, 100)}' here; check the id in the address, or use /mcp`;
+}
+
+function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
+  const exact = routes.get(path);
+  if (exact !== undefined) return exact;
+  for (const [start, route] of routes)
+    if (start.endsWith("/") && path.startsWith(start)) return route;
+  return undefined;
+}
+
+function plain(reply: ServerResponse, status: number, text: string): void {
+  reply.writeHead(status, { "Content-Type": "text/plain" }).end(`${text}\n`);
+}
+
+function tooManyInFlight(reply: ServerResponse): void {
+  const text = "too many requests of this caller are being answered already; wait for some of them";
+  reply.setHeader("Retry-After", "5");
+  plain(reply, 429, text);
+}
+
+/** In the form of an OAuth error, which is what such a client reads. */
+function noSignIn(reply: ServerResponse): void {
+  const body = { error: "access_denied", error_description: NO_SIGN_IN };
+  reply.writeHead(404, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+}
+
+function listenError(error: unknown, host: string, port: number): PlugboardError {
+  const where = `${host}:${port}`;
+  if (hasErrorCode(error, "EADDRINUSE")) {
+    return new PlugboardError("SYSTEM_ERROR", `the address ${where} is in use`, {
+      cause: error,
+      hint: "another program has the port; stop it, or choose another port: plugboard up --port <port>",
+    });
+  }
+  if (hasErrorCode(error, "EACCES")) {
+    return new PlugboardError("SYSTEM_ERROR", `you may not listen on ${where}`, {
+      cause: error,
+      hint: "ports below 1024 need special rights: plugboard up --port <port>",
+    });
+  }
+  return new PlugboardError("SYSTEM_ERROR", `cannot listen on ${where}: ${errorMessage(error)}`, {
+    cause: error,
+    hint: "check gateway.host in the configuration, or --host",
+  });
+}

@@ -1,0 +1,494 @@
+// Puts a gateway together and starts it: what it keeps on disk, its agents, who may use it, and what an operator sees.
+// Read this file first.
+
+import { randomBytes, randomUUID } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+import { newChannelAddress } from "../channel/address.ts";
+import type { ChannelAddress } from "../channel/connect.ts";
+import { type ChannelHost, type ServedChannel, serveChannel } from "../channel/serve-channel.ts";
+import type { Fingerprint } from "../../core/config/fingerprint.ts";
+import { placeOf } from "../../core/config/find.ts";
+import { type ClientBoardOptions, openClientBoard } from "../endpoint/client-board.ts";
+import { McpEntry } from "../endpoint/http/entry.ts";
+import { SESSION_MS, Sessions } from "../endpoint/http/sessions.ts";
+import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
+import { Sealer } from "../endpoint/sealed.ts";
+import { openSpans } from "../endpoint/trace.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { joinReports, type ReloadReport } from "../../core/types/board.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
+import type { Logger } from "../../core/types/logger.ts";
+import type { SharedState } from "../../core/types/shared-state.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import { tryLock } from "../../core/state/lock.ts";
+import { gatewayFile, noteGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
+import { type Clock, pause, within } from "../../util/clock.ts";
+import { shortHash } from "../../util/short-hash.ts";
+import { duration, plural } from "../../util/text.ts";
+import { packageVersion } from "../../util/version.ts";
+import { Access, type AccessOptions } from "./access/access.ts";
+import { readTls } from "./access/tls.ts";
+import { admitRequests } from "./admit.ts";
+import { GatewayAgents } from "./agents.ts";
+import { DRAIN_MS, Gateway } from "./gateway.ts";
+import { Seeing } from "./seeing/seeing.ts";
+
+/** How long sending the last spans may take. */
+const FLUSH_MS = 2000;
+/** How often a gateway that stops looks whether attached commands still wait for something. */
+const LOOK_MS = 20;
+
+const NEVER = new AbortController().signal;
+
+export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
+  settings: GatewaySettings;
+  agentIds: readonly string[];
+  /** Reads the configuration of one of `agentIds`. */
+  readAgent: (id: string) => Promise<AgentConfig>;
+  /** The agent behind `/mcp`. Its servers start with the gateway; those of other agents with their first request. */
+  defaultAgent: string;
+  /** The configuration file, if there is one. Only one gateway runs for a file. */
+  configFile?: string;
+  /** Says what the gateway runs with now, for its note. Without it, other commands do not attach. */
+  fingerprint?: () => Promise<Fingerprint | undefined>;
+  /** Somebody who may has asked the gateway to stop: close it. */
+  onStop?: () => void;
+  /** Somebody who may has asked the gateway to read its configuration again. */
+  onReload?: () => Promise<ReloadReport>;
+  /** MCP clients get a search for tools in place of the tools. */
+  search?: boolean;
+  /** False: no port is opened, and only commands of this machine's user reach it. Default true. */
+  http?: boolean;
+  /** A command started it. */
+  background?: boolean;
+  /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
+  onAttached?: () => () => void;
+  network: AccessOptions["network"];
+  clock: Clock;
+}
+
+export interface OpenedGateway {
+  /** How clients reach it, unless it was opened without HTTP. */
+  http?: {
+    /** Where clients reach the default agent. */
+    url: string;
+    /** The file with the token of the owner. */
+    tokenFile: string;
+  };
+  seeing: Seeing;
+  /**
+   * Applies what `readAgent` reads by now to the boards that are open. These are the agents from now on; one that is no
+   * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
+   */
+  reload(agentIds: readonly string[]): Promise<ReloadReport>;
+  /** Writes the note again, with what the gateway runs with now. Call it after each reload. */
+  writeNote(): Promise<void>;
+  /** Lets calls in flight finish, then stops every server. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
+export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
+  const { stateDir, configFile, logger } = options;
+  const unlock = await tryLock(gatewayFile(stateDir, placeIn(options), "lock"));
+  if (unlock === undefined) throw alreadyRuns(configFile);
+  const undo = new UndoSteps(logger);
+  undo.add(unlock);
+  try {
+    return await openLocked(options, undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<OpenedGateway> {
+  /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
+  const agentIds = [...given.agentIds];
+  const options = { ...given, agentIds };
+  const parts = await openParts(options, undo);
+  const { state, seeing, agents, approvals } = parts;
+  const note = new GatewayNote();
+  undo.add(() => note.remove());
+  const { http, channel, address } = await listen(options, parts, undo);
+  seeing.show({
+    isReady: () => !undo.hasBegun,
+    inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
+    ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
+  });
+  const writeNote = (): Promise<void> =>
+    note.write(async () => {
+      const fingerprint = await options.fingerprint?.();
+      return noteGateway(options.stateDir, {
+        ...noteOf(options, http),
+        since: seeing.since,
+        channel: address,
+        ...(fingerprint && { fingerprint }),
+      });
+    });
+  await writeNote();
+  undo.add(async () => {
+    approvals.close();
+    seeing.events.close();
+    agents.endStreams();
+  });
+  // One in the background opens a board when somebody attaches to it.
+  if (!options.background) await agents.find(options.defaultAgent);
+  return {
+    ...(http && {
+      http: {
+        url: `${urlOf(http.address, options.settings)}/mcp`,
+        tokenFile: state.tokens.defaultFile,
+      },
+    }),
+    seeing,
+    reload: (ids) => reloadAgents(ids, options, parts),
+    async writeNote() {
+      if (!undo.hasBegun) await writeNote();
+    },
+    close: () => undo.run(),
+  };
+}
+
+interface GatewayParts {
+  state: SharedState;
+  seeing: Seeing;
+  sealer: Sealer;
+  approvals: WaitingApprovals;
+  agents: GatewayAgents;
+  /** By the agent: has the operator no longer see its board. */
+  unwatch: Map<string, () => void>;
+}
+
+/** What a gateway consists of, before anybody reaches it. */
+async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<GatewayParts> {
+  const { settings, agentIds, readAgent, configFile, stateDir, clock, logger } = options;
+  const state = openFileState(stateDir, { clock, logger });
+  undo.add(() => state.close());
+  const onProblem = (message: string): void => logger.warn(message);
+  const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
+  undo.add(async () => keys.close());
+  const seeing = new Seeing({
+    version: packageVersion(),
+    pid: process.pid,
+    ...(configFile !== undefined && { config: configFile }),
+    agentIds,
+    clock,
+    logger,
+  });
+  undo.add(async () => seeing.close());
+  const sealer = new Sealer(keys, randomBytes);
+  // Removes what a gateway that was killed has left.
+  await state.pending.list();
+  const approvals = new WaitingApprovals({
+    pending: state.pending,
+    clock,
+    logger,
+    random: randomBytes,
+    waitMs: settings.approvalWait,
+  });
+  const spans = await openSpans();
+  undo.add(async () => within(clock, FLUSH_MS, Promise.resolve(spans?.flush())));
+  const unwatch = new Map<string, () => void>();
+  const agents = new GatewayAgents({
+    sealer,
+    ...(spans && { spans }),
+    newId: randomUUID,
+    clock,
+    logger,
+    approvals,
+    ...(options.search && { search: true }),
+    idleMs: settings.sessionTimeout,
+    onSession: (id, board) => seeing.watchSession(id, board),
+    open: async (id) => {
+      if (!agentIds.includes(id)) return undefined;
+      const opened = await openClientBoard(await readAgent(id), { ...options, state });
+      unwatch.set(id, seeing.watch(id, opened.board));
+      return opened;
+    },
+  });
+  undo.add(() => agents.close());
+  return { state, seeing, sealer, approvals, agents, unwatch };
+}
+
+interface Listening {
+  http?: ListeningHttp;
+  channel: ServedChannel;
+  address: ChannelAddress;
+}
+
+/** Opens the ways in: HTTP for MCP clients, and the channel for commands of the owner. */
+async function listen(
+  options: OpenGatewayOptions,
+  parts: GatewayParts,
+  undo: UndoSteps,
+): Promise<Listening> {
+  const { clock, logger } = options;
+  const opened: Partial<Listening> = {};
+  // Before its note is removed: while it stops, status must not take it for one that does not run.
+  undo.add(async () => {
+    const { http, channel } = opened;
+    channel?.drain();
+    await Promise.all([http?.gateway.close(), channel && drained(channel, options)]);
+    await channel?.close();
+  });
+  if (options.http !== false) opened.http = await openHttp(options, parts, undo);
+  const address = channelAddress(options);
+  const host = channelHost(options, parts);
+  const channel = await serveChannel({ ...address, host, clock, logger });
+  opened.channel = channel;
+  return { ...opened, channel, address };
+}
+
+function channelAddress(options: OpenGatewayOptions): ChannelAddress {
+  const noteFile = gatewayFile(options.stateDir, placeIn(options), "json");
+  return newChannelAddress({
+    directory: dirname(noteFile),
+    // A directory for all homes of the user is used where the home's path is too long.
+    name: shortHash(noteFile),
+    platform: process.platform,
+    tmpdir: tmpdir(),
+    uid: process.getuid?.(),
+  });
+}
+
+function channelHost(
+  { onReload, onStop, onAttached }: OpenGatewayOptions,
+  { agents, seeing }: GatewayParts,
+): ChannelHost {
+  return {
+    boardOf: async (id) => (await agents.find(id))?.board,
+    reload: async () => {
+      if (onReload !== undefined) return onReload();
+      throw new PlugboardError("UNSUPPORTED", "this gateway cannot be reloaded", {
+        hint: "stop it, and start it again",
+      });
+    },
+    stop: () => onStop?.(),
+    status: () => seeing.status(),
+    attached: (command) => {
+      const gone = [seeing.attached(command), onAttached?.()];
+      return () => gone.forEach((each) => each?.());
+    },
+  };
+}
+
+/** `options.agentIds` are `ids` afterwards; if the configuration cannot be read, nothing has changed. */
+async function reloadAgents(
+  ids: readonly string[],
+  { agentIds, readAgent, defaultAgent }: OpenGatewayOptions & { agentIds: string[] },
+  { agents, unwatch }: GatewayParts,
+): Promise<ReloadReport> {
+  const before = agentIds.splice(0, agentIds.length, ...ids);
+  try {
+    const reports = await agents.reload(ids, readAgent);
+    for (const id of before.filter((each) => !ids.includes(each))) {
+      unwatch.get(id)?.();
+      unwatch.delete(id);
+    }
+    return joinReports(
+      [...reports].map(([agent, report]) =>
+        agent === defaultAgent ? report : ofAgent(agent, report),
+      ),
+    );
+  } catch (error) {
+    agentIds.splice(0, agentIds.length, ...before);
+    throw error;
+  }
+}
+
+function ofAgent(agent: string, report: ReloadReport): ReloadReport {
+  const named = (names: readonly string[]): string[] => names.map((name) => `${agent}/${name}`);
+  const { added, changed, removed, unchanged } = report;
+  return {
+    added: named(added),
+    changed: named(changed),
+    removed: named(removed),
+    unchanged: named(unchanged),
+  };
+}
+
+/** What other commands learn about the gateway, besides what it runs with. */
+function noteOf(
+  options: OpenGatewayOptions,
+  http: ListeningHttp | undefined,
+): Omit<RunningGateway, "since"> {
+  const { settings, background } = options;
+  const config = placeIn(options);
+  return {
+    pid: process.pid,
+    version: packageVersion(),
+    ...(config !== undefined && { config }),
+    ...(http && { url: localUrl(http.address, settings) }),
+    ...(http && settings.tls && { certificate: settings.tls.cert }),
+    ...(background && { background: true }),
+  };
+}
+
+/** The configuration file, as the gateway's lock and note go by it. */
+function placeIn({ configFile }: Pick<OpenGatewayOptions, "configFile">): string | undefined {
+  return configFile === undefined ? undefined : placeOf(configFile);
+}
+
+/** The note by which other commands find the gateway. It is written after each reload, one after another. */
+class GatewayNote {
+  #writing: Promise<void> = Promise.resolve();
+  #remove: (() => Promise<void>) | undefined;
+
+  /** `write` returns what removes the note. */
+  write(write: () => Promise<() => Promise<void>>): Promise<void> {
+    this.#writing = this.#writing
+      .catch(() => {})
+      .then(async () => {
+        this.#remove = await write();
+      });
+    return this.#writing;
+  }
+
+  /** A note that is being written would stay behind. */
+  async remove(): Promise<void> {
+    await this.#writing.catch(() => {});
+    await this.#remove?.();
+  }
+}
+
+/** What has to be undone at the end, the last first. */
+class UndoSteps {
+  readonly #logger: Logger;
+  readonly #steps: (() => Promise<void>)[] = [];
+  #running: Promise<void> | undefined;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  get hasBegun(): boolean {
+    return this.#running !== undefined;
+  }
+
+  add(step: () => Promise<void>): void {
+    this.#steps.push(step);
+  }
+
+  /** Idempotent, and never rejects. */
+  run(): Promise<void> {
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // One step that fails must not keep the others from running.
+    for (const step of this.#steps.toReversed()) {
+      await step().catch((error: unknown) =>
+        this.#logger.error("stopping went wrong", { reason: String(error) }),
+      );
+    }
+  }
+}
+
+interface ListeningHttp {
+  gateway: Gateway;
+  sessions: Sessions;
+  address: AddressInfo;
+}
+
+/** Resolves when no attached command waits for anything, or the time for that is over. */
+async function drained(
+  channel: ServedChannel,
+  { clock, logger }: Pick<OpenGatewayOptions, "clock" | "logger">,
+): Promise<void> {
+  const deadline = clock.monotonic() + DRAIN_MS;
+  if (channel.inFlight > 0) {
+    const calls = plural(channel.inFlight, "call");
+    logger.warn(`stopping: waits up to ${duration(DRAIN_MS)} for ${calls} of attached commands`);
+  }
+  while (channel.inFlight > 0 && clock.monotonic() < deadline) await pause(clock, LOOK_MS, NEVER);
+  if (channel.inFlight === 0) return;
+  const calls = plural(channel.inFlight, "call");
+  logger.warn(`${calls} of attached commands did not end in time and may have taken effect`);
+}
+
+/** Listens for MCP clients. */
+async function openHttp(
+  { settings, agentIds, defaultAgent, network, clock, logger }: OpenGatewayOptions,
+  { state, seeing, sealer, agents }: GatewayParts,
+  undo: UndoSteps,
+): Promise<ListeningHttp> {
+  const { tokens } = state;
+  await tokens.ensureDefault();
+  const isGone = (caller: string): boolean =>
+    caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
+  const sessions = new Sessions({
+    sealer,
+    store: state.sessions,
+    newId: randomUUID,
+    clock,
+    idleMs: settings.sessionTimeout,
+    most: settings.limits.sessions,
+    isGone,
+    onChange: (change, session) => seeing.session(change, session),
+  });
+  const access = new Access({
+    settings,
+    defaultAgent,
+    tokens,
+    limits: state.limits,
+    clock,
+    network,
+    onProblem: (message) => logger.warn(message),
+  });
+  undo.add(() => access.close());
+  const tls = settings.tls && (await readTls(settings.tls, clock));
+  if (tls?.warning !== undefined) logger.warn(tls.warning);
+  const gateway = new Gateway({
+    host: settings.host,
+    port: settings.port,
+    ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+    maxHeaderBytes: settings.limits.headerBytes,
+    maxConnections: settings.limits.connections,
+    entry: new McpEntry({
+      sessions,
+      maxBodyBytes: settings.limits.bodyBytes,
+      onRequest: ({ caller, agent }, client, isInSession) =>
+        seeing.asked(caller, agent, client, isInSession),
+    }),
+    sessions,
+    agents,
+    defaultAgent,
+    isGone,
+    ...admitRequests(access, agentIds, seeing),
+    routes: seeing.routes,
+    watcher: seeing,
+    clock,
+    logger,
+  });
+  return { gateway, sessions, address: await gateway.listen() };
+}
+
+function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
+  return publicUrl ?? addressUrl(address, port, tls !== undefined);
+}
+
+/** Where this machine reaches it. A gateway that listens on every address does so on loopback too. */
+function localUrl({ address, port }: AddressInfo, { tls }: GatewaySettings): string {
+  const local = new Map([
+    ["0.0.0.0", "127.0.0.1"],
+    ["::", "::1"],
+  ]).get(address);
+  return addressUrl(local ?? address, port, tls !== undefined);
+}
+
+function addressUrl(address: string, port: number, isTls: boolean): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  return `${isTls ? "https" : "http"}://${host}:${port}`;
+}
+
+function alreadyRuns(file: string | undefined): PlugboardError {
+  const which = file === undefined ? "" : ` for ${file}`;
+  return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
+    hint: "your other commands use it, and plugboard status shows it; to stop it: plugboard down",
+  });
+}

@@ -1,0 +1,78 @@
+// Who uses the gateway: an entry for each caller, agent and program, with or without a session.
+
+import type { Caller } from "../../../core/types/caller.ts";
+import type { Clock } from "../../../util/clock.ts";
+
+/** Programs choose their own names, so there could be any number of them. */
+const MOST_CLIENTS = 500;
+/** How long a client counts as present after its last request. */
+const PRESENT_MS = 5 * 60_000;
+
+export interface ClientName {
+  name?: string;
+  version?: string;
+}
+
+export interface SeenClient {
+  /** The caller's label: the name of its token, or the subject of its JWT. */
+  caller: string;
+  agent: string;
+  client: ClientName;
+  requests: number;
+  /** Milliseconds since the epoch. */
+  firstSeen: number;
+  lastSeen: number;
+}
+
+export class Clients {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, SeenClient>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Called with every request. True if this client has not been seen before. */
+  seen(caller: Caller, agent: string, { name, version }: ClientName = {}): boolean {
+    const key = `${caller.id}\n${agent}\n${name ?? ""}\n${version ?? ""}`;
+    const now = this.#clock.now();
+    const known = this.#seen.get(key);
+    if (known !== undefined) {
+      known.requests += 1;
+      known.lastSeen = now;
+      return false;
+    }
+    const client = {
+      caller: caller.label,
+      agent,
+      client: { ...(name !== undefined && { name }), ...(version !== undefined && { version }) },
+      requests: 1,
+      firstSeen: now,
+      lastSeen: now,
+    };
+    if (this.#seen.size >= MOST_CLIENTS) this.#dropOldest();
+    this.#seen.set(key, client);
+    return true;
+  }
+
+  /** Those who asked last first. */
+  list(): SeenClient[] {
+    return [...this.#seen.values()].toSorted((a, b) => b.lastSeen - a.lastSeen);
+  }
+
+  /** How many have asked for something in the last minutes. */
+  get present(): number {
+    const since = this.#clock.now() - PRESENT_MS;
+    let present = 0;
+    for (const { lastSeen } of this.#seen.values()) if (lastSeen >= since) present += 1;
+    return present;
+  }
+
+  #dropOldest(): void {
+    let oldest: [key: string, lastSeen: number] | undefined;
+    for (const [key, { lastSeen }] of this.#seen) {
+      if (oldest === undefined || lastSeen < oldest[1]) oldest = [key, lastSeen];
+    }
+    if (oldest !== undefined) this.#seen.delete(oldest[0]);
+  }
+}

@@ -1,0 +1,161 @@
+// `/api/events`: what the boards and the gateway do, as server-sent events. The last ones are kept, so that a reader who
+// was away goes on where it stopped. Before the first reader comes, nothing is kept: every reader begins with the state
+// of everything, and there are two events to each call.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { KEEP_ALIVE_MS, STREAM_HEADERS } from "../../endpoint/http/reply.ts";
+import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+
+/** How many events are kept. */
+const KEPT = 4096;
+/** Events within this time are sent together. */
+const FLUSH_MS = 25;
+/** What may wait for a slow reader before it is cut off. It comes back with the id of the last event it has read. */
+const MOST_UNREAD = 1024 * 1024;
+const MOST_READERS = 32;
+
+interface GatewayEvent {
+  name: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+  data: object;
+}
+
+export interface EventsOptions {
+  clock: Clock;
+  /** Tells the ids of this run from those of an earlier one. */
+  run: string;
+  /** The state of everything, which a reader gets first. */
+  snapshot: () => object;
+}
+
+export class GatewayEvents {
+  readonly #options: EventsOptions;
+  /** A ring: the event with number n is at n modulo its size. */
+  readonly #ring: (GatewayEvent | undefined)[] = Array.from({ length: KEPT });
+  /** How many events there have been. */
+  #count = 0;
+  /** How many of them have been sent to readers. */
+  #sent = 0;
+  readonly #readers = new Set<ServerResponse>();
+  #isKept = false;
+  #flush: Timer | undefined;
+  #keepAlive: Timer | undefined;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  /** False until somebody has read them. Who makes many events asks first. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
+  /** `data` must not change any more. */
+  add(name: string, data: object): void {
+    if (!this.#isKept) return;
+    const at = this.#options.clock.now();
+    this.#ring[this.#count % KEPT] = { name, at, data };
+    this.#count += 1;
+    if (this.#readers.size > 0) this.#flush ??= this.#options.clock.later(FLUSH_MS, this.#send);
+  }
+
+  /** Answers a request with the stream. */
+  open(request: IncomingMessage, reply: ServerResponse): void {
+    if (this.#readers.size >= MOST_READERS) {
+      reply.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "10" });
+      return void reply.end(`there are already ${MOST_READERS} readers of the events\n`);
+    }
+    reply.writeHead(200, STREAM_HEADERS);
+    if (request.method === "HEAD") return void reply.end();
+    this.#isKept = true;
+    // Whoever reads already must not get these twice.
+    this.#send();
+    this.#readers.add(reply);
+    reply.once("close", () => this.#readers.delete(reply));
+    reply.write(this.#beginning(request.headers["last-event-id"]));
+    this.#keepAlive ??= this.#stayAlive();
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    this.#send();
+    this.#keepAlive?.cancel();
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+  }
+
+  /** What a reader gets before the events to come. */
+  #beginning(lastId: string | string[] | undefined): string {
+    if (lastId === undefined) return this.#snapshot();
+    const oldest = Math.max(0, this.#count - KEPT);
+    const next = this.#numberAfter(String(lastId));
+    // The id is from an earlier run, or not one of ours.
+    if (next === undefined) return `${event("gap", {})}${this.#snapshot()}`;
+    if (next >= oldest) return `: resumed\n\n${this.#textFrom(next)}`;
+    // The snapshot comes last: it also tells what was done by the events that are lost.
+    const gap = event("gap", { lost: oldest - next });
+    return `${gap}${this.#textFrom(oldest)}${this.#snapshot()}`;
+  }
+
+  #snapshot(): string {
+    return event("snapshot", this.#options.snapshot(), this.#idOf(this.#count - 1));
+  }
+
+  #idOf(number: number): string {
+    return `${this.#options.run}-${number + 1}`;
+  }
+
+  /** The number of the event that comes after the one with this id. */
+  #numberAfter(id: string): number | undefined {
+    const { run } = this.#options;
+    const [, count] = id.startsWith(`${run}-`)
+      ? (/^(\d{1,15})$/.exec(id.slice(run.length + 1)) ?? [])
+      : [];
+    const next = Number(count);
+    return next <= this.#count ? next : undefined;
+  }
+
+  #textFrom(start: number): string {
+    let text = "";
+    for (let number = start; number < this.#count; number += 1) {
+      const kept = this.#ring[number % KEPT];
+      if (kept === undefined) continue;
+      text += event(kept.name, { at: kept.at, ...kept.data }, this.#idOf(number));
+    }
+    return text;
+  }
+
+  readonly #send = (): void => {
+    this.#flush?.cancel();
+    this.#flush = undefined;
+    const oldest = Math.max(0, this.#count - KEPT);
+    if (this.#readers.size > 0 && this.#sent < this.#count) {
+      // Within one flush there may be more events than are kept.
+      const lost = oldest - this.#sent;
+      const gap = lost > 0 ? event("gap", { lost }) : "";
+      this.#write(gap + this.#textFrom(Math.max(this.#sent, oldest)));
+    }
+    this.#sent = this.#count;
+  };
+
+  #write(text: string): void {
+    for (const reader of this.#readers) {
+      reader.write(text);
+      if (reader.writableLength > MOST_UNREAD) reader.destroy();
+    }
+  }
+
+  #stayAlive(): Timer {
+    return this.#options.clock.later(KEEP_ALIVE_MS, () => {
+      this.#write(": keep-alive\n\n");
+      this.#keepAlive = this.#readers.size > 0 ? this.#stayAlive() : undefined;
+    });
+  }
+}
+
+function event(name: string, data: object, id?: string): string {
+  const idLine = id === undefined ? "" : `id: ${id}\n`;
+  return `${idLine}event: ${name}\ndata: ${jsonOfAnyDepth(data)}\n\n`;
+}

@@ -1,0 +1,251 @@
+// `/metrics`: the tallies as Prometheus reads them. prom-client is loaded when somebody asks for the first time, and the
+// numbers are handed to it then: its own counters cost more than a call should pay for being counted.
+
+import type { Registry } from "prom-client";
+import type { ServerStateKind } from "../../../core/types/server-state.ts";
+import type { ServerStatus } from "../../../core/types/server-status.ts";
+import { BOUNDS_MS, type Tally, type ToolTally } from "./tally.ts";
+
+/** What is counted elsewhere, as it is now. */
+export interface GatewayNumbers {
+  version: string;
+  /** Seconds since the epoch. */
+  startedAt: number;
+  servers: readonly { agent: string; status: ServerStatus }[];
+  sessions: number;
+  clients: number;
+  /** Commands of this user that use the gateway's servers. */
+  attached: number;
+  /** Requests that are being answered. */
+  inFlight: number;
+  connections: number;
+  bytesIn: number;
+  bytesOut: number;
+  /** By route and status. */
+  responses: readonly { route: string; status: number; count: number }[];
+  refusals: ReadonlyMap<string, number>;
+}
+
+const STATES: readonly ServerStateKind[] = [
+  "disabled",
+  "untrusted",
+  "idle",
+  "starting",
+  "ready",
+  "backoff",
+  "needs-auth",
+  "failed",
+  "stopping",
+  "stopped",
+];
+
+/** A figure whose values are read when somebody asks. */
+type Described = [
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Iterable<[labels: Record<string, string>, value: number]>,
+];
+
+export class Metrics {
+  readonly #tally: Tally;
+  readonly #numbers: () => GatewayNumbers;
+  #registry: Promise<Registry> | undefined;
+  /** As of the last time that somebody asked. */
+  #current: GatewayNumbers | undefined;
+
+  constructor(tally: Tally, numbers: () => GatewayNumbers) {
+    this.#tally = tally;
+    this.#numbers = numbers;
+  }
+
+  async text(): Promise<{ type: string; text: string }> {
+    this.#registry ??= this.#open();
+    const registry = await this.#registry;
+    this.#current = this.#numbers();
+    return { type: registry.contentType, text: await registry.metrics() };
+  }
+
+  async #open(): Promise<Registry> {
+    const client = await import("prom-client");
+    const { Counter, Gauge, Histogram } = client.default;
+    const registry = new client.default.Registry();
+    const registers = [registry];
+    const tally = this.#tally;
+    const numbers = (): GatewayNumbers => this.#current ?? this.#numbers();
+    client.default.collectDefaultMetrics({ register: registry });
+
+    const counter = (...[name, help, labelNames, read]: Described): void => {
+      const collect = (): void => {
+        made.reset();
+        for (const [labels, value] of read()) made.inc(labels, value);
+      };
+      const made = new Counter({ name, help, labelNames, registers, collect });
+    };
+    const gauge = (...[name, help, labelNames, read]: Described): void => {
+      const collect = (): void => {
+        made.reset();
+        for (const [labels, value] of read()) made.set(labels, value);
+      };
+      const made = new Gauge({ name, help, labelNames, registers, collect });
+    };
+
+    counter("plugboard_calls_total", "Calls of tools that have ended.", TOOL_LABELS, () =>
+      tally.tools.map((each) => [labelsOf(each), each.calls]),
+    );
+    counter(
+      "plugboard_call_errors_total",
+      "Calls of tools that failed, by the code of the error. TOOL_ERROR: the tool itself reported it.",
+      [...TOOL_LABELS, "code"],
+      () =>
+        tally.tools.flatMap((each) =>
+          [...each.errors].map(([code, count]): [Record<string, string>, number] => [
+            { ...labelsOf(each), code },
+            count,
+          ]),
+        ),
+    );
+
+    /** Takes its classes from the tallies. */
+    class Durations extends Histogram {
+      async getForPromString() {
+        return this.get();
+      }
+
+      override async get() {
+        const name = "plugboard_call_duration_seconds";
+        return {
+          name,
+          help: "How long calls of tools took.",
+          type: "histogram" as never,
+          aggregator: "sum" as const,
+          collect: () => {},
+          values: tally.tools.flatMap((each) => durationValues(name, each)),
+        };
+      }
+    }
+    registry.registerMetric(
+      new Durations({ name: "plugboard_call_duration_seconds", help: "-", registers: [] }),
+    );
+
+    const ofServers = (
+      read: (status: ServerStatus) => number,
+    ): [Record<string, string>, number][] =>
+      numbers().servers.map(({ agent, status }) => [{ agent, server: status.name }, read(status)]);
+    gauge(
+      "plugboard_calls_in_flight",
+      "Calls that a server has not answered yet.",
+      SERVER_LABELS,
+      () => ofServers(({ calls }) => calls.inFlight),
+    );
+    counter("plugboard_server_restarts_total", "Restarts of servers.", SERVER_LABELS, () =>
+      ofServers(({ restarts }) => restarts),
+    );
+    counter(
+      "plugboard_server_crashes_total",
+      "Servers that ended by themselves.",
+      SERVER_LABELS,
+      () => tally.servers.map(({ agent, server, crashes }) => [{ agent, server }, crashes]),
+    );
+    counter(
+      "plugboard_server_failed_starts_total",
+      "Starts of servers that failed.",
+      SERVER_LABELS,
+      () =>
+        tally.servers.map(({ agent, server, failedStarts }) => [{ agent, server }, failedStarts]),
+    );
+    gauge(
+      "plugboard_server_state",
+      "1 for the state that a server is in, 0 for the others.",
+      [...SERVER_LABELS, "state"],
+      () =>
+        numbers().servers.flatMap(({ agent, status }) =>
+          STATES.map((state): [Record<string, string>, number] => [
+            { agent, server: status.name, state },
+            status.state.kind === state ? 1 : 0,
+          ]),
+        ),
+    );
+    gauge("plugboard_server_tools", "Tools that a server lists.", SERVER_LABELS, () =>
+      ofServers(({ tools }) => tools),
+    );
+
+    gauge("plugboard_sessions", "Sessions that are in memory.", [], () => [
+      [{}, numbers().sessions],
+    ]);
+    gauge(
+      "plugboard_clients",
+      "Clients that asked for something in the last 5 minutes.",
+      [],
+      () => [[{}, numbers().clients]],
+    );
+    gauge("plugboard_attached_commands", "Commands that are attached.", [], () => [
+      [{}, numbers().attached],
+    ]);
+    gauge("plugboard_requests_in_flight", "Requests that are being answered.", [], () => [
+      [{}, numbers().inFlight],
+    ]);
+    gauge("plugboard_connections", "Open connections of clients.", [], () => [
+      [{}, numbers().connections],
+    ]);
+    counter("plugboard_received_bytes_total", "Bytes that clients have sent.", [], () => [
+      [{}, numbers().bytesIn],
+    ]);
+    counter("plugboard_sent_bytes_total", "Bytes that were sent to clients.", [], () => [
+      [{}, numbers().bytesOut],
+    ]);
+    counter(
+      "plugboard_http_responses_total",
+      "Requests that were answered, by route and status.",
+      ["route", "status"],
+      () =>
+        numbers().responses.map(({ route, status, count }) => [
+          { route, status: String(status) },
+          count,
+        ]),
+    );
+    counter(
+      "plugboard_refusals_total",
+      "Requests and calls that were refused, by kind.",
+      ["kind"],
+      () => [...numbers().refusals].map(([kind, count]) => [{ kind }, count]),
+    );
+    gauge("plugboard_info", "The version, as a label.", ["version"], () => [
+      [{ version: numbers().version }, 1],
+    ]);
+    gauge("plugboard_start_time_seconds", "When the gateway started.", [], () => [
+      [{}, numbers().startedAt],
+    ]);
+    return registry;
+  }
+}
+
+const SERVER_LABELS = ["agent", "server"];
+const TOOL_LABELS = ["agent", "server", "tool"];
+
+function labelsOf({ agent, server, tool }: ToolTally): Record<string, string> {
+  return { agent, server, tool };
+}
+
+interface HistogramValue {
+  metricName: string;
+  labels: Record<string, string | number>;
+  value: number;
+}
+
+/** Each class counts the faster ones too, as Prometheus wants it. */
+function durationValues(name: string, tally: ToolTally): HistogramValue[] {
+  const labels = labelsOf(tally);
+  let upTo = 0;
+  const classes = [...tally.durations].map((count, at): HistogramValue => {
+    upTo += count;
+    const bound = BOUNDS_MS[at];
+    const le = bound === undefined ? "+Inf" : bound / 1000;
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: upTo };
+  });
+  return [
+    ...classes,
+    { metricName: `${name}_sum`, labels, value: tally.totalMs / 1000 },
+    { metricName: `${name}_count`, labels, value: tally.calls },
+  ];
+}

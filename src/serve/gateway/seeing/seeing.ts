@@ -1,0 +1,341 @@
+// What an operator sees of a running gateway: watches its boards, sessions and requests, and has the routes that show
+// them. Read this file first.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
+import type { Session, SessionChange } from "../../endpoint/http/sessions.ts";
+import type { BoardBase } from "../../../core/types/board.ts";
+import type { Caller } from "../../../core/types/caller.ts";
+import type { CallEvent, ServerEvent } from "../../../core/types/events.ts";
+import type { Logger } from "../../../core/types/logger.ts";
+import { stateToJson } from "../../../core/types/server-state.ts";
+import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { Route } from "../gateway.ts";
+import { type ClientName, Clients } from "./clients.ts";
+import { GatewayEvents } from "./events.ts";
+import { Metrics } from "./metrics.ts";
+import {
+  type AttachedCommand,
+  type GatewayStatus,
+  gatewayStatus,
+  type UnappliedEdit,
+} from "./status.ts";
+import { Tally } from "./tally.ts";
+import { VisitLines } from "./visit-lines.ts";
+
+/** What is shown of the gateway itself. */
+export interface ShownGateway {
+  isReady: () => boolean;
+  /** Requests that are being answered. */
+  inFlight: () => number;
+  /** With HTTP. */
+  traffic?: () => { connections: number; bytesIn: number; bytesOut: number };
+  sessions?: { list(): readonly Session[]; readonly size: number };
+}
+
+export interface SeeingOptions {
+  version: string;
+  pid: number;
+  /** The configuration file, if there is one. */
+  config?: string;
+  agentIds: readonly string[];
+  clock: Clock;
+  logger: Logger;
+}
+
+type WatchedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
+
+/** Why a request was refused. */
+type RequestRefusal =
+  | "malformed"
+  | "foreign"
+  | "no-token"
+  | "wrong-token"
+  | "not-allowed"
+  | "issuer"
+  | "rate"
+  | "connections";
+
+/** Why a request or a call was refused. */
+type RefusalKind = RequestRefusal | "policy" | "approval" | "pins" | "call-rate";
+
+/** Calls that the guard refused, by the code of their failure. */
+const GUARD_REFUSALS: Readonly<Record<string, RefusalKind>> = {
+  REFUSED_BY_POLICY: "policy",
+  NOT_APPROVED: "approval",
+  CHANGED_TOOL: "pins",
+  RATE_LIMITED: "call-rate",
+};
+
+const LONGEST_PATH = 100;
+
+/** An idle session has no line: for its client it goes on. */
+const SESSION_LINES: Readonly<Record<SessionChange, string | undefined>> = {
+  begun: "session begins",
+  resumed: "session goes on",
+  ended: "session ends",
+  idle: undefined,
+};
+
+/** What the log says; the client is told more. */
+const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
+  malformed: "the request is malformed",
+  foreign: "its Host or Origin is not allowed",
+  "no-token": "it has no token",
+  "wrong-token": "its token is not valid",
+  "not-allowed": "its token is not for what it asks for",
+  issuer: "the issuer of its token cannot be reached",
+  rate: "too many requests",
+  connections: "too many connections",
+};
+
+export class Seeing {
+  readonly tally = new Tally();
+  readonly clients: Clients;
+  readonly events: GatewayEvents;
+  readonly routes: ReadonlyMap<string, Route>;
+  readonly since: number;
+  readonly #options: SeeingOptions;
+  readonly #lines: VisitLines;
+  readonly #metrics: Metrics;
+  /** The boards of agents, without those of sessions. */
+  readonly #boards = new Map<string, WatchedBoard>();
+  readonly #attached = new Set<AttachedCommand>();
+  #unappliedEdit: UnappliedEdit | undefined;
+  readonly #responses = new Map<string, { route: string; status: number; count: number }>();
+  readonly #refusals = new Map<string, number>();
+  #gateway: ShownGateway | undefined;
+
+  constructor(options: SeeingOptions) {
+    const { clock, logger, version } = options;
+    this.#options = options;
+    this.since = clock.now();
+    this.#lines = new VisitLines(clock, logger);
+    this.clients = new Clients(clock);
+    this.events = new GatewayEvents({
+      clock,
+      run: this.since.toString(36),
+      snapshot: () => this.status(),
+    });
+    this.#metrics = new Metrics(this.tally, () => ({
+      version,
+      startedAt: this.since / 1000,
+      servers: this.servers(),
+      sessions: this.#gateway?.sessions?.size ?? 0,
+      clients: this.clients.present,
+      attached: this.#attached.size,
+      inFlight: this.#gateway?.inFlight() ?? 0,
+      ...(this.#gateway?.traffic?.() ?? { connections: 0, bytesIn: 0, bytesOut: 0 }),
+      responses: [...this.#responses.values()],
+      refusals: this.#refusals,
+    }));
+    this.routes = new Map<string, Route>([
+      ["/metrics", forReaders((_, reply) => this.#answerMetrics(reply))],
+      ["/api/status", forReaders((_, reply) => json(reply, this.status()))],
+      ["/api/events", forReaders((request, reply) => this.events.open(request, reply))],
+    ]);
+  }
+
+  /** Says what to show. The gateway and its sessions are made after this object. */
+  show(gateway: ShownGateway): void {
+    this.#gateway = gateway;
+  }
+
+  /** An edit of the configuration is not applied; or, with undefined, all are. */
+  showEdit(edit: UnappliedEdit | undefined): void {
+    this.#unappliedEdit = edit;
+  }
+
+  /** Watches an agent's board. Returns a function that ends it. */
+  watch(agent: string, board: WatchedBoard): () => void {
+    this.#boards.set(agent, board);
+    const off = this.#watch(agent, board, () => true);
+    return () => {
+      this.#boards.delete(agent);
+      off();
+    };
+  }
+
+  /** Watches the board of a session, which tells of its agent's servers too. */
+  watchSession(agent: string, board: WatchedBoard): () => void {
+    return this.#watch(agent, board, (server) =>
+      board.status().some(({ name, origin }) => name === server && origin === "session"),
+    );
+  }
+
+  servers(): { agent: string; status: ServerStatus }[] {
+    return [...this.#boards].flatMap(([agent, board]) =>
+      board.status().map((status) => ({ agent, status })),
+    );
+  }
+
+  status(): GatewayStatus {
+    const { version, pid, config, agentIds, clock } = this.#options;
+    const ids = new Set([...agentIds, ...this.#boards.keys()]);
+    return gatewayStatus(
+      {
+        version,
+        pid,
+        since: this.since,
+        config,
+        unappliedEdit: this.#unappliedEdit,
+        isReady: this.#gateway?.isReady() ?? true,
+        agents: [...ids].map((id) => {
+          const board = this.#boards.get(id);
+          const plan = board && planPrompt(board.tools(), { toolSearch: board.toolSearch });
+          return { id, servers: board?.status(), toolSearch: plan && summarisePlan(plan) };
+        }),
+        clients: this.clients.list(),
+        present: this.clients.present,
+        sessions: this.#gateway?.sessions?.list() ?? [],
+        attached: [...this.#attached],
+      },
+      clock,
+    );
+  }
+
+  /** A client has sent a request. A client with a session is logged when its session begins. */
+  asked(caller: Caller, agent: string, client: ClientName | undefined, isInSession: boolean): void {
+    const isNew = this.clients.seen(caller, agent, client);
+    if (!isNew || isInSession) return;
+    this.#lines.say("client", `new client: ${nameOf(client)}`, { caller: caller.label, agent });
+  }
+
+  session(change: SessionChange, { client, agent }: Session): void {
+    const { info = {} } = client.profile;
+    const caller = client.caller.label;
+    this.events.add("session", { change, caller, agent, client: info });
+    const said = SESSION_LINES[change];
+    if (said !== undefined)
+      this.#lines.say("session", `${said}: ${nameOf(info)}`, { caller, agent });
+  }
+
+  /** A command has attached. Returns what is to be called when it goes. */
+  attached({ command, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
+    const since = this.#options.clock.now();
+    const entry = { command, pid, cwd, ...(agent !== undefined && { agent }), since };
+    const say = (change: "attached" | "left"): void => {
+      this.events.add("command", { change, command, pid, agent });
+      this.#lines.say("command", `command ${change}: ${oneLine(command, 50)}`, { pid, agent });
+    };
+    this.#attached.add(entry);
+    say("attached");
+    return () => {
+      if (this.#attached.delete(entry)) say("left");
+    };
+  }
+
+  /** A request was answered. */
+  answered(route: string, status: number): void {
+    const key = `${route} ${status}`;
+    const known = this.#responses.get(key);
+    if (known === undefined) this.#responses.set(key, { route, status, count: 1 });
+    else known.count += 1;
+  }
+
+  /** A request was refused before it was read; `stage` says by which check. */
+  refused(
+    { socket, url = "" }: IncomingMessage,
+    refusal: { status: number; headers: Record<string, string>; caller?: string },
+    stage: "source" | "caller",
+  ): void {
+    const kind = refusalKind(refusal, stage);
+    this.#refuse(kind);
+    const path = oneLine(url.split("?")[0] ?? "", LONGEST_PATH);
+    const from = socket.remoteAddress ?? "";
+    const who = { ...(refusal.caller !== undefined && { caller: refusal.caller }), path, from };
+    this.events.add("refusal", { kind, status: refusal.status, ...who });
+    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, who);
+  }
+
+  /** A connection was refused before there was a request. */
+  refusedConnection(kind: "malformed" | "connections"): void {
+    this.#refuse(kind);
+    this.#lines.say("refusal", `refused: ${REFUSAL_LINES[kind]}`, {});
+  }
+
+  /** Ends the streams of events, and logs what was held back. */
+  close(): void {
+    this.events.close();
+    this.#lines.close();
+  }
+
+  #refuse(kind: RefusalKind): void {
+    this.#refusals.set(kind, (this.#refusals.get(kind) ?? 0) + 1);
+  }
+
+  #watch(agent: string, board: WatchedBoard, isOwn: (server: string) => boolean): () => void {
+    const { events } = this;
+    const offs = [
+      this.tally.watch(agent, board, isOwn),
+      board.on("callStart", ({ callId, tool, source }) => {
+        if (events.isKept) events.add("callStart", { agent, callId, tool, source });
+      }),
+      board.on("call", (event) => this.#called(agent, event)),
+      board.on("server", (event) => {
+        if (isOwn(event.server)) events.add("server", serverData(agent, event));
+      }),
+      board.on("tools", (event) => events.add("tools", { agent, ...event })),
+      board.on("notice", (event) => events.add("notice", { agent, ...event })),
+    ];
+    return () => offs.forEach((off) => off());
+  }
+
+  #called(agent: string, { callId, tool, source, durationMs, isError, failure }: CallEvent): void {
+    const refusal = failure && GUARD_REFUSALS[failure.code];
+    if (refusal !== undefined) this.#refuse(refusal);
+    if (!this.events.isKept) return;
+    this.events.add("call", {
+      agent,
+      callId,
+      tool,
+      source,
+      durationMs,
+      isError,
+      // Not what the server sent with it: that is the caller's.
+      ...(failure && { failure: { code: failure.code, message: failure.message } }),
+    });
+  }
+
+  async #answerMetrics(reply: ServerResponse): Promise<void> {
+    const { type, text } = await this.#metrics.text();
+    reply.writeHead(200, { "Content-Type": type }).end(text);
+  }
+}
+
+function refusalKind(
+  { status, headers }: { status: number; headers: Record<string, string> },
+  stage: "source" | "caller",
+): RequestRefusal {
+  if (stage === "source") return status === 400 ? "malformed" : "foreign";
+  if (status === 429) return "rate";
+  if (status === 503) return "issuer";
+  if (status !== 401) return "not-allowed";
+  return headers["WWW-Authenticate"]?.includes("invalid_token") ? "wrong-token" : "no-token";
+}
+
+function serverData(agent: string, { server, state, previous }: ServerEvent): object {
+  return { agent, server, state: stateToJson(state), previous: previous.kind };
+}
+
+/** `claude-code 2.1.0` */
+function nameOf({ name, version }: ClientName = {}): string {
+  const text = oneLine([name, version].filter(Boolean).join(" "), 100);
+  return text === "" ? "a client without a name" : text;
+}
+
+function forReaders(route: Route): Route {
+  return (request, reply) => {
+    if (request.method === "GET" || request.method === "HEAD") return route(request, reply);
+    reply.writeHead(405, { Allow: "GET, HEAD", "Content-Type": "text/plain" });
+    reply.end("this can only be read\n");
+  };
+}
+
+function json(reply: ServerResponse, value: object): void {
+  reply
+    .writeHead(200, { "Content-Type": "application/json", "Cache-Control": "no-store" })
+    .end(JSON.stringify(value));
+}

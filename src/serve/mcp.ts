@@ -1,0 +1,78 @@
+// A board as one MCP server on stdio, for the client that started this process.
+
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import type { EndpointBoard, EndpointOptions } from "./endpoint/context.ts";
+import { Endpoint } from "./endpoint/endpoint.ts";
+import { Sealer } from "./endpoint/sealed.ts";
+import { serveOnStdio } from "./endpoint/stdio.ts";
+import { openSpans } from "./endpoint/trace.ts";
+import { silentLogger } from "../core/types/logger.ts";
+import { systemClock } from "../util/clock.ts";
+
+export interface ServeMcpOptions extends Partial<
+  Pick<EndpointOptions, "clock" | "logger" | "onApproval" | "onRoots" | "search">
+> {
+  /** What the client is told about the board as a whole, before what its servers say. */
+  about?: string | EndpointOptions["about"];
+  /** Leaves the URIs of apps as they are, because there is only one server. */
+  keepsApps?: boolean | EndpointOptions["keepsApps"];
+  /** Default: stdin. */
+  input?: Readable;
+  /** Default: stdout. Nothing else may be written to it. */
+  output?: Pick<Writable, "write">;
+  /** Called once, when the client has said what it is called. */
+  onClient?: (client: { name?: string; version?: string }) => void;
+  /** Aborting it ends the serving. */
+  signal?: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Serves a board's tools, resources and prompts as one MCP server. Resolves when the client has disconnected. The
+ * board stays open: closing it is up to you.
+ */
+export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = {}): Promise<void> {
+  const {
+    input = process.stdin,
+    output = process.stdout,
+    signal = NEVER,
+    clock = systemClock,
+    logger = silentLogger,
+    onApproval,
+    onRoots,
+    about,
+    keepsApps,
+    search = false,
+    onClient,
+  } = options;
+  // The one client cannot outlive this process, so neither does the key.
+  const key = { id: 0, key: createSecretKey(randomBytes(32)) };
+  const sealer = new Sealer(
+    { current: key, find: (id) => (id === key.id ? key : undefined) },
+    randomBytes,
+  );
+  const spans = await openSpans();
+  const given = {
+    clock,
+    logger,
+    onApproval,
+    onRoots,
+    search,
+    about: typeof about === "string" ? () => about : about,
+    keepsApps: typeof keepsApps === "boolean" ? () => keepsApps : keepsApps,
+  };
+  const endpoint = new Endpoint({
+    board,
+    sealer,
+    newId: randomUUID,
+    ...given,
+    ...(spans && { spans }),
+  });
+  try {
+    await serveOnStdio({ endpoint, input, output, onClient, signal });
+  } finally {
+    endpoint.close();
+  }
+}

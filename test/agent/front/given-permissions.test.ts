@@ -1,0 +1,324 @@
+// Which answers of a client count for which call of the agent.
+
+import { describe, expect, it } from "vitest";
+import { GivenPermissions } from "../../../src/agent/front/given-permissions.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
+import type { Tool } from "../../../src/core/types/tool.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const TOOLS: Pick<Tool, "name" | "source">[] = [
+  { name: "docs__search", source: { kind: "mcp", server: "docs", tool: "search" } },
+  { name: "docs__delete", source: { kind: "mcp", server: "docs", tool: "delete" } },
+  // With the template "{tool}", a name may be one of the agent's own tools as well.
+  { name: "read", source: { kind: "mcp", server: "files", tool: "read" } },
+];
+const TOOL = "docs__search";
+const ARGS = { query: "a", limit: 3 };
+const OPTIONS = [
+  { optionId: "once", name: "Allow", kind: "allow_once" },
+  { optionId: "always", name: "Always", kind: "allow_always" },
+  { optionId: "no", name: "Reject", kind: "reject_once" },
+  { optionId: "never", name: "Never", kind: "reject_always" },
+];
+const selected = (optionId: unknown): JsonObject => ({
+  outcome: { outcome: "selected", optionId },
+});
+const YES = selected("once");
+
+function permissions() {
+  const clock = new ManualClock();
+  return { clock, given: new GivenPermissions({ clock, tools: () => TOOLS }) };
+}
+
+function question(toolCall: JsonObject, options: unknown = OPTIONS): JsonObject {
+  return { sessionId: "s", toolCall: { toolCallId: "1", ...toolCall }, options };
+}
+
+const ASKED = { title: "mcp__plugboard__docs__search", rawInput: ARGS };
+
+/** Asks, answers, and tells whether the call may be made. */
+function counts(toolCall: JsonObject, answer: JsonObject, options?: unknown): boolean {
+  const { given } = permissions();
+  const request = question(toolCall, options);
+  given.asked(request);
+  given.answered(request, answer);
+  return given.take(TOOL, ARGS);
+}
+
+describe("the tool is recognised", () => {
+  const wrapped = { server: "plugboard", tool: TOOL, arguments: ARGS };
+  const text = { type: "content", content: { type: "text", text: JSON.stringify(ARGS) } };
+  it.each<[string, JsonObject]>([
+    ["claude-agent-acp", { title: "mcp__plugboard__docs__search", kind: "other", rawInput: ARGS }],
+    ["codex-acp", { title: "mcp.plugboard.docs__search", kind: "execute", rawInput: wrapped }],
+    ["Gemini CLI", { title: "docs__search (plugboard MCP Server)", content: [text] }],
+    ["OpenCode", { title: "plugboard_docs__search", rawInput: ARGS }],
+    [
+      "a name beside the title",
+      { ...ASKED, name: "mcp__plugboard__docs__search", _meta: { x: { toolName: "search" } } },
+    ],
+    ["a slot of OpenClaw", { title: "plugboard-3__docs__search", rawInput: ARGS }],
+    ["a path", { title: "plugboard/docs__search", rawInput: ARGS }],
+    ["the public name itself", { title: "docs__search", rawInput: ARGS }],
+    ["other order of the arguments", { ...ASKED, rawInput: { limit: 3, query: "a" } }],
+  ])("as %s writes it", (_, toolCall) => {
+    expect(counts(toolCall, YES)).toBe(true);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["another tool", { title: "mcp__plugboard__docs__delete", rawInput: ARGS }],
+    [
+      "a tool of another server of the agent",
+      { title: "mcp__other__docs__search", rawInput: ARGS },
+    ],
+    ["a title that only mentions it", { title: "May I use docs__search?", rawInput: ARGS }],
+    ["a tool that the board does not have", { title: "plugboard_docs__find", rawInput: ARGS }],
+    ["other arguments", { ...ASKED, rawInput: { ...ARGS, limit: 4 } }],
+    ["fewer arguments", { ...ASKED, rawInput: { query: "a" } }],
+    ["no arguments", { ...ASKED, rawInput: {} }],
+    ["arguments that it does not show", { title: ASKED.title }],
+    ["arguments of another server", { ...ASKED, rawInput: { ...wrapped, server: "other" } }],
+    ["a name without an end", { title: `plugboard_${"x".repeat(100_000)}`, rawInput: ARGS }],
+    ["a title that is no text", { title: 1, rawInput: ARGS }],
+    // The person who permits it sees only the title.
+    ["another title than its name", { title: "Search", name: `plugboard_${TOOL}`, rawInput: ARGS }],
+    [
+      "another title than its name in _meta",
+      { title: "Search", _meta: { x: { toolName: `plugboard_${TOOL}` } }, rawInput: ARGS },
+    ],
+    ["another name than its title", { ...ASKED, name: "mcp__plugboard__docs__delete" }],
+    // A model chooses the arguments of a call, whatever tool it calls.
+    [
+      "a tool of the agent whose arguments name it",
+      { title: "mcp__notes__save", rawInput: wrapped },
+    ],
+  ])("%s does not count", (_, toolCall) => {
+    expect(counts(toolCall, YES)).toBe(false);
+  });
+
+  it("a tool may have arguments that look like those of codex-acp", () => {
+    const { given } = permissions();
+    const args = { server: "plugboard", tool: "docs__delete", arguments: {} };
+    const request = question({ title: `plugboard_${TOOL}`, rawInput: args });
+    given.asked(request);
+    given.answered(request, YES);
+    expect([given.take("docs__delete", {}), given.take(TOOL, args)]).toEqual([false, true]);
+  });
+
+  it.each<[title: string, tools: string[], counted: string[]]>([
+    ["plugboard__docs__delete", ["docs__delete"], ["docs__delete"]],
+    ["plugboard__docs__delete", ["_docs__delete"], ["_docs__delete"]],
+    ["plugboard__docs__delete", ["docs__delete", "_docs__delete"], []],
+    ["plugboard-2__docs__delete", ["docs__delete"], ["docs__delete"]],
+    ["plugboard-2__docs__delete", ["2__docs__delete"], ["2__docs__delete"]],
+    ["plugboard-2__docs__delete", ["docs__delete", "2__docs__delete"], []],
+    ["plugboard__docs__delete", ["docs__delete", "plugboard__docs__delete"], []],
+    ["mcp_plugboard_docs__delete", ["docs__delete", "mcp_plugboard_docs__delete"], []],
+  ])("%s where the tools are %j", (title, names, counted) => {
+    const tools = names.map((name): Pick<Tool, "name" | "source"> => {
+      return { name, source: { kind: "mcp", server: "docs", tool: "delete" } };
+    });
+    const given = new GivenPermissions({ clock: new ManualClock(), tools: () => tools });
+    const request = question({ title, rawInput: ARGS });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(names.filter((name) => given.take(name, ARGS))).toEqual(counted);
+  });
+
+  it("a bare name counts only where it cannot be a tool of the agent itself", () => {
+    const { given } = permissions();
+    for (const [title, expected] of [
+      ["read", false],
+      ["mcp__plugboard__read", true],
+    ] as const) {
+      const request = question({ toolCallId: title, title, rawInput: ARGS });
+      given.asked(request);
+      given.answered(request, YES);
+      expect(given.take("read", ARGS)).toBe(expected);
+    }
+  });
+});
+
+describe("what was shown before the question belongs to it", () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      "codex-acp names only the call",
+      {
+        title: `mcp.plugboard.${TOOL}`,
+        rawInput: { server: "plugboard", tool: TOOL, arguments: ARGS },
+      },
+      { kind: "execute", status: "pending" },
+    ],
+    [
+      "OpenCode repeats no input",
+      { title: `plugboard_${TOOL}`, rawInput: ARGS },
+      { title: `plugboard_${TOOL}`, rawInput: {} },
+    ],
+  ])("%s", (_, shown, asked) => {
+    const { given } = permissions();
+    given.saw({ toolCallId: "1", ...shown });
+    const request = question(asked);
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(true);
+  });
+
+  it("a tool without arguments needs none", () => {
+    const { given } = permissions();
+    const request = question({ title: `plugboard_${TOOL}`, rawInput: {} });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, {})).toBe(true);
+  });
+});
+
+describe("the answer", () => {
+  it.each<[string, JsonObject, boolean]>([
+    ["allow once", selected("once"), true],
+    ["allow always", selected("always"), true],
+    ["reject", selected("no"), false],
+    ["reject always", selected("never"), false],
+    ["an option that was not offered", selected("other"), false],
+    ["cancelled", { outcome: { outcome: "cancelled" } }, false],
+    ["cancelled with an option", { outcome: { outcome: "cancelled", optionId: "once" } }, false],
+    ["nothing", {}, false],
+    ["something else", { outcome: "selected", optionId: "once" }, false],
+  ])("%s", (_, answer, expected) => {
+    expect(counts(ASKED, answer)).toBe(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ["an id that stands for yes and no", [...OPTIONS, { optionId: "once", kind: "reject_once" }]],
+    ["no options", undefined],
+    ["options that are none", "once"],
+  ])("to %s does not count", (_, options) => {
+    expect(counts(ASKED, YES, options ?? [])).toBe(false);
+  });
+});
+
+describe("a permission", () => {
+  it("is for one call", () => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    given.answered(request, YES);
+    // The same answer again is no second permission.
+    given.answered(request, YES);
+    expect([given.take(TOOL, ARGS), given.take(TOOL, ARGS)]).toEqual([true, false]);
+  });
+
+  it("two are for two calls", () => {
+    const { given } = permissions();
+    for (const toolCallId of ["1", "2"]) {
+      const request = question({ ...ASKED, toolCallId });
+      given.asked(request);
+      given.answered(request, YES);
+    }
+    const calls = Array.from({ length: 3 }, () => given.take(TOOL, ARGS));
+    expect(calls).toEqual([true, true, false]);
+  });
+
+  it("does not count without the client's answer, however the agent shows the call", () => {
+    const { given } = permissions();
+    given.saw({ toolCallId: "1", sessionUpdate: "tool_call", ...ASKED, status: "in_progress" });
+    const request = question(ASKED);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+    given.asked(request);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it("holds for a minute", async () => {
+    const { given, clock } = permissions();
+    for (const [wait, expected] of [
+      [59_000, true],
+      [61_000, false],
+    ] as const) {
+      const request = question(ASKED);
+      given.asked(request);
+      given.answered(request, YES);
+      await clock.advance(wait);
+      expect(given.take(TOOL, ARGS)).toBe(expected);
+    }
+  });
+
+  it("ends with its prompt", () => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    given.answered(request, YES);
+    given.forget();
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["other arguments", { rawInput: { query: "b" } }],
+    ["another title", { title: "Nothing to see here" }],
+    ["another tool", { title: "mcp__plugboard__docs__delete" }],
+    ["other content", { content: [{ type: "diff", path: "/a", newText: "b" }] }],
+  ])("does not count if the agent shows %s before the answer", (_, update) => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    given.saw({ toolCallId: "1", ...update });
+    given.answered(request, YES);
+    expect([given.take(TOOL, ARGS), given.take("docs__delete", ARGS)]).toEqual([false, false]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["its status", { status: "in_progress", title: ASKED.title }],
+    // Claude Agent, whose question may overtake what it shows of the call.
+    ["all of it once more", { ...ASKED, content: [] }],
+  ])("still counts after an update of its call that changes nothing: %s", (_, update) => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    given.saw({ toolCallId: "1", ...update });
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(true);
+  });
+
+  it.each<[string, (given: GivenPermissions) => void]>([
+    [
+      "has shown too many other calls since",
+      (given) => {
+        for (let n = 0; n < 1000; n += 1) given.saw({ ...ASKED, toolCallId: `other ${n}` });
+        given.saw({ toolCallId: "1", ...ASKED, title: "Nothing to see here" });
+      },
+    ],
+    ["has shown what the client may read otherwise", (given) => given.lostTrack()],
+  ])("does not count if the agent %s", (_, show) => {
+    const { given } = permissions();
+    const request = question(ASKED);
+    given.asked(request);
+    show(given);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it("is not kept without end", () => {
+    const { given } = permissions();
+    for (let n = 0; n < 1000; n += 1) {
+      const request = question({ ...ASKED, toolCallId: String(n), rawInput: { n } });
+      given.asked(request);
+      given.answered(request, YES);
+    }
+    const kept = Array.from({ length: 1000 }, (_, n) => given.take(TOOL, { n })).filter(Boolean);
+    expect(kept).toHaveLength(100);
+  });
+});
+
+describe("the call that the agent shows", () => {
+  it("is found by tool and arguments until it has ended", () => {
+    const { given } = permissions();
+    given.saw({ toolCallId: "old", ...ASKED });
+    given.saw({ toolCallId: "new", ...ASKED, rawInput: { query: "b" } });
+    expect(given.shownFor(TOOL, ARGS)).toBe("old");
+    expect(given.shownFor(TOOL, { query: "c" })).toBeUndefined();
+    // Which of two is meant cannot be told without the arguments.
+    expect(given.shownFor(TOOL)).toBeUndefined();
+    given.saw({ toolCallId: "old", status: "completed" });
+    expect(given.shownFor(TOOL, ARGS)).toBeUndefined();
+    expect(given.shownFor(TOOL)).toBe("new");
+  });
+});

@@ -1,0 +1,49 @@
+// A way to hand the board over that has something to do when the agent has opened the session.
+
+import { expect, it } from "vitest";
+import type { HandOver } from "../../../src/agent/front/hand-over.ts";
+import { PlugboardError } from "../../../src/core/types/errors.ts";
+import { deferred } from "../../../src/util/deferred.ts";
+import { settled, startFront } from "./memory-front.ts";
+
+const prompt = (sessionId: string) => ({ sessionId, prompt: [{ type: "text", text: "hi" }] });
+
+function withOpened(opened: (sessionId: string) => Promise<void>) {
+  return (usual: HandOver): HandOver => ({
+    ...usual,
+    prepare: async (request) => ({ ...(await usual.prepare(request)), opened }),
+  });
+}
+
+it("what the client asks for in the session waits for the hand-over, and keeps its order", async () => {
+  const ready = deferred();
+  const told: string[] = [];
+  const handOver = withOpened((sessionId) => {
+    told.push(sessionId);
+    return ready.promise;
+  });
+  const front = await startFront({ handOver });
+  const sessionId = await front.newSession();
+  expect(told).toEqual([sessionId]);
+  const answered = front.request("session/prompt", prompt(sessionId));
+  front.send({ method: "session/cancel", params: { sessionId } });
+  await settled();
+  expect(front.agent().asked("session/prompt")).toEqual([]);
+  ready.resolve();
+  expect(await answered).toMatchObject({ result: { stopReason: "end_turn" } });
+  const methods = front.agent().received.map(({ method }) => method as string);
+  expect(methods.slice(-2)).toEqual(["session/prompt", "session/cancel"]);
+});
+
+it("a session whose hand-over fails has no board, and says why", async () => {
+  const failure = new PlugboardError("NETWORK", "no gateway is there", { hint: "start it" });
+  const front = await startFront({ handOver: withOpened(() => Promise.reject(failure)) });
+  const sessionId = await front.newSession();
+  const { url } = front.agent().asked("session/new")[0].params.mcpServers[0];
+  const { error } = await front.request("session/prompt", prompt(sessionId));
+  expect(error.message).toBe(
+    "This session cannot have its servers: no gateway is there: start it. Open a new session.",
+  );
+  expect(front.agent().asked("session/prompt")).toEqual([]);
+  await expect.poll(async () => (await fetch(url)).status).toBe(404);
+});

@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+interface Shown {
+  level: string;
+  check: string;
+  subject?: string;
+  message: string;
+  remedy?: string;
+}
+
+describe("plugboard doctor, with servers", () => {
+  it("names rules that match nothing or hide everything, asks the login shell, and leaves nothing running", async () => {
+    const tools = join(scratch.directory, "tools");
+    mkdirSync(tools);
+    writeFileSync(join(tools, "uvx"), "#!/bin/sh\n", { mode: 0o755 });
+    scratch.file(".profile", `export PATH="${tools}:$PATH"`);
+    scratch.configure(
+      {
+        echo: fixture("echo"),
+        quiet: { ...fixture("echo"), tools: { allow: [] } },
+      },
+      { tools: { deny: ["echo/crahs", "*/never_there_*"] } },
+    );
+    const { code, stdout } = await scratch.run(
+      ["doctor", "--json", "--config", join(scratch.directory, "board.json")],
+      {
+        env: {
+          SHELL: "/bin/sh",
+          HOME: scratch.directory,
+          PATH: `${tools}:${process.env["PATH"] ?? ""}`,
+        },
+      },
+    );
+    const { findings } = JSON.parse(stdout) as { findings: Shown[] };
+    expect(code).toBe(0);
+    expect(findings.find(({ check }) => check === "editor-path")).toMatchObject({
+      level: "ok",
+      message: expect.stringContaining("the same programs in an editor"),
+    });
+    const rules = findings.filter(({ check }) => check.startsWith("rule"));
+    expect(rules).toEqual([
+      expect.objectContaining({
+        level: "warning",
+        check: "rule-matches-nothing",
+        subject: "agents.defaults.tools.deny",
+        message: expect.stringContaining('the rule "echo/crahs"'),
+        remedy: expect.stringContaining('write "echo/crash" in its place'),
+      }),
+      expect.objectContaining({
+        level: "note",
+        check: "rule-matches-nothing",
+        message: expect.stringContaining('the rule "*/never_there_*"'),
+      }),
+      expect.objectContaining({
+        level: "warning",
+        check: "rules-hide-everything",
+        subject: "quiet",
+        message: expect.stringContaining("the rules hide all 11 tools of 'quiet'"),
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,130 @@
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+const { configure } = scratch;
+
+const run = (...argv: string[]) => scratch.run(["--config", "board.json", ...argv]);
+
+describe("a call that must be approved", () => {
+  beforeEach(() => configure({ echo: fixture("echo") }, { tools: { approval: "ask" } }));
+
+  /** Somebody at a terminal who types this when asked. */
+  async function answering(answer: string, ...argv: string[]) {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const running = scratch.start(["--config", "board.json", ...argv], {
+      stdin,
+      stderr,
+      env: { NO_COLOR: "1" },
+    });
+    await stderr.until("[N]o ");
+    stdin.write(answer);
+    return running.done;
+  }
+
+  it.each([
+    ["y\n", 0, "3\n"],
+    ["YES\n", 0, "3\n"],
+    ["n\n", 4, ""],
+    ["\n", 4, ""],
+    ["sure\n", 4, ""],
+  ])("depends on what the person types: %j", async (answer, code, stdout) => {
+    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+    // And asked about again.
+    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+  });
+
+  it("is shown in full: what, why, with which arguments", async () => {
+    const { stderr } = await answering("n\n", "call", "add", "a=1", "b=2");
+    expect(stderr).toContain(
+      [
+        "echo/add needs your approval: every call of this tool needs approval",
+        "  its server describes it as:",
+        "  │ Adds two numbers.",
+        "  It says that it only reads. Nobody has verified that.",
+        "  arguments:",
+        "    a: 1",
+        "    b: 2",
+        "Allow this call? [y]es, [a]lways until the tool changes, [N]o ",
+      ].join("\n"),
+    );
+    expect(stderr).toContain("plugboard: echo/add was not approved\n");
+  });
+
+  it("may be a read, and is then called one", async () => {
+    const approval = { tools: { "resource:*": "ask" } } as const;
+    configure({ lib: { ...fixture("library", "--era=legacy"), approval } });
+    const { stderr } = await answering("n\n", "read", "--server", "lib", "lib:///rules");
+    expect(stderr).toContain(
+      [
+        "lib/resource:lib:///rules needs your approval: every read of this resource",
+        "  needs approval",
+        "  arguments:",
+        '    uri: "lib:///rules"',
+        "Allow this read? [y]es, [a]lways until its description changes, [N]o ",
+      ].join("\n"),
+    );
+  });
+
+  it("is not asked about again after an always, with or without a terminal", async () => {
+    expect((await answering("a\n", "call", "echo", "text=hi")).stdout).toBe("hi\n");
+    expect(await run("call", "echo", "text=again")).toEqual({
+      code: 0,
+      stdout: "again\n",
+      stderr: "",
+    });
+    expect((await run("call", "add", "a=1", "b=2")).code).toBe(4);
+  });
+
+  it("is refused without a terminal", async () => {
+    const { code, stdout, stderr } = await scratch.run(
+      ["--config", "board.json", "call", "echo", "text=hi"],
+      { stdin: "y\n" },
+    );
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr).toMatch(/^echo\/echo needs your approval: .*\n(?: .*\n)+ {4}text: "hi"\n/);
+    expect(stderr).toMatch(
+      /no terminal to ask you on\nhint: .*--yes.*\nmore: plugboard help NOT_APPROVED\n$/,
+    );
+    expect(stderr).not.toContain("onApproval");
+  });
+
+  it("is made without a question with --yes, and the next one is asked about again", async () => {
+    expect(await run("call", "echo", "text=hi", "--yes")).toEqual({
+      code: 0,
+      stdout: "hi\n",
+      stderr: "",
+    });
+    expect((await run("call", "echo", "text=hi")).code).toBe(4);
+  });
+
+  it("has a long argument shown in part, then in full", async () => {
+    const text = `${"a".repeat(2000)} ${"z".repeat(2000)}`;
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const argv = ["--config", "board.json", "call", "echo", `text=${text}`];
+    const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
+    await stderr.until("[s]how everything, [N]o ");
+    expect(stderr.text).toContain("… 2101 characters left out …\n");
+    expect(stderr.text).toContain("  not shown: 2101 characters of the arguments\n");
+    stdin.write("s\n");
+    await stderr.until("changes, [N]o ");
+    const full = stderr.text.split("[s]how everything")[1] ?? "";
+    expect(full.replace(/\s/g, "")).toContain(text.replace(" ", ""));
+    stdin.write("y\n");
+    expect(await running.done).toMatchObject({ code: 0, stdout: `${text}\n` });
+  });
+
+  it("is not made after Ctrl-C at the question", async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const argv = ["--config", "board.json", "call", "echo", "text=hi"];
+    const running = scratch.start(argv, { stdin, stderr, env: { NO_COLOR: "1" } });
+    await stderr.until("[N]o ");
+    running.events.emit("SIGINT");
+    expect(await running.done).toMatchObject({ code: 130, stdout: "" });
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readArguments } from "../../src/cli/read-arguments.ts";
+import type { CliInput } from "../../src/cli/io.ts";
+
+let cwd = "";
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "plugboard-args-"));
+  writeFileSync(join(cwd, "args.json"), '{"text": "from a file"}');
+  writeFileSync(join(cwd, "notes.txt"), "notes\n");
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+function read(
+  tokens: string[],
+  stdin: CliInput = new PassThrough().end(),
+  signal = AbortSignal.any([]),
+) {
+  let prompts = 0;
+  const screen = { note: () => void (prompts += 1) };
+  const given = readArguments(tokens, { io: { stdin, cwd }, signal, screen });
+  return { given, prompts: () => prompts };
+}
+
+const said = (text: string) => new PassThrough().end(text);
+
+describe("arguments on the command line", () => {
+  it.each<[string, string[], object]>([
+    ["none", [], { whole: {}, pairs: [] }],
+    ["a JSON object", ['{"a": 1}'], { whole: { a: 1 }, pairs: [] }],
+    [
+      "a key and a value",
+      ["a=1"],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "text", text: "1" } }] },
+    ],
+    [
+      "a value with = in it",
+      ["a=b=c"],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "text", text: "b=c" } }] },
+    ],
+    [
+      "an empty value",
+      ["a="],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "text", text: "" } }] },
+    ],
+    [
+      "a value of several lines",
+      ["a=b\nc"],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "text", text: "b\nc" } }] },
+    ],
+    ["a lone @", ["a=@"], { whole: {}, pairs: [{ key: "a", value: { kind: "text", text: "@" } }] }],
+    [
+      "a key and JSON",
+      ["a:=[1]"],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "json", value: [1] } }] },
+    ],
+    ["a file of arguments", ["@args.json"], { whole: { text: "from a file" }, pairs: [] }],
+    [
+      "a file as a value",
+      ["a=@notes.txt"],
+      { whole: {}, pairs: [{ key: "a", value: { kind: "content", text: "notes\n" } }] },
+    ],
+    [
+      "an object and pairs",
+      ['{"a": 1}', "b=2"],
+      { whole: { a: 1 }, pairs: [{ key: "b", value: { kind: "text", text: "2" } }] },
+    ],
+  ])("may be %s", async (_, tokens, expected) => {
+    expect(await read(tokens).given).toEqual(expected);
+  });
+
+  it("may come from stdin, whole or as a value", async () => {
+    expect(await read(["-"], said('{"a": "é"}')).given).toEqual({ whole: { a: "é" }, pairs: [] });
+    expect(await read(["a=@-"], said("text\n")).given).toEqual({
+      whole: {},
+      pairs: [{ key: "a", value: { kind: "content", text: "text\n" } }],
+    });
+  });
+
+  it("tell a person at a terminal that input is expected", async () => {
+    const stdin: PassThrough & { isTTY?: boolean } = new PassThrough();
+    stdin.isTTY = true;
+    const { given, prompts } = read(["-"], stdin);
+    stdin.end("{}");
+    await given;
+    expect(prompts()).toBe(1);
+  });
+
+  it("are given up when the command must end", async () => {
+    const controller = new AbortController();
+    const stdin = new PassThrough();
+    const { given } = read(["-"], stdin, controller.signal);
+    controller.abort();
+    await expect(given).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(stdin.isPaused()).toBe(true);
+  });
+
+  it.each([
+    [["word"], "unexpected argument 'word'"],
+    [["path:a b.txt"], "unexpected argument 'path:a b.txt'; did you mean path='a b.txt'?"],
+    [["https://a.example"], "unexpected argument 'https://a.example'"],
+    [["=x"], "unexpected argument '=x'"],
+    [["@nope.json"], "there is no file nope.json"],
+    [["a=@nope.txt"], "there is no file nope.txt"],
+    [
+      ["{}", "@args.json"],
+      "only one JSON object can be given; there are two, from the argument and args.json",
+    ],
+    [["-", "a=@-"], "stdin can only be read once"],
+    [["a:=x"], "the value of 'a' is not valid JSON: unexpected 'x' at line 1, column 1\n  x\n  ^"],
+    [
+      ["@notes.txt"],
+      "notes.txt is not valid JSON: unexpected 'n' at line 1, column 1\n  notes\n  ^",
+    ],
+  ])("%j are refused: %s", async (tokens, message) => {
+    const { given } = read(tokens, said("{}"));
+    await expect(given).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", message });
+  });
+});

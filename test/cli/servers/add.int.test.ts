@@ -1,0 +1,333 @@
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
+import { closeAll, owned } from "../../fixtures/http/client.ts";
+import { startOAuth } from "../../fixtures/oauth/oauth.ts";
+import { fixture } from "../../support/boards.ts";
+import { asked, Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+afterEach(closeAll);
+
+const echo = fixture("echo");
+const words = ({ command = "", args = [] }: ServerConfig): string[] => [command, ...args];
+const add = (name: string, server: ServerConfig, ...options: string[]): string[] => [
+  "add",
+  ...options,
+  name,
+  "--",
+  ...words(server),
+];
+
+/** Leaves a file behind when it is started. */
+const touch = (): ServerConfig => ({
+  command: process.execPath,
+  args: [
+    "-e",
+    `require("fs").writeFileSync(${JSON.stringify(join(scratch.directory, "ran"))}, "")`,
+  ],
+});
+const hasRun = (): boolean => existsSync(join(scratch.directory, "ran"));
+
+const project = (): string => join(scratch.directory, "plugboard.json");
+const parsed = (path = project()): unknown => JSON.parse(readFileSync(path, "utf8"));
+
+const PLAIN = { NO_COLOR: "1" };
+
+describe("plugboard add", () => {
+  it.each<[string, string[], object]>([
+    ["the command", ["--", "npx", "-y", "plugboard", "serve"], {}],
+    ["the gateway where it listens by default", ["http://localhost:7584/mcp"], {}],
+    ["the gateway of the file", ["http://127.0.0.1:5004/x"], { gateway: { port: 5004 } }],
+  ])("refuses Plugboard itself: %s", async (_, typed, config) => {
+    scratch.file("own.json", config);
+    const { code, stderr } = await scratch.run(["--config", "own.json", "add", "me", ...typed]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("'me' is Plugboard itself");
+    expect(stderr).toMatch(/plugboard .*connect$/m);
+    expect(JSON.parse(scratch.read("own.json"))).toEqual(config);
+  });
+
+  it("loses nothing where several are added at once", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    const options = ["--yes", "--no-check", "-s", "project"];
+    const all = await Promise.all(names.map((name) => scratch.run(add(name, echo, ...options))));
+    expect(all.map(({ code, stderr }) => [code, stderr])).toEqual(
+      names.map(() => [0, expect.not.stringContaining("not trusted")]),
+    );
+    const { mcpServers } = parsed() as { mcpServers: object };
+    expect(Object.keys(mcpServers).toSorted()).toEqual(names);
+    expect(await scratch.run(["tools", "--server", "e"])).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ["another server", "other", 0, ["other", "mine"]],
+    ["a server of the same name", "mine", 3, ["mine"]],
+  ])("sees %s that is added while the person is asked", async (_, name, code, left) => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    const stderr = new Sink({ columns: 1000 });
+    const first = scratch.start(add("mine", echo, "--no-check", "-s", "user"), { stdin, stderr });
+    await stderr.until("Add it? [y/N] ");
+    await scratch.run(add(name, touch(), "--yes", "--no-check", "-s", "user"));
+    stdin.write("y\n");
+    const ended = await first.done;
+    expect(ended.code).toBe(code);
+    if (code !== 0) expect(ended.stderr).toContain("has another 'mine' by now");
+    const { mcpServers } = parsed(join(scratch.directory, "home", "plugboard.json")) as {
+      mcpServers: object;
+    };
+    expect(Object.keys(mcpServers)).toEqual(left);
+  });
+
+  it("refuses the gateway that runs, wherever it listens", async () => {
+    scratch.servers({});
+    const gateway = scratch.start(["up", "--port", "0"]);
+    await gateway.stderr.until("listens on");
+    const [url = ""] = /http:\/\/127\S*?:\d+/.exec(gateway.stderr.text) ?? [];
+    const { code, stderr } = await scratch.run(["add", "me", `${url}/agents/x/mcp`, "--yes"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("'me' is Plugboard itself")]);
+    gateway.events.emit("SIGTERM");
+    await gateway.done;
+  });
+
+  it("shows what it is, asks, tries it, writes it, and what was added starts", async () => {
+    const { code, stdout, stderr } = await asked(
+      scratch,
+      add(
+        "echo",
+        { ...echo, args: [...(echo.args ?? []), "--long", "x".repeat(300)] },
+        "-s",
+        "project",
+      ),
+      PLAIN,
+      ["Add it? [y/N] ", "y\n"],
+    );
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      `This would be added to ${project()}:\n  echo: ${words(echo).join(" ")} --long ${"x".repeat(300)}\n`,
+    );
+    expect(stderr).toMatch(/echo answers, and has \d+ tools?: .*echo/);
+    expect(stdout).toBe(`added echo to ${project()}\n`);
+    expect(await scratch.run(["call", "echo/echo", "text=hi"])).toMatchObject({ code: 0 });
+  });
+
+  it("without a file writes the user's, for its owner alone, and makes a first one in short form", async () => {
+    const { code, stdout } = await scratch.run(add("echo", echo, "--yes", "--no-check"));
+    const path = join(scratch.directory, "home/plugboard.json");
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `added echo to ${path}\n` });
+    expect(parsed(path)).toEqual({ $schema: "./plugboard.schema.json", mcpServers: { echo } });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(existsSync(project())).toBe(false);
+  });
+
+  it("writes the file that is in use, and keeps its comments and its form", async () => {
+    const text = `{
+  // ours
+  "agents": { "defaults": { "mcp": { "servers": {
+    "old": { "command": "old" }, // stays
+  } } } },
+}
+`;
+    scratch.file("plugboard.json", text);
+    await scratch.run(["add", "new", "--yes", "--no-check", "-e", "A=1", "--", "serve"]);
+    const added = `    "new": {
+      "command": "serve",
+      "env": {
+        "A": "1",
+      },
+    },
+`;
+    expect(scratch.read("plugboard.json")).toBe(text.replace("// stays\n", `// stays\n${added}`));
+    await scratch.run(["remove", "new"]);
+    expect(scratch.read("plugboard.json")).toBe(text);
+  });
+
+  it.each<[what: string, argv: string[], file: string, line: number]>([
+    ["a scope", ["-s", "user"], "home/plugboard.json", 4],
+    ["a file, even one that is new", ["--config", "mine/servers.json"], "mine/servers.json", 3],
+  ])("writes %s", async (_, argv, file, line) => {
+    scratch.file("plugboard.json", "{}");
+    expect(await scratch.run(add("echo", echo, "--yes", "--no-check", ...argv))).toMatchObject({
+      code: 0,
+    });
+    expect(parsed(join(scratch.directory, file))).toMatchObject({ mcpServers: { echo } });
+    const listed = await scratch.run(["get", "echo", "--json", ...argv]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ name: "echo", line, server: echo });
+  });
+
+  it.each<[what: string, run: () => Promise<{ code: number; stderr: string }>, message: string]>([
+    [
+      "where nobody can be asked",
+      () => scratch.run(add("touch", touch(), "-s", "project"), { stdin: "y\n" }),
+      "cannot ask whether to add it",
+    ],
+    [
+      "if the answer is no",
+      () => asked(scratch, add("touch", touch(), "-s", "project"), PLAIN, ["Add it?", "\n"]),
+      "Add it? [y/N] nothing has changed\n",
+    ],
+  ])("starts and writes nothing %s", async (_, run, message) => {
+    const { code, stderr } = await run();
+    expect(code).toBe(4);
+    expect(stderr).toContain(message);
+    expect(hasRun()).toBe(false);
+    expect(existsSync(project())).toBe(false);
+  });
+
+  it("of a server that fails says why, and writes it only if you say so", async () => {
+    const server = fixture("exit-at-once");
+    const argv = add("bad", server, "-s", "project");
+    const unasked = await scratch.run([...argv.slice(0, 1), "--yes", ...argv.slice(1)]);
+    expect(unasked).toMatchObject({ code: 3, stdout: "" });
+    expect(unasked.stderr).toContain("exited with code");
+    expect(unasked.stderr).toContain("hint: to add it without trying it: --no-check");
+    const no = await asked(scratch, argv, PLAIN, ["Add it? ", "y\n"], ["Add it anyway? ", "n\n"]);
+    expect(no.code).toBe(4);
+    expect(existsSync(project())).toBe(false);
+    const yes = await asked(
+      scratch,
+      argv,
+      PLAIN,
+      ["Add it? ", "y\n"],
+      ["Add it anyway? ", "yes\n"],
+    );
+    expect(yes.code).toBe(0);
+    expect(parsed()).toEqual({ mcpServers: { bad: server } });
+  });
+
+  it("adds a URL that wants a sign-in, and says how; but not one that refuses the credentials", async () => {
+    const { url } = owned(await startOAuth());
+    const argv = ["add", "docs", url, "--yes", "-s", "project"];
+    const signIn = await scratch.run(argv);
+    expect(signIn.code).toBe(0);
+    expect(signIn.stderr).toContain("  plugboard login docs\n");
+    expect(parsed()).toEqual({ mcpServers: { docs: { url } } });
+    const wrong = ["add", "keyed", url, "--yes", "-H", "Authorization: Bearer ${KEY}"];
+    const refused = await scratch.run(wrong, { env: { KEY: "not-the-one" } });
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain("keyed was not added");
+  });
+
+  it.each([
+    ["-- node x.js", "there is no name before --", "plugboard add <name> -- node x.js"],
+    [
+      "https://mcp.example.com/mcp",
+      "the server has no name",
+      "plugboard add mcp.example.com https://mcp.example.com/mcp",
+    ],
+    ["docs example.com/mcp", "is not a URL", "plugboard add docs https://example.com/mcp"],
+    [
+      "mcp.example.com/mcp",
+      "is not a URL",
+      "plugboard add mcp.example.com https://mcp.example.com/mcp",
+    ],
+    ["docs localhost:3000/mcp", "is not a URL", "plugboard add docs http://localhost:3000/mcp"],
+  ])(
+    "%s is refused, with the line that was meant, and nobody is asked",
+    async (line, message, meant) => {
+      const argv = ["add", "--registry", "http://127.0.0.1:1", "--yes", ...line.split(" ")];
+      const { code, stderr } = await scratch.run(argv);
+      expect(code).toBe(2);
+      expect(stderr).toContain(message);
+      expect(stderr).toContain(`to add it:\n  ${meant}\n`);
+    },
+  );
+
+  it("does not replace a server unless it is told to, and shows the difference", async () => {
+    scratch.file("plugboard.json", {
+      mcpServers: { x: { command: "serve", env: { API_KEY: "hunter2", A: "1" } } },
+    });
+    const argv = ["add", "x", "--yes", "--no-check", "-e", "A=2", "--", "serve"];
+    const { code, stderr } = await scratch.run(argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain("has a server 'x' already:");
+    expect(stderr).toMatch(/^ {2}- .*"API_KEY": "\[REDACTED\]"/m);
+    expect(stderr).toMatch(/^ {2}\+ .*"A": "2"/m);
+    expect(stderr).toContain(
+      "give another name, or --force to replace it; to remove it:\n  plugboard remove x\n",
+    );
+    expect((await scratch.run(["add", "--force", ...argv.slice(1)])).code).toBe(0);
+    expect(parsed()).toEqual({ mcpServers: { x: { command: "serve", env: { A: "2" } } } });
+    expect(await scratch.run(argv)).toMatchObject({
+      code: 0,
+      stdout: `${project()} has exactly this already\n`,
+    });
+  });
+
+  it("warns of what looks like a credential, and prints none as JSON", async () => {
+    const argv = ["add", "x", "-e", "API_KEY=hunter2hunter2", "--yes", "--no-check", "--json"];
+    const { stdout, stderr } = await scratch.run([...argv, "--", "serve"]);
+    expect(stderr).toContain("warning: -e API_KEY looks like a credential");
+    expect(stderr).toContain("'${NAME}' in single quotes");
+    expect(stderr).toContain("so does secret://…");
+    expect(stderr).toContain(
+      "  to put it away once it is added: plugboard secrets move x API_KEY\n",
+    );
+    expect(JSON.parse(stdout)).toEqual({
+      name: "x",
+      file: join(scratch.directory, "home/plugboard.json"),
+      added: true,
+      server: { command: "serve", env: { API_KEY: "[REDACTED]" } },
+      trusted: true,
+    });
+    const other = ["add", "y", "-e", "API_KEY=${API_KEY}", "--yes", "--no-check", "--", "serve"];
+    expect((await scratch.run(other)).stderr).not.toContain("warning");
+    expect((await scratch.run(["get", "x"])).stdout).not.toContain("hunter2");
+  });
+
+  it("takes JSON, and refuses what is not a server before it asks", async () => {
+    const json = JSON.stringify({ ...echo, toolPrefix: "e" });
+    expect(await scratch.run(["add-json", "echo", json, "--yes"])).toMatchObject({ code: 0 });
+    const { code, stderr } = await scratch.run(["add-json", "x", '{ "comand": "x" }', "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('unknown key; did you mean "command"?');
+  });
+});
+
+describe("the trust of a file", () => {
+  const evil = touch;
+
+  it("that nobody has trusted is not given by adding to it", async () => {
+    scratch.file("plugboard.json", { mcpServers: { evil: evil() } });
+    const { code, stderr } = await scratch.run(add("echo", echo, "--yes"));
+    expect(code).toBe(0);
+    expect(stderr).toContain(`${project()} is not trusted, so nothing in it starts`);
+    expect((await scratch.run(["tools"])).code).toBe(2);
+    await scratch.run(["disable", "evil"]);
+    await scratch.run(["enable", "evil"]);
+    expect((await scratch.run(["tools"])).code).toBe(2);
+    expect(hasRun()).toBe(false);
+  });
+
+  it("lasts through every change of a file that was trusted", async () => {
+    await scratch.run(add("echo", echo, "--yes", "--no-check", "-s", "project"));
+    await scratch.run(add("bad", fixture("exit-at-once"), "--yes", "--no-check"));
+    for (const argv of [
+      ["disable", "bad"],
+      ["enable", "bad"],
+      ["remove", "bad"],
+    ]) {
+      expect(await scratch.run(argv)).toMatchObject({ code: 0 });
+      expect((await scratch.run(["trust", "--yes"])).stdout).toContain("is already trusted");
+    }
+    expect((await scratch.run(["list", "--json"])).stdout).toContain('"ready"');
+  });
+
+  it("lets nothing of an untrusted file into the trial", async () => {
+    mkdirSync(join(scratch.directory, "elsewhere"));
+    const where: ServerConfig = {
+      command: process.execPath,
+      args: ["-e", "console.error('in ' + process.cwd()); process.exit(1)"],
+    };
+    const file = { agents: { defaults: { workspace: "elsewhere" } } };
+    scratch.file("plugboard.json", file);
+    const untrusted = await scratch.run(add("where", where, "--yes"));
+    expect(untrusted.stderr).toContain("in ");
+    expect(untrusted.stderr).not.toContain("elsewhere");
+    await scratch.run(["trust", "--yes"]);
+    const trusted = await scratch.run(add("where", where, "--yes"));
+    expect(trusted.stderr).toContain("elsewhere");
+  });
+});

@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+
+const some = () => ({
+  echo: fixture("echo"),
+  missing: { command: "no-such-command" },
+  dies: fixture("exit-at-once", "--code=3"),
+  off: { command: "node", enabled: false },
+});
+
+describe("plugboard", () => {
+  it("shows every server with its state, tools and prompt tokens, and why one is not ready", async () => {
+    scratch.servers(some());
+    const { code, stdout } = await scratch.run([]);
+    const [head, , titles, ...lines] = stdout.split("\n");
+    expect(code).toBe(0);
+    expect(head).toBe(
+      `${join(scratch.directory, "servers.json")}, servers started for this command`,
+    );
+    expect(titles).toMatch(/^server +state +tools +start +prompt tokens$/);
+    expect(lines[0]).toMatch(/^echo +✓ ready +11 +[\d.]+ m?s +~\d+$/);
+    expect(lines[1]).toMatch(/^missing +✗ failed$/);
+    expect(lines[2]).toMatch(/^ {4}.*no-such-command.*not found/i);
+    expect(stdout).toMatch(/^dies +✗ failed\n {4}.*code 3/m);
+    expect(stdout).toMatch(/^off +○ disabled$/m);
+    expect(stdout).toMatch(/^4 servers, 11 tools, ~\d+ tokens in a prompt, 2 not ready$/m);
+    expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
+  });
+
+  it("says where to read more about each that failed, but not about many", async () => {
+    const missing = (count: number) =>
+      Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`s${at}`, { command: "no-such-command" }]),
+      );
+    scratch.servers(missing(3));
+    expect((await scratch.run([])).stdout.match(/more: plugboard help SPAWN_FAILED/g)).toHaveLength(
+      3,
+    );
+    scratch.servers(missing(4));
+    expect((await scratch.run([])).stdout).not.toContain("more:");
+  });
+
+  it("says how long everything took to be ready", async () => {
+    scratch.servers({ echo: fixture("echo") });
+    const { stdout } = await scratch.run([]);
+    expect(stdout).toMatch(/^1 server, 11 tools, ~\d+ tokens in a prompt, ready in [\d.]+ m?s\n$/m);
+  });
+
+  it("fits a terminal", async () => {
+    scratch.servers(some());
+    const stdout = new Sink({ columns: 40 });
+    await scratch.run([], { stdout, env: { NO_COLOR: "1" } });
+    const table = stdout.text.split("\n").slice(2, -5);
+    expect(Math.max(...table.map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it("shows rules that match no tool, in words and in JSON", async () => {
+    const file = scratch.file("rules.json", {
+      agents: {
+        defaults: {
+          tools: { deny: ["mcp_echo_crahs", "mcp_echo_crash"] },
+          mcp: { servers: { echo: fixture("echo") } },
+        },
+      },
+    });
+    const problem = "matches no tool; did you mean echo/crash?";
+    const { stdout, stderr } = await scratch.run(["--config", file]);
+    expect(stdout).toMatch(
+      `\n\n! the rule "mcp_echo_crahs" in agents.defaults.tools.deny ${problem}\n`,
+    );
+    expect(stderr).not.toContain("crahs");
+    const json = await scratch.run(["--config", file, "--json"]);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      unmatchedRules: [{ rule: "mcp_echo_crahs", setting: "agents.defaults.tools.deny", problem }],
+    });
+  });
+
+  it("waits for the first attempt of each server, and calls those that did not make it failed", async () => {
+    const state = join(scratch.directory, "starts");
+    scratch.servers({
+      flaky: fixture("flaky-start", "--fail=1", `--state=${state}`),
+      mute: { ...fixture("never-initialize"), timeout: 1500 },
+    });
+    const { code, stdout } = await scratch.run(["--log-level", "silent"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^flaky +✗ failed\n {4}the server exited with code 1/m);
+    expect(stdout).toMatch(/^mute +✗ failed\n {4}the server did not answer within 1.5 s/m);
+    expect(scratch.read("starts")).toBe("1");
+  });
+
+  it("prints JSON with --json", async () => {
+    scratch.servers(some());
+    const { code, stdout } = await scratch.run(["--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      config: { source: "environment", file: join(scratch.directory, "servers.json") },
+      agent: "default",
+      servers: [
+        {
+          name: "echo",
+          state: { kind: "ready", startMs: expect.any(Number), pid: expect.any(Number) },
+          tools: 11,
+          cached: false,
+          promptTokens: expect.any(Number),
+        },
+        { name: "missing", state: { kind: "failed", error: { code: "SPAWN_FAILED" } }, tools: 0 },
+        { name: "dies", state: { kind: "failed", error: { code: expect.any(String) } } },
+        { name: "off", state: { kind: "disabled" }, promptTokens: 0 },
+      ],
+      totals: { servers: 4, ready: 1, tools: 11, promptTokens: expect.any(Number) },
+    });
+  });
+
+  it("counts the tools of a server whose password is its name", async () => {
+    scratch.servers({ postgres: fixture("echo", "postgres://postgres:postgres@localhost/x") });
+    const { stdout, stderr } = await scratch.run([]);
+    expect(stdout).toMatch(/^postgres +✓ ready +11 /m);
+    expect(stderr.split("\n")).toEqual([
+      expect.stringContaining("MCP server 'postgres' has plaintext credentials in config"),
+      "warn  postgres: the credential in args is too short or too common to protect: results that contain it are not redacted",
+      "",
+    ]);
+    const status = await scratch.run(["status"]);
+    expect(status.stdout).toContain("postgres://postgres:[REDACTED]@localhost/x");
+  });
+
+  it("uses the agent given with --agent", async () => {
+    const file = scratch.file("agents.json", {
+      agents: {
+        defaults: { mcp: { servers: { echo: fixture("echo") } } },
+        list: [{ id: "quiet", mcp: { servers: { echo: { enabled: false } } } }],
+      },
+    });
+    const { stdout } = await scratch.run(["--config", file, "--agent", "quiet"]);
+    expect(stdout.split("\n")[0]).toBe(`${file}, agent quiet, servers started for this command`);
+    expect(stdout).toContain("echo    ○ disabled");
+  });
+
+  it("marks tools that are only known from the cache", async () => {
+    const slow = (ms: number) => ({ slow: { ...fixture("slow-start", `--ms=${ms}`), lazy: true } });
+    scratch.servers(slow(0));
+    await scratch.run([]);
+    const { stdout } = await scratch.run([]);
+    expect(stdout).toMatch(/^slow +○ idle +1 +~\d+ +from cache$/m);
+  });
+
+  it("does not wait longer than startupWait", async () => {
+    const file = scratch.file("hasty.json", {
+      agents: {
+        defaults: {
+          mcp: { servers: { mute: fixture("never-initialize") }, startupWait: 100 },
+        },
+      },
+    });
+    const { code, stdout } = await scratch.run(["--config", file]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^mute +◌ starting\n {4}still starting; it did not become ready in time/m,
+    );
+  });
+
+  it("says that there are no servers", async () => {
+    scratch.servers({});
+    expect((await scratch.run([])).stdout).toContain("no servers are configured");
+    expect((await scratch.run(["status"])).stdout).toBe("no servers are configured\n");
+  });
+
+  it("shows on a terminal how servers start, and clears it away", async () => {
+    scratch.servers({ echo: fixture("echo"), slow: fixture("slow-start", "--ms=1000") });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const { code, stdout } = await scratch.run([], { stderr, env: { NO_COLOR: "1" } });
+    expect(code).toBe(0);
+    expect(stderr.text).toMatch(/\[2Kslow +[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
+    expect(stderr.text.endsWith("\u001b[2A\r\u001b[J")).toBe(true);
+    expect(stdout).toMatch(/^slow +✓ ready/m);
+  });
+});

@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { TokenFiles } from "../../../src/core/state/files/token-files.ts";
+import { localTime } from "../../../src/cli/terminal/local-time.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+const clock = new ManualClock();
+
+const store = (): TokenFiles =>
+  new TokenFiles({ stateDir: join(scratch.directory, "home"), clock, random: randomBytes });
+
+const run = (...argv: string[]) => scratch.run(["tokens", ...argv], { clock });
+
+async function runJson(...argv: string[]): Promise<Record<string, unknown>> {
+  return JSON.parse((await run(...argv, "--json")).stdout);
+}
+
+const cells = (stdout: string): string[] =>
+  stdout.split("\n").map((line) => line.trimEnd().replace(/ {2,}/g, " | "));
+
+describe("plugboard tokens add", () => {
+  it("prints the line that a client needs, once", async () => {
+    const { code, stdout, stderr } = await run("add", "ci");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Authorization: Bearer plug_[\w-]{43}\n$/);
+    expect(stderr).toBe("the token ci is for every agent; it is shown only now\n");
+    expect(store().find(stdout.trim().slice("Authorization: Bearer ".length))?.name).toBe("ci");
+    expect((await run("list")).stdout).not.toContain("plug_");
+  });
+
+  it("takes agents, rules and an end", async () => {
+    const file = scratch.file("c.json", { agents: { list: [{ id: "a" }, { id: "b" }] } });
+    const whom = ["--config", file, "--agent", "a", "--agent", "b", "--owner"];
+    const rules = ["--allow", "x/*", "--allow", "y/*", "--deny", "x/z", "--approval", "ask"];
+    const args = [...whom, ...rules, "--rate-limit", "60", "--expires", "30d"];
+    const { token, header, id, ...shown } = await runJson("add", "ci", ...args);
+    const policy = {
+      tools: { allow: ["x/*", "y/*"], deny: ["x/z"], approval: "ask" },
+      rateLimit: 60,
+      owner: true,
+    };
+    const expiresAt = clock.now() + 30 * 86_400_000;
+    expect(shown).toEqual({
+      name: "ci",
+      agents: ["a", "b"],
+      policy,
+      createdAt: new Date(clock.now()).toISOString(),
+      expiresAt: new Date(expiresAt).toISOString(),
+    });
+    expect(header).toBe(`Authorization: Bearer ${String(token)}`);
+    const found = store().find(String(token));
+    expect(found).toMatchObject({ id, agents: ["a", "b"], policy, expiresAt });
+  });
+
+  it("refuses an agent that the configuration does not have", async () => {
+    const file = scratch.file("c.json", { agents: { list: [{ id: "coder" }] } });
+    const { code, stderr } = await run("add", "ci", "--config", file, "--agent", "codr");
+    expect(code).toBe(2);
+    expect(stderr).toContain("there is no agent 'codr' in ");
+    expect(stderr).toContain("hint: did you mean 'coder'?");
+    expect(await store().list()).toEqual([]);
+  });
+
+  it("cannot check the agent without a configuration, and says so", async () => {
+    const { code, stderr } = await run("add", "ci", "--agent", "coder");
+    expect(code).toBe(0);
+    expect(stderr).toContain("there is no configuration here, so the agents are not checked");
+  });
+
+  it.each([
+    [["add"], "missing required argument 'name'"],
+    [["add", "a b"], "'a b' cannot be the name of a token"],
+    [["add", "default"], "the gateway makes the token default by itself"],
+    [["add", "ci", "--expires", "soon"], "expected a time such as 12h, 30d or 8w"],
+    [["add", "ci", "--expires", "0d"], "expected a time such as 12h, 30d or 8w"],
+    [["add", "ci", "--rate-limit", "0"], "expected a number of requests per minute"],
+    [["add", "ci", "--approval", "maybe"], "expected never, ask or destructive"],
+    [["add", "ci", "--allow", ""], "expected a pattern such as 'files/*'"],
+    [["ad", "ci"], "unknown command 'ad'; did you mean 'add'?"],
+  ])("refuses wrong usage: %j", async (argv, message) => {
+    const { code, stderr } = await run(...argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  it("refuses a name that is taken", async () => {
+    await run("add", "ci");
+    const { code, stderr } = await run("add", "ci");
+    expect(code).toBe(2);
+    expect(stderr).toContain("there is a token ci already");
+    expect(stderr).toContain("plugboard tokens revoke ci");
+  });
+});
+
+describe("plugboard tokens", () => {
+  it("says that there are none", async () => {
+    expect(await run()).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "there are no tokens; the gateway makes the first one when it starts\n",
+    });
+    expect(await runJson()).toMatchObject({ tokens: [] });
+  });
+
+  it("lists for whom each token is and when it was last used", async () => {
+    const tokens = store();
+    await tokens.ensureDefault();
+    const { text, token } = await tokens.add({ name: "ci", agents: ["a", "b"] });
+    const policy = { tools: { deny: ["x/*"] }, rateLimit: 5, owner: true };
+    const short = await tokens.add({ name: "short", policy, expiresAt: clock.now() + 60_000 });
+    tokens.find(text);
+    await tokens.close();
+    const { stdout, stderr } = await run("list");
+    const minute = (ms: number): string => localTime(ms).slice(0, -3);
+    const used = minute(Math.floor(clock.now() / 60_000) * 60_000);
+    expect(cells(stdout)).toEqual([
+      "NAME | ID | AGENTS | LIMITS | EXPIRES | LAST USED",
+      "default | default | all | never",
+      `ci | ${token.id} | a, b | never | ${used}`,
+      `short | ${short.token.id} | all | deny x/*, 5/min, owner | ${minute(clock.now() + 60_000)}`,
+      "",
+    ]);
+    expect(stderr).toBe(`the token default is in ${tokens.defaultFile}\n`);
+    const { tokens: listed } = await runJson("list");
+    expect(listed).toMatchObject([{ id: "default" }, { id: token.id }, { policy }]);
+    expect(JSON.stringify(listed)).not.toContain("hash");
+  });
+});
+
+describe("plugboard tokens revoke", () => {
+  it.each(["name", "id"] as const)("ends a token by its %s", async (by) => {
+    const { token, text } = await store().add({ name: "ci" });
+    const { code, stdout } = await run("revoke", token[by]);
+    expect([code, stdout]).toEqual([0, "the token ci is revoked\n"]);
+    expect(store().find(text)).toBeUndefined();
+  });
+
+  it("ends the default token, and says how to get another", async () => {
+    const text = await store().ensureDefault();
+    expect((await run("revoke", "default")).stderr).toBe(
+      "the gateway makes a new one when it next starts\n",
+    );
+    expect(store().find(text)).toBeUndefined();
+  });
+
+  it("refuses one that does not exist", async () => {
+    const { code, stderr } = await run("revoke", "ci");
+    expect(code).toBe(2);
+    expect(stderr).toContain("there is no token 'ci'");
+    const { error } = await runJson("revoke", "ci");
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENTS" });
+  });
+});

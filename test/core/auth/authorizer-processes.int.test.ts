@@ -1,0 +1,108 @@
+// Several processes with one state directory: a token of one serves all, and one process renews it.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { closeAll } from "../../fixtures/http/client.ts";
+import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
+import { closeBoards, statusOf } from "../../support/boards.ts";
+import { type Compiled, compile } from "../../support/compile.ts";
+import {
+  callAtOnce,
+  changeDocument,
+  connect,
+  connectAs,
+  protect,
+  refreshesOf,
+  temporaryDirectory,
+} from "./support.ts";
+import { Worker } from "./worker.ts";
+
+afterEach(closeAll);
+// Last, so that it is done first.
+closeBoards();
+
+const CALLER = new URL("../../fixtures/oauth/caller.mjs", import.meta.url);
+const PROCESSES = 4;
+const CALLS = 5;
+
+let compiled: Compiled;
+beforeAll(async () => {
+  compiled = await compile("src/core/board/board.ts");
+});
+afterAll(() => compiled.remove());
+
+async function startCallers(
+  oauth: OAuthFixture,
+  stateDir: string,
+  start: "eager" | "none",
+): Promise<Worker[]> {
+  const given = JSON.stringify({ url: oauth.url, stateDir, start, calls: CALLS });
+  const callers = Array.from(
+    { length: PROCESSES },
+    () => new Worker(CALLER, compiled.modules, given),
+  );
+  for (const caller of callers) expect(await caller.next()).toBe("ready");
+  return callers;
+}
+
+/** All at once; resolves to what failed. */
+async function go(callers: readonly Worker[]): Promise<unknown[]> {
+  for (const caller of callers) caller.tell("go");
+  const failures = await Promise.all(callers.map((caller) => caller.next()));
+  await Promise.all(callers.map((caller) => caller.end()));
+  return failures.flat();
+}
+
+async function signedIn(oauth: OAuthFixture): Promise<string> {
+  const stateDir = await temporaryDirectory();
+  const board = await connectAs(oauth, undefined, { stateDir });
+  await board.close();
+  return stateDir;
+}
+
+function expectOneRenewal(oauth: OAuthFixture): void {
+  expect(refreshesOf(oauth)).toHaveLength(1);
+  expect(oauth.count("authorize")).toBe(1);
+  expect(oauth.tokens.some(({ state }) => state === "revoked")).toBe(false);
+  const calls = [...oauth.calls.values()];
+  expect(calls).toHaveLength(PROCESSES * CALLS);
+  expect(calls.every((times) => times === 1)).toBe(true);
+}
+
+describe(`${PROCESSES} processes with an expired token`, () => {
+  it("renew it once if its expiry is known", async () => {
+    const oauth = await protect({ tokenDelay: 100 });
+    const stateDir = await signedIn(oauth);
+    await changeDocument(stateDir, "grant", { expiresAt: Date.now() - 1000 });
+    oauth.expireTokens();
+    const callers = await startCallers(oauth, stateDir, "none");
+    expect(await go(callers)).toEqual([]);
+    expectOneRenewal(oauth);
+  });
+
+  it("renew it once if only a refusal in the middle of the session shows that it has expired", async () => {
+    const oauth = await protect({ tokenDelay: 100 });
+    const stateDir = await signedIn(oauth);
+    const callers = await startCallers(oauth, stateDir, "eager");
+    oauth.expireTokens();
+    expect(await go(callers)).toEqual([]);
+    expectOneRenewal(oauth);
+  });
+});
+
+describe("a sign-in in another process", () => {
+  it("is used by a board without a token from its next call", async () => {
+    const oauth = await protect();
+    const stateDir = await temporaryDirectory();
+    const board = await connect(oauth, { stateDir });
+    expect(statusOf(board, "docs").state).toMatchObject({
+      kind: "needs-auth",
+      remedy: expect.stringContaining("plugboard login docs"),
+    });
+    const [failure] = await callAtOnce(board, 1);
+    expect(failure).toContain("plugboard login docs");
+    const other = await connectAs(oauth, undefined, { stateDir });
+    await other.close();
+    expect(await callAtOnce(board, 3)).toEqual([]);
+    expect(oauth.count("authorize")).toBe(1);
+  });
+});

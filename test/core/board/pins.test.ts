@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { changesOf, compareTools, pendingParts, PinReview } from "../../../src/core/board/pins.ts";
+import { observe, toSighting } from "../../../src/core/guard/pins/pin.ts";
+import { PinFiles } from "../../../src/core/state/files/pin-files.ts";
+import type { PinEntry, ServerPins } from "../../../src/core/types/pin.ts";
+import type { ToolDefinition } from "../../../src/core/types/tool.ts";
+
+const id = { server: "docs", key: "k" };
+const read: ToolDefinition = { name: "read", description: "Reads.", inputSchema: {} };
+const list: ToolDefinition = { name: "list", inputSchema: {} };
+
+let stateDir = "";
+let review: PinReview;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
+  review = new PinReview(new PinFiles({ stateDir }));
+});
+
+afterEach(() => rm(stateDir, { recursive: true }));
+
+async function see(tools: ToolDefinition[], instructions = ""): Promise<void> {
+  const sighting = toSighting(tools, instructions, 1);
+  await new PinFiles({ stateDir }).update(id, (pins) => observe(pins, id, sighting));
+}
+
+async function pinned(): Promise<ServerPins> {
+  const [pins] = await review.list();
+  if (pins === undefined) throw new Error("nothing is pinned");
+  return pins;
+}
+
+async function entry(tool?: string): Promise<PinEntry> {
+  const pins = await pinned();
+  if (tool === undefined) return { kind: "instructions", pins, pin: pins.instructions };
+  const pin = pins.tools.get(tool);
+  if (pin === undefined) throw new Error(`${tool} is not pinned`);
+  return { kind: "tool", pins, tool, pin };
+}
+
+describe("a change", () => {
+  beforeEach(async () => {
+    await see([read], "Be brief.");
+    await see([{ ...read, description: "Sends." }, list], "Be loud.");
+  });
+
+  it.each<[string, string | undefined, unknown, string[]]>([
+    [
+      "of a tool",
+      "read",
+      [{ path: "description", before: "Reads.", after: "Sends." }],
+      ["description"],
+    ],
+    ["to a new tool", "list", [], ["new"]],
+    [
+      "of instructions",
+      undefined,
+      [{ path: "instructions", before: "Be brief.", after: "Be loud." }],
+      ["instructions"],
+    ],
+  ])("%s is shown", async (_, tool, changes, parts) => {
+    const shown = await entry(tool);
+    expect(changesOf(shown)).toEqual({ changes, isCut: false });
+    expect(pendingParts(shown)).toEqual(parts);
+  });
+
+  it("is approved as it was looked at", async () => {
+    for (const tool of ["read", "list", undefined]) {
+      expect(await review.approve(await entry(tool))).toBe(true);
+      expect((await entry(tool)).pin.kind).toBe("pinned");
+    }
+  });
+
+  it("is not approved once something else has replaced it", async () => {
+    const looked = [await entry("read"), await entry()];
+    await see([{ ...read, description: "Worse." }, list], "Worse.");
+    for (const each of looked) expect(await review.approve(each)).toBe(false);
+    expect((await entry("read")).pin.kind).toBe("changed");
+  });
+
+  it("is forgotten with its tool, or with the whole server", async () => {
+    const looked = await entry("read");
+    await review.forget(id, "read");
+    expect([...(await pinned()).tools.keys()]).toEqual(["list"]);
+    expect(await review.approve(looked)).toBe(false);
+    await review.forget(id);
+    expect(await review.list()).toEqual([]);
+    expect(await review.approve(looked)).toBe(false);
+  });
+});
+
+describe("two versions of a server", () => {
+  const long = "x".repeat(15_000);
+
+  it.each<[what: string, before: ToolDefinition[], after: ToolDefinition[], expected: object[]]>([
+    ["with the same tools", [read, list], [list, read], []],
+    ["without a tool", [read, list], [read], [{ tool: "list", kind: "removed", changes: [] }]],
+    [
+      "with another one",
+      [list],
+      [list, read],
+      [{ tool: "read", kind: "new", changes: [{ path: "description", after: "Reads." }] }],
+    ],
+    [
+      "with a long description that has changed at its end",
+      [{ ...read, description: `${long} Reads.` }],
+      [{ ...read, description: `${long} Sends.\u200b` }],
+      [
+        {
+          tool: "read",
+          kind: "changed",
+          changes: [
+            {
+              path: "description",
+              before: `${long} Reads.`,
+              after: `${long} Sends.\\u{200b}`,
+            },
+          ],
+        },
+      ],
+    ],
+    [
+      "with other arguments",
+      [{ ...read, inputSchema: { type: "object", properties: {} } }],
+      [{ ...read, inputSchema: { type: "object", properties: { to: { type: "string" } } } }],
+      [
+        {
+          tool: "read",
+          kind: "changed",
+          changes: [{ path: "inputSchema.properties.to", after: '{"type":"string"}' }],
+        },
+      ],
+    ],
+  ])("%s", (_, before, after, expected) => {
+    expect(compareTools(before, after)).toMatchObject(expected);
+    expect(compareTools(before, after)).toHaveLength(expected.length);
+  });
+});

@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { ServerEntry, type ServerEntryParts } from "../../../src/core/board/server-entry.ts";
+import type { CachedTools } from "../../../src/core/catalog/catalog-cache.ts";
+import type { BoardOptions } from "../../../src/core/types/board-options.ts";
+import type { ServerStateKind } from "../../../src/core/types/server-state.ts";
+import { definition } from "../../support/definition.ts";
+
+const DAY = 24 * 3_600_000;
+const NOW = 100 * DAY;
+
+type Known = Pick<CachedTools, "savedAt"> | undefined;
+type Reason = ReturnType<ServerEntry["startReason"]>;
+
+const unknown: Known = undefined;
+const fresh: Known = { savedAt: NOW - DAY };
+const old: Known = { savedAt: NOW - DAY - 1 };
+
+it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, ServerStateKind?]>([
+  [undefined, "eager", fresh, "eager"],
+  ["eager", "eager", unknown, "eager"],
+  ["eager", "lazy", unknown, "to-be-known"],
+  ["eager", "lazy", fresh, undefined],
+  ["eager", "lazy", old, "to-be-known"],
+  ["eager", "session", unknown, "to-be-known"],
+  ["eager", "session", fresh, undefined],
+  ["unknown", "eager", fresh, undefined],
+  ["unknown", "eager", old, "to-be-known"],
+  ["unknown", "eager", unknown, "to-be-known"],
+  ["none", "eager", unknown, undefined],
+  ["eager", "eager", unknown, "eager", "failed"],
+  ["eager", "lazy", unknown, undefined, "failed"],
+  ["unknown", "eager", unknown, undefined, "failed"],
+  ["unknown", "eager", old, undefined, "failed"],
+])("start %s, %s server, %j: %s", (start, kind, known, reason, state = "idle") => {
+  const scope = kind === "session" ? { scope: kind } : {};
+  const entryOf = (enabled: boolean): ServerEntry =>
+    new ServerEntry({
+      definition: definition({ enabled, lazy: kind === "lazy", ...scope }),
+      supervisor: { state: { kind: state } },
+      cached: known,
+    } as ServerEntryParts);
+  expect(entryOf(true).startReason(start, NOW)).toBe(reason);
+  expect(entryOf(false).startReason(start, NOW)).toBeUndefined();
+});

@@ -1,0 +1,118 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { gatewaySettings, loadGateway } from "../../../src/core/config/gateway.ts";
+import { failure, problemLines, writeConfig } from "./files.ts";
+
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 7584,
+  behindProxy: false,
+  allowedHosts: [],
+  allowedOrigins: [],
+  limits: {
+    bodyBytes: 16 * 1024 * 1024,
+    headerBytes: 32 * 1024,
+    requestsPerMinute: 60_000,
+    connections: 2000,
+    sessions: 10_000,
+  },
+  sessionTimeout: 1_800_000,
+  idleTimeout: 300_000,
+  approvalWait: 300_000,
+};
+
+it("a gateway that nobody has configured has the defaults", async () => {
+  expect(gatewaySettings()).toEqual(DEFAULTS);
+  const { settings, agentIds } = await loadGateway(await writeConfig("{}"));
+  expect(settings).toEqual(DEFAULTS);
+  expect(agentIds).toEqual(["default"]);
+});
+
+it("takes every key, with paths relative to the file and the public URL without a slash at its end", async () => {
+  const jwt = {
+    issuers: [
+      { issuer: "https://i.example", jwksUri: "https://i.example/keys", algorithms: ["ES256"] },
+    ],
+    scopes: { code: "coder", all: "default" },
+  };
+  const limits = {
+    bodyBytes: 2048,
+    headerBytes: 4096,
+    requestsPerMinute: false,
+    connections: 5,
+    sessions: 6,
+  };
+  const gateway = {
+    host: "::",
+    port: 0,
+    tls: { cert: "certs/a.pem", key: "~/b.pem" },
+    behindProxy: true,
+    publicUrl: "https://G.example/plug/",
+    allowedHosts: ["g.example", "*.g.example", "localhost:8080", "[::1]:1"],
+    allowedOrigins: ["https://app.example", "http://localhost:6274"],
+    jwt,
+    limits,
+    sessionTimeout: 4000,
+    idleTimeout: 5000,
+    approvalWait: 0,
+  };
+  const agents = { list: [{ id: "coder" }] };
+  const network = { allow: ["10.0.0.0/8"], proxy: "http://127.0.0.1:1" };
+  const file = await writeConfig(JSON.stringify({ gateway, agents, network }));
+  expect(await loadGateway(file, { homedir: "/home/me" })).toEqual({
+    settings: {
+      ...gateway,
+      tls: { cert: join(dirname(file), "certs/a.pem"), key: "/home/me/b.pem" },
+      publicUrl: "https://g.example/plug",
+    },
+    agentIds: ["default", "coder"],
+    networkAllow: network.allow,
+    networkProxy: network.proxy,
+  });
+});
+
+it("refuses a wrong file with everything that is wrong", async () => {
+  const file = await writeConfig("{ gateway: { port: 'x' }, agents: { list: 1 } }");
+  const error = await failure(() => loadGateway(file));
+  expect(problemLines(error, file)).toHaveLength(2);
+});
+
+it("every example of docs/gateway.md is valid", async () => {
+  const page = await readFile(new URL("../../../docs/gateway.md", import.meta.url), "utf8");
+  const examples = [...page.matchAll(/```json5\n(.*?)```/gs)].map(([, text = ""]) => text);
+  expect(examples.length).toBeGreaterThan(0);
+  for (const example of examples) {
+    expect(await loadGateway(await writeConfig(example))).toHaveProperty("settings");
+  }
+});
+
+it("lies over another file key by key, each with its own directory, and has the agents of both", async () => {
+  const tls = { cert: "c.pem", key: "k.pem" };
+  const base = await writeConfig(
+    JSON.stringify({
+      gateway: { port: 1234, tls, limits: { sessions: 7, connections: 8 } },
+      network: { allow: ["a"], proxy: "http://p:1" },
+      agents: { list: [{ id: "mine" }, { id: "both" }] },
+    }),
+  );
+  const file = await writeConfig(
+    JSON.stringify({
+      gateway: { port: 4321, limits: { sessions: 9 } },
+      network: { allow: ["b"] },
+      agents: { list: [{ id: "theirs" }, { id: "both" }] },
+    }),
+  );
+  const here = dirname(base);
+  expect(await loadGateway(file, { base })).toEqual({
+    settings: {
+      ...DEFAULTS,
+      port: 4321,
+      tls: { cert: join(here, "c.pem"), key: join(here, "k.pem") },
+      limits: { ...DEFAULTS.limits, sessions: 9, connections: 8 },
+    },
+    agentIds: ["default", "mine", "both", "theirs"],
+    networkAllow: ["a", "b"],
+    networkProxy: "http://p:1",
+  });
+});

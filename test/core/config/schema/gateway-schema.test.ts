@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { loadConfig } from "../../../../src/core/config/load.ts";
+import { messagesOf, writeConfig } from "../files.ts";
+
+const BEYOND =
+  "makes the gateway reachable from other machines, and tokens would cross the network in plain text; expected gateway.tls, or gateway.behindProxy: true if something in front of it terminates TLS";
+const JWT =
+  "publicUrl: 'https://g.example', jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'] }]";
+
+describe("a wrong block gateway", () => {
+  it.each([
+    ["{ prot: 1 }", 'FILE:1:14  gateway.prot  unknown key; did you mean "port"?'],
+    ["{ port: -1 }", "FILE:1:20  gateway.port  is -1; expected a whole number from 0 to 65535"],
+    [
+      "{ host: '' }",
+      "FILE:1:20  gateway.host  is an empty string; expected a string that is not empty",
+    ],
+    ["{ host: '0.0.0.0' }", `FILE:1:20  gateway.host  ${BEYOND}`],
+    ["{ host: '::', behindProxy: false }", `FILE:1:20  gateway.host  ${BEYOND}`],
+    ["{ tls: { cert: 'c' } }", "FILE:1:14  gateway.tls.key  is missing; expected a string"],
+    [
+      "{ behindProxy: 'yes' }",
+      "FILE:1:27  gateway.behindProxy  is a string; expected true or false",
+    ],
+    [
+      "{ publicUrl: 'gateway.example.com' }",
+      "FILE:1:25  gateway.publicUrl  is not a URL; expected one such as https://example.com/mcp",
+    ],
+    [
+      "{ publicUrl: 'http://g.example' }",
+      "FILE:1:25  gateway.publicUrl  is plain http; expected https, since clients send their tokens to it",
+    ],
+    [
+      "{ publicUrl: 'https://g.example/?a' }",
+      "FILE:1:25  gateway.publicUrl  has a query or a fragment; expected a URL without",
+    ],
+    [
+      "{ allowedHosts: ['https://g.example'] }",
+      'FILE:1:29  gateway.allowedHosts[0]  is not a host; expected one such as gateway.example.com, *.example.com or localhost:8080, without "https://"',
+    ],
+    ...["*", "null", "https://app.example/", "app.example", "file:///x"].map((origin) => [
+      `{ allowedOrigins: ['${origin}'] }`,
+      "FILE:1:31  gateway.allowedOrigins[0]  is not the origin of a web page; expected one such as https://app.example.com, without a path",
+    ]),
+    [
+      "{ jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['RS256'] }] } }",
+      "FILE:1:14  gateway.jwt  needs gateway.publicUrl: a token must be made for the URL of this gateway",
+    ],
+    ["{ jwt: {} }", "FILE:1:14  gateway.jwt.issuers  is missing; expected a list"],
+    [
+      "{ jwt: { issuers: [] } }",
+      "FILE:1:30  gateway.jwt.issuers  is an empty list; expected at least one",
+    ],
+    [
+      "{ jwt: { issuers: [{ issuer: 'https://i.example' }] } }",
+      "FILE:1:31  gateway.jwt.issuers[0].algorithms  is missing; expected a list",
+    ],
+    ...["HS256", "none", "rs256"].map((algorithm) => [
+      `{ jwt: { issuers: [{ issuer: 'https://i.example', algorithms: ['${algorithm}'] }] } }`,
+      `FILE:1:75  gateway.jwt.issuers[0].algorithms[0]  is "${algorithm}"; expected one of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519`,
+    ]),
+    [
+      `{ ${JWT}, scopes: { 'a b': 'default' } } }`,
+      'FILE:1:130  gateway.jwt.scopes["a b"]  is not a scope; expected visible characters without spaces, quotes and backslashes',
+    ],
+    [
+      `{ ${JWT}, scopes: { a: 'defualt' } } }`,
+      'FILE:1:133  gateway.jwt.scopes.a  names the agent "defualt", which the file does not have; did you mean "default"?',
+    ],
+    [
+      "{ limits: { bodyBytes: 10 } }",
+      "FILE:1:35  gateway.limits.bodyBytes  is 10; expected a whole number of bytes from 1024 to 268435456",
+    ],
+    [
+      "{ limits: { requestsPerMinute: true } }",
+      "FILE:1:43  gateway.limits.requestsPerMinute  is true; expected a whole number from 1 to 100000000, or false for no limit",
+    ],
+    [
+      "{ sessionTimeout: 0 }",
+      "FILE:1:30  gateway.sessionTimeout  is 0; expected a whole number of milliseconds from 1 to 86400000",
+    ],
+    [
+      "{ idleTimeout: 0 }",
+      "FILE:1:27  gateway.idleTimeout  is 0; expected a whole number of milliseconds from 1 to 86400000",
+    ],
+  ] as [string, string][])("%s", async (block, message) => {
+    const [found = ""] = await messagesOf(`{ gateway: ${block} }`);
+    expect(found.replace(/; did you mean "RS256"\?$/, "")).toBe(message);
+  });
+
+  it("names an issuer that is there twice", async () => {
+    const issuer = "{ issuer: 'https://i.example', algorithms: ['RS256'] }";
+    const block = `{ publicUrl: 'https://g.example', jwt: { issuers: [${issuer}, ${issuer}] } }`;
+    expect(await messagesOf(`{ gateway: ${block} }`)).toEqual([
+      expect.stringContaining("gateway.jwt.issuers[1].issuer  is there twice"),
+    ]);
+  });
+});
+
+it("the block does not disturb the agents", async () => {
+  const file = await writeConfig("{ gateway: { host: '0.0.0.0', behindProxy: true, port: 0 } }");
+  expect((await loadConfig(file)).warnings).toEqual([]);
+});

@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { cleanPins } from "../../../../src/core/guard/pins/clean-pins.ts";
+import { observe, toSighting } from "../../../../src/core/guard/pins/pin.ts";
+import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
+
+const id = { server: "docs", key: "k" };
+
+let stateDir: string;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
+});
+
+afterEach(async () => {
+  await rm(stateDir, { recursive: true, force: true });
+});
+
+async function onlyFile(): Promise<string> {
+  return join(stateDir, "pins", (await readdir(join(stateDir, "pins")))[0] ?? "");
+}
+
+describe("pins that an earlier version kept with secrets", () => {
+  const redact = <Value>(value: Value): Value =>
+    JSON.parse(JSON.stringify(value).replaceAll("hunter2", "***"));
+  const secretive = (mark: string, extra: string[] = []) =>
+    observe(
+      undefined,
+      id,
+      toSighting(
+        [
+          { name: "read", description: mark, inputSchema: { description: mark } },
+          { name: "write", inputSchema: {} },
+          ...extra.map((name) => ({ name, inputSchema: {} })),
+        ],
+        `Use ${mark}.`,
+        1,
+      ),
+    );
+
+  it("lose them when they are read, on disk as well, and still match the tools", async () => {
+    await new PinFiles({ stateDir }).update(id, () => secretive("hunter2", ["a-hunter2"]));
+    expect(await readFile(await onlyFile(), "utf8")).toContain("hunter2");
+    const store = cleanPins(new PinFiles({ stateDir }), redact);
+    expect(await store.read(id)).toEqual({ kind: "pinned", pins: secretive("***") });
+    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
+    expect(await new PinFiles({ stateDir }).read(id)).toEqual({
+      kind: "pinned",
+      pins: secretive("***"),
+    });
+  });
+
+  it("are marked until a board has removed them, whatever else happens to the pins", async () => {
+    const marked = async () => (await new PinFiles({ stateDir }).list())[0]?.mayHoldSecrets;
+    await new PinFiles({ stateDir }).update(id, () => secretive("nothing"));
+    expect(await marked()).toBe(undefined);
+    const { redacted: _, ...older } = JSON.parse(await readFile(await onlyFile(), "utf8"));
+    await writeFile(await onlyFile(), JSON.stringify(older));
+    expect(await marked()).toBe(true);
+    await new PinFiles({ stateDir }).update(id, (before) => before && { ...before, seenWith: [] });
+    expect(await marked()).toBe(true);
+    await cleanPins(new PinFiles({ stateDir }), redact).read(id);
+    expect(await marked()).toBe(undefined);
+  });
+
+  it("lose them when they change", async () => {
+    await new PinFiles({ stateDir }).update(id, () => secretive("hunter2"));
+    const store = cleanPins(new PinFiles({ stateDir }), redact);
+    expect(await store.update(id, (before) => before)).toEqual(secretive("***"));
+    expect(await readFile(await onlyFile(), "utf8")).not.toContain("hunter2");
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
+import { describeTarget, withoutCredentials } from "../../../src/core/redaction/hide.ts";
+
+describe("how a server is started, without credentials", () => {
+  it.each<[string[], string]>([
+    [["server.js", "--verbose"], "server.js --verbose"],
+    [["postgres://postgres:postgres@db/postgres"], "postgres://postgres:[REDACTED]@db/postgres"],
+    [["postgres://me:p@ss@db/x"], "postgres://me:[REDACTED]@db/x"],
+    [["me:pw@tcp(db:3306)/x"], "me:[REDACTED]@tcp(db:3306)/x"],
+    [["--db=postgres://me:pw@db/x"], "--db=postgres://me:[REDACTED]@db/x"],
+    [["--token", "abc", "run"], "--token [REDACTED] run"],
+    [["--token=abc"], "--token=[REDACTED]"],
+    [["-e", "API_KEY=abc"], "-e API_KEY=[REDACTED]"],
+    [["--env=API_KEY=abc"], "--env=API_KEY=[REDACTED]"],
+    [["--header", "Authorization: Bearer abc"], "--header Authorization: [REDACTED]"],
+    [["host=db user=me password=pw"], "host=db user=me password=[REDACTED]"],
+    [["Server=db;Password=pw;"], "Server=db;Password=[REDACTED];"],
+    // References are not the value.
+    [["--token", "${TOKEN}"], "--token ${TOKEN}"],
+    [["postgres://me:${PW}@db/x"], "postgres://me:${PW}@db/x"],
+    [["-e", "API_KEY=${KEY}"], "-e API_KEY=${KEY}"],
+    [["--region=eu-west-1", "--max-tokens", "100"], "--region=eu-west-1 --max-tokens 100"],
+  ])("%j", (args, shown) => {
+    const target = { kind: "stdio" as const, command: "run", args, env: {} };
+    expect(describeTarget(target)).toBe(`run ${shown}`);
+  });
+
+  it.each([
+    ["https://a.example/mcp", "https://a.example/mcp"],
+    ["https://me:pw@a.example/mcp", "https://me:[REDACTED]@a.example/mcp"],
+    ["https://a.example/mcp?api_key=abc&page=2", "https://a.example/mcp?api_key=[REDACTED]&page=2"],
+    ["https://a.example/mcp?key=${KEY}#top", "https://a.example/mcp?key=${KEY}#top"],
+  ])("%s", (url, shown) => {
+    const common = { headers: {}, allowInsecure: false, allowPrivate: false };
+    expect(describeTarget({ kind: "http", url, ...common })).toBe(shown);
+  });
+
+  it("is no id that only the editor knows", () => {
+    expect(describeTarget({ kind: "acp", serverId: "shop:6d3b" })).toBe("in the editor");
+  });
+});
+
+const ORIGIN = {
+  kind: "registry" as const,
+  registry: "https://registry.example",
+  name: "io.github.someone/docs",
+  version: "1.0.0",
+  hash: `sha256-${"0".repeat(64)}`,
+};
+
+describe("a server as it is written, without credentials", () => {
+  it.each<[ServerConfig, ServerConfig]>([
+    [
+      { command: "run", provenance: { ...ORIGIN, inputs: { API_KEY: ["abc"], REGION: ["eu"] } } },
+      {
+        command: "run",
+        provenance: { ...ORIGIN, inputs: { API_KEY: ["[REDACTED]"], REGION: ["eu"] } },
+      },
+    ],
+    [
+      { command: "run", args: ["--token", "abc"], env: { API_KEY: "abc", REGION: "eu-west-1" } },
+      {
+        command: "run",
+        args: ["--token", "[REDACTED]"],
+        env: { API_KEY: "[REDACTED]", REGION: "eu-west-1" },
+      },
+    ],
+    [
+      { command: "run", env: { API_KEY: "${KEY}", DB_URL: "postgres://me:pw@db/x" } },
+      { command: "run", env: { API_KEY: "${KEY}", DB_URL: "postgres://me:[REDACTED]@db/x" } },
+    ],
+    [
+      {
+        url: "https://a.example/mcp?api_key=abc",
+        headers: { Authorization: "Bearer abc", "X-Api-Key": "abc", Accept: "text/plain" },
+      },
+      {
+        url: "https://a.example/mcp?api_key=[REDACTED]",
+        headers: {
+          Authorization: "Bearer [REDACTED]",
+          "X-Api-Key": "[REDACTED]",
+          Accept: "text/plain",
+        },
+      },
+    ],
+    [
+      { url: "https://a.example/", headers: { Authorization: "Bearer ${TOKEN}" } },
+      { url: "https://a.example/", headers: { Authorization: "Bearer ${TOKEN}" } },
+    ],
+    [
+      {
+        url: "https://a.example/",
+        auth: { type: "bearer", token: "abc" },
+        oauth: { clientId: "me", clientSecret: "abc", privateKey: "./key.pem" },
+      },
+      {
+        url: "https://a.example/",
+        auth: { type: "bearer", token: "[REDACTED]" },
+        oauth: { clientId: "me", clientSecret: "[REDACTED]", privateKey: "./key.pem" },
+      },
+    ],
+    [
+      { url: "https://a.example/", auth: { type: "api-key", key: "secret://env/KEY" } },
+      { url: "https://a.example/", auth: { type: "api-key", key: "secret://env/KEY" } },
+    ],
+  ])("%j", (server, shown) => {
+    expect(withoutCredentials(server)).toEqual(shown);
+  });
+});

@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ApprovalFile } from "../../../../src/core/state/files/approval-file.ts";
+
+async function makeDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "plugboard-approvals-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+const READ = { agent: "default", tool: "docs/read", hash: "h1", at: 5 };
+
+describe("an approval", () => {
+  it("is a line that a person can read, in a file of the owner's alone", async () => {
+    const stateDir = await makeDirectory();
+    await new ApprovalFile(stateDir).add(READ);
+    const file = join(stateDir, "approvals.json");
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ format: 2, approvals: [READ] });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    "not json",
+    "[]",
+    '{ "format": 3, "approvals": [] }',
+    '{ "format": 1, "approvals": [{ "tool": "docs/read", "hash": "h1", "at": 1 }] }',
+    '{ "format": 2, "approvals": {} }',
+    '{ "format": 2, "approvals": [null, "docs/read", { "tool": "docs/read", "hash": "h1", "at": 1 }] }',
+  ])("is not read from a file such as %s, which is replaced", async (content) => {
+    const stateDir = await makeDirectory();
+    await writeFile(join(stateDir, "approvals.json"), content);
+    const store = new ApprovalFile(stateDir);
+    expect(await store.has(READ)).toBe(false);
+    await store.add(READ);
+    expect(await new ApprovalFile(stateDir).has(READ)).toBe(true);
+  });
+
+  it("makes room for a new one when there are very many", async () => {
+    const stateDir = await makeDirectory();
+    const many = Array.from({ length: 10_000 }, (_, n) => ({
+      agent: "default",
+      tool: `x/${n}`,
+      hash: "h",
+      at: n,
+    }));
+    const file = join(stateDir, "approvals.json");
+    await writeFile(file, JSON.stringify({ format: 2, approvals: many }));
+    await new ApprovalFile(stateDir).add(READ);
+    const { approvals } = JSON.parse(await readFile(file, "utf8"));
+    expect(approvals).toHaveLength(10_000);
+    expect(approvals[0]).toMatchObject({ tool: "x/1" });
+    expect(approvals.at(-1)).toMatchObject({ tool: "docs/read" });
+  });
+});

@@ -1,0 +1,54 @@
+// Which directories of processes that have ended are removed.
+
+import { chown, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeOwnedDirectory, removeLeftBehind } from "../../../src/core/state/owned-directory.ts";
+import { ownerName } from "../../../src/core/state/process-owner.ts";
+
+const PREFIX = "plugboard-test-";
+const NOBODY = 65_534;
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), "owned-directory-"));
+});
+afterEach(() => rm(parent, { recursive: true }));
+
+/** A name that this machine would have given before it was started the last time. */
+function nameOfDead(suffix: string): string {
+  const [host = "", , ...rest] = ownerName().split("-");
+  return `${PREFIX}${[host, "00000000", ...rest].join("-")}.${suffix}`;
+}
+
+describe("removeLeftBehind", () => {
+  it("removes what a process has left, and nothing of one that runs", async () => {
+    await mkdir(join(parent, nameOfDead("a"), "deep"), { recursive: true });
+    const running = await makeOwnedDirectory(parent, PREFIX);
+    await mkdir(join(parent, `${PREFIX}other`));
+    await removeLeftBehind(parent, PREFIX);
+    const left = (await readdir(parent)).map((name) => join(parent, name));
+    expect(left.toSorted()).toEqual([running, join(parent, `${PREFIX}other`)].toSorted());
+  });
+
+  it("leaves a link alone, and what it leads to", async () => {
+    const elsewhere = join(parent, "elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, "kept"), "");
+    await symlink(elsewhere, join(parent, nameOfDead("a")));
+    await removeLeftBehind(parent, PREFIX);
+    expect(await readdir(parent)).toHaveLength(2);
+    expect(await readdir(elsewhere)).toEqual(["kept"]);
+  });
+
+  // Only root can make a directory that is somebody else's.
+  it.skipIf(process.getuid?.() !== 0)("leaves what belongs to another user alone", async () => {
+    const theirs = join(parent, nameOfDead("a"));
+    await mkdir(theirs);
+    await writeFile(join(theirs, "kept"), "");
+    await chown(theirs, NOBODY, NOBODY);
+    await removeLeftBehind(parent, PREFIX);
+    expect(await readdir(theirs)).toEqual(["kept"]);
+  });
+});

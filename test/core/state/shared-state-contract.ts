@@ -1,0 +1,281 @@
+// What every implementation of the shared state must do. It is run with two that share everything, as two processes do.
+
+import { expect, it, onTestFinished, vi } from "vitest";
+import type { AuditLine } from "../../../src/core/types/audit-entry.ts";
+import type { ServerPins } from "../../../src/core/types/pin.ts";
+import {
+  type PendingApproval,
+  type SharedState,
+  UNCHANGED,
+} from "../../../src/core/types/shared-state.ts";
+
+/** Two that share everything. They are closed with the test. */
+export interface OpenTwo {
+  (): Promise<[SharedState, SharedState]>;
+}
+
+/** "Within a second", on a machine that does other things too. */
+const SOON = { timeout: 10_000, interval: 20 };
+const LATER = 100 * 365 * 24 * 60 * 60 * 1000 + Date.now();
+
+const ID = { server: "docs", key: "k" };
+const PINS: ServerPins = {
+  ...ID,
+  instructions: { kind: "pinned", firstSeen: 1, approved: { hash: "h", value: "", seen: 1 } },
+  tools: new Map(),
+};
+const APPROVAL = { agent: "main", config: "/c.json", tool: "docs/read", hash: "h", at: 1 };
+const QUESTION: PendingApproval = {
+  id: "k7f3q9mz",
+  caller: { id: "token:ci", label: "ci" },
+  agent: "main",
+  request: {
+    callId: "1",
+    tool: "docs/write",
+    hash: "h",
+    publicName: "mcp__docs__write",
+    args: { path: "/a" },
+    hints: {},
+    trusted: false,
+    reason: "every call of this tool needs approval",
+    always: "until-changed",
+  },
+  argsHash: "a",
+  createdAt: 1,
+  expiresAt: LATER,
+};
+const GRANT = { tokens: { access_token: "a0", refresh_token: "r0" } };
+
+export function testSharedState(openTwo: OpenTwo): void {
+  async function open(): Promise<[SharedState, SharedState]> {
+    const both = await openTwo();
+    onTestFinished(async () => {
+      for (const each of both) await each.close();
+    });
+    return both;
+  }
+
+  it("pins: a change is made to what the other has stored, and none is lost", async () => {
+    const both = await open();
+    const [one, two] = both;
+    expect(await one.pins.read(ID)).toEqual({ kind: "none" });
+    await one.pins.update(ID, () => PINS);
+    expect(await two.pins.read(ID)).toEqual({ kind: "pinned", pins: PINS });
+    expect(await two.pins.read({ ...ID, key: "other" })).toEqual({ kind: "none" });
+    const seen = { hash: "h", value: { name: "a", inputSchema: {} }, seen: 1 };
+    const names = Array.from({ length: 10 }, (_, at) => `tool-${at}`);
+    await Promise.all(
+      names.map((name, at) =>
+        both[at % 2 ? 1 : 0].pins.update(ID, (pins) => {
+          if (pins === undefined) return undefined;
+          const pin = { kind: "new", firstSeen: 1, pending: seen } as const;
+          return { ...pins, tools: new Map(pins.tools).set(name, pin) };
+        }),
+      ),
+    );
+    const [stored] = await two.pins.list();
+    expect([...(stored?.tools.keys() ?? [])].sort()).toEqual(names);
+    expect(await one.pins.update(ID, () => UNCHANGED)).toEqual(stored);
+    await two.pins.update(ID, () => undefined);
+    expect(await one.pins.read(ID)).toEqual({ kind: "none" });
+    expect([await one.pins.list(), await one.pins.lost()]).toEqual([[], []]);
+  });
+
+  it("changes: the other hears that pins have changed, and nothing after it stops listening", async () => {
+    const [one, two] = await open();
+    let [heard, stopped] = [0, 0];
+    const stop = two.changes.subscribe("pins", () => (stopped += 1));
+    onTestFinished(two.changes.subscribe("pins", () => (heard += 1)));
+    stop();
+    await one.pins.update(ID, () => PINS);
+    await vi.waitFor(() => expect(heard).toBeGreaterThan(0), SOON);
+    const before = heard;
+    await one.changes.publish("pins");
+    await vi.waitFor(() => expect(heard).toBeGreaterThan(before), SOON);
+    expect(stopped).toBe(0);
+  });
+
+  it("approvals: the other sees at once what was given and what was forgotten", async () => {
+    const [one, two] = await open();
+    expect(await two.approvals.has(APPROVAL)).toBe(false);
+    await one.approvals.add(APPROVAL);
+    expect(await two.approvals.has(APPROVAL)).toBe(true);
+    for (const other of [{ agent: "x" }, { config: "/d.json" }, { tool: "x" }, { hash: "x" }]) {
+      expect(await two.approvals.has({ ...APPROVAL, ...other })).toBe(false);
+    }
+    await two.approvals.add({ ...APPROVAL, tool: "docs/write", at: 2 });
+    await two.approvals.add({ ...APPROVAL, at: 3 });
+    expect((await one.approvals.list()).map(({ tool, at }) => [tool, at])).toEqual([
+      ["docs/write", 2],
+      ["docs/read", 3],
+    ]);
+    await one.approvals.forget([APPROVAL]);
+    expect(await two.approvals.has(APPROVAL)).toBe(false);
+    expect(await two.approvals.list()).toHaveLength(1);
+  });
+
+  it("waiting approvals: the other finds the question, and its answer is for that question alone", async () => {
+    const [one, two] = await open();
+    await one.pending.put(QUESTION);
+    expect(await two.pending.list()).toEqual([QUESTION]);
+    expect((await one.pending.answersTo([QUESTION])).size).toBe(0);
+    const other = { ...QUESTION, argsHash: "other" };
+    expect(await two.pending.answer(other, "once")).toBe(false);
+    expect(await two.pending.answer(QUESTION, "always")).toBe(true);
+    expect(await one.pending.answersTo([QUESTION])).toEqual(new Map([[QUESTION.id, "always"]]));
+    expect((await one.pending.answersTo([other])).size).toBe(0);
+    expect(await two.pending.list()).toEqual([]);
+    await one.pending.remove(QUESTION);
+    expect(await two.pending.answer(QUESTION, "once")).toBe(false);
+  });
+
+  it("grants: one holder of the lease renews, and the others find what it got", async () => {
+    const both = await open();
+    await both[0].grants.write("grant", "k", GRANT);
+    let [redeemed, holders] = [0, 0];
+    const renew = (grants: SharedState["grants"]): Promise<unknown> =>
+      grants.withLease("k", async () => {
+        holders += 1;
+        expect(holders).toBe(1);
+        const stored = await grants.read("grant", "k");
+        if (JSON.stringify(stored) === JSON.stringify(GRANT)) {
+          redeemed += 1;
+          const renewed = { tokens: { access_token: `a${redeemed}` } };
+          expect(await grants.replace("grant", "k", stored, renewed)).toBe(true);
+        }
+        holders -= 1;
+        return grants.read("grant", "k");
+      });
+    const got = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => renew(both[at % 2 ? 1 : 0].grants)),
+    );
+    expect(redeemed).toBe(1);
+    expect(new Set(got.map((each) => JSON.stringify(each))).size).toBe(1);
+    // A lease of another grant is another lease, and a task that fails gives its lease back.
+    await both[0].grants.withLease("k", () => both[1].grants.withLease("other", async () => {}));
+    const failing = both[0].grants.withLease("k", () => Promise.reject(new Error("no")));
+    await expect(failing).rejects.toThrow("no");
+    expect(await both[1].grants.withLease("k", async () => "free")).toBe("free");
+  });
+
+  it("grants: what another has stored meanwhile is not replaced", async () => {
+    const [one, two] = await open();
+    const newer = { tokens: { access_token: "a1" } };
+    expect(await one.grants.replace("grant", "k", undefined, GRANT)).toBe(true);
+    expect(await two.grants.replace("grant", "k", GRANT, newer)).toBe(true);
+    expect(await one.grants.replace("grant", "k", GRANT, { tokens: {} })).toBe(false);
+    expect(await one.grants.replace("grant", "k", GRANT, undefined)).toBe(false);
+    expect(await one.grants.replace("grant", "k", undefined, GRANT)).toBe(false);
+    expect(await one.grants.read("grant", "k")).toEqual(newer);
+    expect(await one.grants.read("client", "k")).toBeUndefined();
+    expect(await one.grants.replace("grant", "k", newer, undefined)).toBe(true);
+    expect(await two.grants.read("grant", "k")).toBeUndefined();
+  });
+
+  it("audit: the lines of both are whole, and each reads those of the other", async () => {
+    const [one, two] = await open();
+    const [a, b] = [one, two].map((state) => state.audit.open(() => {}));
+    onTestFinished(async () => {
+      for (const sink of [a, b]) await sink?.close();
+    });
+    for (let at = 0; at < 50; at += 1) {
+      await Promise.all([a?.append(lineOf("a", at)), b?.append(lineOf("b", at))]);
+      const now = lineOf("now", at);
+      await a?.appendNow(Buffer.concat([now, Buffer.from("not this")]), now.length);
+    }
+    let damaged = 0;
+    const read: AuditLine[] = [];
+    for await (const line of two.audit.read({ onDamage: () => (damaged += 1) })) read.push(line);
+    expect([read.length, damaged]).toEqual([150, 0]);
+    for (const tool of ["a", "b", "now"]) {
+      const own = read.flatMap((line) => (line.type === "call" && line.tool === tool ? line : []));
+      expect(own.map(({ bytes }) => bytes)).toEqual(own.map((_, at) => at));
+    }
+    const last: AuditLine[] = [];
+    const filter = (line: AuditLine): boolean => line.type === "call" && line.tool === "b";
+    for await (const line of one.audit.read({ filter, last: 2 })) last.push(line);
+    expect(last).toMatchObject([
+      { tool: "b", bytes: 48 },
+      { tool: "b", bytes: 49 },
+    ]);
+  });
+
+  it("limits: a call takes from every bucket or from none", async () => {
+    const [one] = await open();
+    const [small, large] = [
+      { key: "small", perMinute: 1 },
+      { key: "large", perMinute: 2 },
+    ];
+    expect(await one.limits.take([large, small], 0)).toBeUndefined();
+    expect(await one.limits.take([large, small], 0)).toMatchObject({ isRefused: true });
+    expect(await one.limits.take([large], 0)).toBeUndefined();
+    expect(await one.limits.take([small], 120_000)).toMatchObject({ isRefused: false });
+    one.limits.giveBack([large]);
+    expect(await one.limits.take([large], 0)).toBeUndefined();
+  });
+
+  it("tokens: the other knows a token, and within a second that it was revoked", async () => {
+    const [one, two] = await open();
+    const { token, text } = await one.tokens.add({ name: "laptop", agents: ["main"] });
+    await vi.waitFor(() => expect(two.tokens.find(text)).toMatchObject(token), SOON);
+    expect(two.tokens.find(`${text.slice(0, -1)}_`)).toBeUndefined();
+    await expect(two.tokens.add({ name: "laptop" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+    });
+    expect((await two.tokens.list()).map(({ name }) => name)).toEqual(["laptop"]);
+    await one.tokens.revoke("laptop");
+    await vi.waitFor(() => expect(two.tokens.find(text)).toBeUndefined(), SOON);
+    const defaults = await Promise.all([one.tokens.ensureDefault(), two.tokens.ensureDefault()]);
+    expect(new Set(defaults).size).toBe(1);
+    await vi.waitFor(() => expect(one.tokens.find(defaults[0])?.id).toBe("default"), SOON);
+  });
+
+  it("sessions: the other knows within a second what was noted and what has ended, for good", async () => {
+    const [one, two] = await open();
+    await one.sessions.set("n", LATER, { logLevel: "debug", subscriptions: ["a:1"] });
+    await vi.waitFor(
+      () => expect(two.sessions.get("n")).toEqual({ logLevel: "debug", subscriptions: ["a:1"] }),
+      SOON,
+    );
+    const revoked = one.sessions.revoke("n", LATER);
+    expect(one.sessions.isRevoked("n")).toBe(true);
+    await revoked;
+    await vi.waitFor(() => expect(two.sessions.isRevoked("n")).toBe(true), SOON);
+    await two.sessions.set("n", LATER, { logLevel: "info" });
+    expect([two.sessions.isRevoked("n"), two.sessions.get("n")]).toEqual([true, undefined]);
+    expect(two.sessions.isRevoked("other")).toBe(false);
+  });
+
+  it("seal keys: both have the same, however they start", async () => {
+    const both = await open();
+    const problems: string[] = [];
+    const onProblem = (message: string): void => void problems.push(message);
+    const rings = await Promise.all(
+      both.map((state) => state.openSealKeys({ keepFor: 1000, onProblem })),
+    );
+    onTestFinished(() => {
+      for (const ring of rings) ring.close();
+    });
+    const [first, second] = rings.map(({ current }) => current);
+    expect(second?.id).toBe(first?.id);
+    expect(second?.key.equals(first?.key ?? second.key)).toBe(true);
+    expect(rings[1]?.find(first?.id ?? -1)?.key.equals(second?.key ?? first!.key)).toBe(true);
+    expect(problems).toEqual([]);
+  });
+}
+
+/** A call of a tool; `at` counts them. */
+function lineOf(tool: string, at: number): Buffer {
+  const line = {
+    type: "call",
+    time: new Date(at).toISOString(),
+    agent: "main",
+    server: "docs",
+    tool,
+    decision: "allowed",
+    durationMs: 1,
+    bytes: at,
+    outcome: "ok",
+  };
+  return Buffer.from(`${JSON.stringify(line)}\n`);
+}

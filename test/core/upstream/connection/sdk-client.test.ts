@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import type { OnElicitation } from "../../../../src/core/types/elicitation.ts";
+import { silentLogger } from "../../../../src/core/types/logger.ts";
+import type { Handshake } from "../../../../src/core/upstream/connection/handshake.ts";
+import { preloadSdk, SdkClient } from "../../../../src/core/upstream/connection/sdk-client.ts";
+import type { HostAnswers } from "../../../../src/core/upstream/requests/host-answers.ts";
+import { RequestRouter } from "../../../../src/core/upstream/requests/request-router.ts";
+import { openTransport } from "../../../support/stdio-peer.ts";
+
+const HANDSHAKE: Handshake = {
+  era: "legacy",
+  protocolVersion: "2025-11-25",
+  statement: {
+    protocolVersion: "2025-11-25",
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: "docs", version: "1" },
+  },
+  oddCapabilities: [],
+};
+const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+const ping = (id: number) => ({ jsonrpc: "2.0", id, method: "ping" });
+
+function open(handshake = HANDSHAKE, answers: HostAnswers = {}) {
+  const peer = openTransport();
+  const { transport, clock } = peer;
+  const router = new RequestRouter({
+    server: "docs",
+    wire: transport,
+    answers,
+    clock,
+    logger: silentLogger,
+    redact: (text) => text,
+  });
+  const failures: string[] = [];
+  const errors: string[] = [];
+  let changes = 0;
+  const client = new SdkClient({
+    transport,
+    handshake,
+    host: { name: "host", version: "1" },
+    router,
+    timeout: 1000,
+    onToolsChanged: () => {
+      changes += 1;
+    },
+    onContentChange: () => {},
+    onError: ({ message }) => errors.push(message),
+    onFailed: ({ code }) => failures.push(code),
+  });
+  return { ...peer, client, router, failures, errors, changes: () => changes };
+}
+
+/** Until the SDK is on top, however long it takes to load. */
+async function attached(answer: (...messages: unknown[]) => Promise<void>): Promise<void> {
+  await preloadSdk();
+  for (let turn = 0; turn < 5; turn += 1) await answer();
+}
+
+describe("the SDK", () => {
+  it("answers a thousand requests of a server that floods it while it is loaded, and forgets the rest", async () => {
+    const { answer, stdin } = open();
+    await answer(...Array.from({ length: 1500 }, (_, id) => ping(id + 1)));
+    await attached(answer);
+    const ids = stdin.messages().map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
+  });
+
+  it("answers what the server sent before it was loaded, in order and once", async () => {
+    const { answer, stdin, changes, errors, failures } = open();
+    await answer(ping(1), CHANGED);
+    await answer(ping(2));
+    await attached(answer);
+    await answer(ping(3), CHANGED);
+    expect(stdin.messages()).toEqual([1, 2, 3].map((id) => ({ jsonrpc: "2.0", id, result: {} })));
+    expect(changes()).toBe(2);
+    expect([errors, failures]).toEqual([[], []]);
+  });
+
+  it("attributes what the server asked before it was loaded to no call that began meanwhile", async () => {
+    const asked: string[] = [];
+    const by =
+      (whom: string): OnElicitation =>
+      ({ message }) => {
+        asked.push(`${whom}: ${message}`);
+        return { action: "decline" };
+      };
+    const onElicitation = by("the board");
+    const { answer, router, stdin, transport } = open(HANDSHAKE, { onElicitation });
+    const question = (id: number, message: string) => {
+      const params = { message, requestedSchema: { type: "object", properties: {} } };
+      return { jsonrpc: "2.0" as const, id, method: "elicitation/create", params };
+    };
+    // At once: in this process the SDK may be loaded already.
+    transport.onmessage?.(question(1, "early"));
+    const handlers = { onElicitation: by("the caller") };
+    const options = { timeout: 60_000, ceiling: 60_000, handlers };
+    const call = router.callTool("legacy", "add", {}, options).catch(() => {});
+    await attached(answer);
+    await answer(question(2, "late"));
+    expect(asked).toEqual(["the board: early", "the caller: late"]);
+    const { id } = stdin.messages().find(({ method }) => method === "tools/call") ?? {};
+    await answer({ jsonrpc: "2.0", id, result: { content: [] } });
+    await call;
+  });
+
+  it("is not waited for by a report, nor by a report of the host's", async () => {
+    const { answer, stdin, changes, client } = open();
+    await answer(CHANGED);
+    expect(changes()).toBe(1);
+    const sent = client.sendRootsListChanged();
+    await answer();
+    expect(stdin.messages()).toMatchObject([{ method: "notifications/roots/list_changed" }]);
+    await sent;
+  });
+
+  it("sends nothing of its own to a server that is silent", async () => {
+    const { answer, stdin } = open();
+    await attached(answer);
+    expect(stdin.writes).toEqual([]);
+  });
+
+  it("reports a handshake that it does not take, and keeps nothing that the server sends", async () => {
+    const { answer, failures, transport } = open({
+      ...HANDSHAKE,
+      statement: { protocolVersion: "1999-01-01", capabilities: {} },
+    });
+    await answer(ping(1));
+    await attached(answer);
+    expect(failures).toEqual(["HANDSHAKE_FAILED"]);
+    expect(transport.onmessage).toBeUndefined();
+  });
+
+  it("is over with the conversation", async () => {
+    const { client, transport } = open();
+    expect(client.transport).toBe(transport);
+    await transport.close();
+    expect(client.transport).toBeUndefined();
+  });
+});

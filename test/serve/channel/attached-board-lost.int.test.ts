@@ -1,0 +1,274 @@
+// The gateway goes away under an attached board: another one takes over, or the command runs the servers itself.
+
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openBoard } from "../../../src/core/board/board.ts";
+import {
+  type AttachedBoardOptions,
+  openAttachedBoard,
+} from "../../../src/serve/channel/attached-board.ts";
+import type { Link } from "../../../src/serve/channel/link.ts";
+import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
+import type { BoardEvents } from "../../../src/core/types/events.ts";
+import { fixture, textOf } from "../../support/boards.ts";
+import { closeChannels, openChannel, type TestChannel } from "../../support/channels.ts";
+import { eventually, expectNoProcesses } from "../../support/processes.ts";
+
+const agent = parseAgentConfig({
+  servers: {
+    echo: fixture("echo"),
+    library: fixture("library"),
+    mine: { ...fixture("echo"), scope: "session" },
+  },
+});
+
+const boards: Board[] = [];
+let stateDir: string;
+
+beforeEach(async () => {
+  stateDir = await mkdtemp(join(tmpdir(), "plugboard-lost-"));
+});
+
+afterEach(async () => {
+  await Promise.all(boards.splice(0).map((board) => board.close()));
+  rmSync(stateDir, { recursive: true, force: true });
+  expectNoProcesses();
+});
+
+closeChannels();
+
+interface Gateway {
+  board: Board;
+  channel: TestChannel;
+}
+
+async function gateway(config = agent): Promise<Gateway> {
+  const board = await openBoard(config, { onlyInSessions: true, stateDir });
+  boards.push(board);
+  return { board, channel: await openChannel({ [config.agentId]: board }) };
+}
+
+/** As if its process were gone. */
+async function kill({ board, channel }: Gateway): Promise<void> {
+  await channel.channel.close();
+  await board.close();
+}
+
+interface Face {
+  board: Board;
+  session: SessionBoard;
+  told: string[];
+  states: string[];
+}
+
+async function attached(
+  { channel }: Gateway,
+  reattach?: () => Promise<Link | undefined>,
+  options: Partial<AttachedBoardOptions> = {},
+): Promise<Face> {
+  const told: string[] = [];
+  const states: string[] = [];
+  const board = await openAttachedBoard({
+    agent,
+    link: await channel.connect(),
+    onlyInSessions: true,
+    stateDir,
+    ...(reattach && { reattach }),
+    onLost: (message) => void told.push(message),
+    ...options,
+  });
+  boards.push(board);
+  const session = await board.openSession({ cwd: "/" });
+  session.on("server", ({ server, state }) => void states.push(`${server} ${state.kind}`));
+  return { board, session, told, states };
+}
+
+const pidOf = async (board: Pick<Board, "call">): Promise<number> =>
+  Number(textOf(await board.call("echo/pid")));
+
+describe("another gateway takes over", () => {
+  it("calls in flight fail, those made meanwhile wait, and everything goes on", async () => {
+    const first = await gateway();
+    const next: { gateway?: Gateway } = {};
+    const { board, session, told, states } = await attached(first, async () =>
+      next.gateway?.channel.connect(),
+    );
+    const mine = textOf(await session.call("mine/pid"));
+    const traced: string[] = [];
+    const endTrace = board.trace((entry) => void traced.push(JSON.stringify(entry)));
+    const running = session.call("echo/sleep", { ms: 60_000 });
+    await eventually(() => traced.some((entry) => entry.includes('"name":"sleep"')));
+    // A trace is no request that a gateway would wait for when it stops.
+    expect(first.channel.channel.inFlight).toBe(1);
+    await kill(first);
+    expect(await running).toMatchObject({
+      isError: true,
+      failure: { code: "SERVER_UNAVAILABLE", mayHaveRun: true },
+    });
+    // These wait for the next gateway, which does not run yet.
+    const waiting = [
+      session.call("echo/echo", { text: "waited" }),
+      board.call("echo/echo", { text: "waited" }),
+      session.resources.read("lib:///rules"),
+      board.find("progress"),
+    ] as const;
+    expect(session.status().find(({ name }) => name === "echo")?.state.kind).toBe("starting");
+    expect(textOf(await session.call("mine/pid"))).toBe(mine);
+    next.gateway = await gateway();
+    const [one, other, reading, tool] = await Promise.all(waiting);
+    expect([textOf(one), textOf(other)]).toEqual(["waited", "waited"]);
+    expect(reading.contents).toMatchObject([{ text: "Be quiet." }]);
+    expect(tool.name).toBe("mcp__echo__progress");
+    await endTrace();
+    expect(traced.some((entry) => entry.includes('"text":"waited"'))).toBe(true);
+    expect(await pidOf(session)).toBe(await pidOf(next.gateway.board));
+    expect(told).toEqual([
+      "the gateway that runs the servers of agent 'default' has stopped; calls wait for what takes its place",
+      "another gateway runs the servers of agent 'default' now",
+    ]);
+    const ofEcho = states.filter((each) => each.startsWith("echo"));
+    expect([ofEcho[0], ofEcho.at(-1)]).toEqual(["echo starting", "echo ready"]);
+    expect(textOf(await session.call("mine/pid"))).toBe(mine);
+  });
+
+  it("the session is as it was: disabled servers, log level, subscriptions", async () => {
+    const first = await gateway();
+    const next: { gateway?: Gateway } = {};
+    const { session } = await attached(first, async () => next.gateway?.channel.connect());
+    const events: unknown[] = [];
+    session.on("resources", (event) => void events.push(event));
+    await session.resources.subscribe("lib:///rules");
+    await session.setEnabled("echo", false);
+    await kill(first);
+    next.gateway = await gateway();
+    expect(await session.call("echo/echo", { text: "x" })).toMatchObject({
+      failure: { code: "SERVER_UNAVAILABLE", message: expect.stringContaining("disabled") },
+    });
+    events.length = 0;
+    const { board } = next.gateway;
+    let subscribed = "";
+    while (subscribed === "") subscribed = textOf(await board.call("library/subscriptions"));
+    await board.call("library/write", { uri: "lib:///rules", text: "Be quiet!" });
+    await eventually(() => events.some((event) => JSON.stringify(event).includes("updated")));
+    await session.setEnabled("echo", true);
+    expect(textOf(await session.call("echo/echo", { text: "back" }))).toBe("back");
+  });
+
+  it("tools that were listed before work, and only what differs is told", async () => {
+    const first = await gateway();
+    const next: { gateway?: Gateway } = {};
+    const { session } = await attached(first, async () => next.gateway?.channel.connect());
+    const events: BoardEvents["tools"][] = [];
+    session.on("tools", (event) => void events.push(event));
+    const tool = session.tools().find(({ name }) => name === "mcp__echo__add");
+    await kill(first);
+    next.gateway = await gateway({
+      ...agent,
+      servers: agent.servers.filter((each) => each.name !== "library"),
+    });
+    expect(await tool?.execute("id", { a: 1, b: 2 })).toMatchObject({
+      content: [{ type: "text" }],
+    });
+    await eventually(() => events.length > 0);
+    expect(events).toMatchObject([{ added: [], changed: [] }]);
+    expect(events[0]?.removed).toContain("mcp__library__write");
+    expect(events[0]?.removed).not.toContain("mcp__echo__add");
+  });
+
+  it("a gateway that stops in peace ends the running calls, and the next ones wait", async () => {
+    const first = await gateway();
+    const next: { gateway?: Gateway } = {};
+    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
+    const running = session.call("echo/sleep", { ms: 150 });
+    await eventually(() => first.channel.channel.inFlight === 1);
+    first.channel.channel.drain();
+    await eventually(() => told.length > 0);
+    expect(told).toEqual([
+      "the gateway that runs the servers of agent 'default' is stopping; calls wait for what takes its place",
+    ]);
+    const waiting = session.call("echo/echo", { text: "next" });
+    next.gateway = await gateway();
+    expect(textOf(await running)).toBe("slept 150 ms");
+    await kill(first);
+    expect(textOf(await waiting)).toBe("next");
+  });
+
+  it("also when that one goes away too", async () => {
+    const first = await gateway();
+    const next: { gateway?: Gateway } = {};
+    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
+    for (let round = 0; round < 2; round += 1) {
+      const before = next.gateway ?? first;
+      delete next.gateway;
+      await kill(before);
+      const waiting = session.call("echo/echo", { text: `round ${round}` });
+      next.gateway = await gateway();
+      expect(textOf(await waiting)).toBe(`round ${round}`);
+    }
+    expect(told.filter((each) => each.includes("another"))).toHaveLength(2);
+  });
+});
+
+describe("no other gateway comes", () => {
+  it("the command runs the servers itself, once", async () => {
+    const first = await gateway();
+    const { board, session, told } = await attached(first);
+    const other = await board.openSession({ cwd: "/" });
+    const before = session.tools().map(({ name }) => name);
+    await kill(first);
+    const pids = await Promise.all([pidOf(session), pidOf(other), pidOf(board)]);
+    expect(new Set(pids).size).toBe(1);
+    expect(session.tools().map(({ name }) => name)).toEqual(before);
+    expect(told.at(-1)).toBe(
+      "no other gateway has come, so the servers of agent 'default' run in this process now",
+    );
+    expect(await board.restart("echo")).toMatchObject({ state: { kind: "ready" } });
+    expect(await pidOf(session)).not.toBe(pids[0]);
+    const late = await board.openSession({ cwd: "/" });
+    expect(await pidOf(late)).toBe(await pidOf(session));
+    expect(await board.refresh()).toHaveLength(3);
+    expect(board.unmatchedRules()).toEqual([]);
+  });
+
+  it("a gateway that cannot be used counts as none", async () => {
+    const first = await gateway();
+    const empty = await openChannel({});
+    const { session } = await attached(first, () => empty.connect(), { reattachFor: 100 });
+    await kill(first);
+    expect(await pidOf(session)).toBeGreaterThan(0);
+  });
+
+  it("a board that closes meanwhile starts nothing", async () => {
+    const first = await gateway();
+    const { board, session, told } = await attached(first, async () => undefined);
+    await kill(first);
+    await eventually(() => told.length === 1);
+    const waiting = session.call("echo/echo", { text: "x" });
+    await board.close();
+    expect(await waiting).toMatchObject({ isError: true, failure: { code: "SERVER_UNAVAILABLE" } });
+    expect(told).toHaveLength(1);
+  });
+
+  it("a call that waits can be cancelled", async () => {
+    const first = await gateway();
+    const { session } = await attached(first, async () => undefined);
+    await kill(first);
+    const ending = new AbortController();
+    const waiting = session.call("echo/echo", { text: "x" }, { signal: ending.signal });
+    ending.abort();
+    expect(await waiting).toMatchObject({ failure: { code: "CANCELLED" } });
+  });
+});
+
+it("a board whose signal aborts is closed, and so is its link", async () => {
+  const first = await gateway();
+  const ending = new AbortController();
+  const { session } = await attached(first, undefined, { signal: ending.signal });
+  ending.abort();
+  await eventually(() => first.channel.channel.attachedCount === 0);
+  expect((await session.call("echo/echo")).isError).toBe(true);
+});

@@ -1,0 +1,402 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { connectChannel } from "../../../src/serve/channel/connect.ts";
+import { RemoteSession } from "../../../src/serve/channel/remote-session.ts";
+import { silentLogger } from "../../../src/core/types/logger.ts";
+import type { TraceEntry } from "../../../src/core/types/trace.ts";
+import { systemClock } from "../../../src/util/clock.ts";
+import { closeBoards, fixture, open, textOf } from "../../support/boards.ts";
+import { closeChannels, newAddress, openChannel } from "../../support/channels.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { eventually } from "../../support/processes.ts";
+
+closeBoards();
+closeChannels();
+
+const me = { command: "test", pid: process.pid, cwd: "/" };
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** Connects without saying anything. */
+async function stranger(path: string): Promise<Socket> {
+  const socket = connect(path);
+  sockets.push(socket);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return socket;
+}
+
+function closed(socket: Socket): Promise<void> {
+  socket.resume();
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once("close", () => resolve());
+  });
+}
+
+describe("who is let in", () => {
+  it("only the owner can open the socket, and it is gone with the channel", async () => {
+    const { address, channel } = await openChannel({});
+    expect(statSync(address.path).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(address.path)).mode & 0o777).toBe(0o700);
+    await channel.close();
+    expect(existsSync(address.path)).toBe(false);
+  });
+
+  it("who does not know the key is not, and both sides find out", async () => {
+    const { address, logger } = await openChannel({});
+    const wrong = { ...address, key: "another" };
+    await expect(connectChannel(wrong, me, { clock: systemClock })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      message: expect.stringContaining("does not know the key"),
+    });
+    expect(logger.lines.map(({ message }) => message)).toEqual([
+      expect.stringContaining("does not know the key"),
+    ]);
+  });
+
+  it("what pretends to be the gateway learns neither the key nor anything else", async () => {
+    const address = newAddress();
+    const heard: string[] = [];
+    const impostor = createServer((socket) => {
+      socket.write('{"channel":1,"nonce":"mine"}\n');
+      socket.on("data", (chunk) => {
+        heard.push(String(chunk));
+        socket.write('{"proof":"mine"}\n');
+      });
+    });
+    impostor.listen(address.path);
+    await once(impostor, "listening");
+    const connecting = connectChannel(address, me, { clock: systemClock });
+    await expect(connecting).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
+    impostor.close();
+    expect(heard).toHaveLength(1);
+    expect(heard[0]).not.toContain(address.key);
+  });
+
+  it.each<[string, string | Buffer]>([
+    ["nothing but garbage", Buffer.from([0, 1, 2, 255, 10])],
+    ["a request before the greeting", '{"id":1,"method":"gateway/stop"}\n'],
+    ["a line without end", "x".repeat(100_000)],
+    ["an answer without a proof", '{"nonce":"a"}\n'],
+    ["a proof of the wrong kind", '{"nonce":"a","proof":{"a":1}}\n'],
+  ])("%s ends the connection, and the channel goes on", async (_, bytes) => {
+    const { address, connect: join_, channel } = await openChannel({});
+    const socket = await stranger(address.path);
+    socket.write(bytes);
+    await closed(socket);
+    const link = await join_();
+    expect(await link.request("gateway/status", {})).toEqual({ name: "test" });
+    expect(channel.attachedCount).toBe(0);
+  });
+
+  it("who says nothing is sent away after a while", async () => {
+    const clock = new ManualClock();
+    const { address } = await openChannel({}, { clock });
+    const socket = await stranger(address.path);
+    await once(socket, "data");
+    await clock.advance(5000);
+    await closed(socket);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it("many who say nothing do not keep out the others for ever", async () => {
+    const clock = new ManualClock();
+    const { address, connect: join_ } = await openChannel({}, { clock });
+    const many = await Promise.all(Array.from({ length: 256 }, () => stranger(address.path)));
+    await Promise.all(many.map((socket) => once(socket, "data")));
+    await expect(connectChannel(address, me, { clock: systemClock })).rejects.toMatchObject({
+      message: expect.stringContaining("no room"),
+    });
+    await clock.advance(5000);
+    await Promise.all(many.map(closed));
+    expect((await join_()).isOpen).toBe(true);
+  });
+});
+
+describe("connecting fails quickly", () => {
+  it.each<[string, (path: string) => void, string]>([
+    ["where nothing is", () => {}, "no gateway listens"],
+    ["where a file is", (path) => writeFileSync(path, "x"), "no gateway listens"],
+  ])("%s", async (_, prepare, message) => {
+    const address = newAddress();
+    prepare(address.path);
+    await expect(connectChannel(address, me, { clock: systemClock })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      hasNotRun: true,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it.each([
+    ["says nothing", "", "did not answer within 2 s"],
+    ["is something else", "SSH-2.0-OpenSSH\r\n", "is not a gateway"],
+    ["is of another version", '{"channel":2,"nonce":"x"}\n', "another version"],
+  ])("where what listens %s", async (_, says, message) => {
+    const address = newAddress();
+    const clock = new ManualClock();
+    const other = createServer((socket) => {
+      sockets.push(socket);
+      socket.write(says);
+      if (says === "") void clock.advance(2000);
+    });
+    other.listen(address.path);
+    await once(other, "listening");
+    const connecting = connectChannel(address, me, { clock });
+    await expect(connecting).rejects.toMatchObject({ message: expect.stringContaining(message) });
+    other.close();
+  });
+
+  it("when it is cancelled", async () => {
+    const { address } = await openChannel({});
+    const ending = new AbortController();
+    const { signal } = ending;
+    const connecting = connectChannel(address, me, { clock: systemClock, signal });
+    ending.abort();
+    await expect(connecting).rejects.toMatchObject({ code: "CANCELLED" });
+    await expect(connectChannel(address, me, { clock: systemClock, signal })).rejects.toMatchObject(
+      { code: "CANCELLED" },
+    );
+  });
+});
+
+describe("where it listens", () => {
+  it("takes the place of a gateway that was killed", async () => {
+    const address = newAddress();
+    // A socket that nobody listens at any more stays when its process is killed.
+    const { execFileSync } = await import("node:child_process");
+    const code = `require("net").createServer().listen(${JSON.stringify(address.path)}, () => process.kill(process.pid, "SIGKILL"))`;
+    expect(() => execFileSync(process.execPath, ["-e", code], { stdio: "ignore" })).toThrow();
+    expect(existsSync(address.path)).toBe(true);
+    const { connect: join_ } = await openChannel({}, { address });
+    expect((await join_()).isOpen).toBe(true);
+  });
+
+  it("refuses an address that another one uses, and leaves it alone", async () => {
+    const { address, connect: join_ } = await openChannel({});
+    await expect(openChannel({}, { address })).rejects.toMatchObject({
+      code: "SYSTEM_ERROR",
+      message: expect.stringContaining("another process"),
+    });
+    expect((await join_()).isOpen).toBe(true);
+  });
+
+  it("does not replace a file, or listen below one", async () => {
+    const address = newAddress();
+    writeFileSync(address.path, "precious");
+    await expect(openChannel({}, { address })).rejects.toMatchObject({ code: "SYSTEM_ERROR" });
+    const below = { ...address, path: join(address.path, "below.sock") };
+    await expect(openChannel({}, { address: below })).rejects.toMatchObject({
+      code: "SYSTEM_ERROR",
+    });
+    const open_ = { ...address, path: join(dirname(address.path), "open", "gateway.sock") };
+    mkdirSync(dirname(open_.path), { mode: 0o755 });
+    await openChannel({}, { address: open_ });
+    expect(statSync(dirname(open_.path)).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe("requests to the gateway itself", () => {
+  it("reload, status and stop reach the host, and nobody is attached by them", async () => {
+    const asked: string[] = [];
+    const { connect: join_, channel } = await openChannel(
+      {},
+      {
+        reload: async () => {
+          asked.push("reload");
+          return { added: ["a"] };
+        },
+        stop: () => void asked.push("stop"),
+        status: () => ({ pid: 1 }),
+      },
+    );
+    const link = await join_();
+    expect(await link.request("gateway/reload", {})).toEqual({ added: ["a"] });
+    expect(await link.request("gateway/status", {})).toEqual({ pid: 1 });
+    await link.request("gateway/stop", {});
+    expect(asked).toEqual(["reload", "stop"]);
+    expect(channel.attachedCount).toBe(0);
+  });
+
+  it.each<[string, string, object, string]>([
+    ["an unknown method", "session/fly", {}, "UNSUPPORTED"],
+    ["a session that is not open", "session/call", { session: 9, name: "x" }, "SERVER_UNAVAILABLE"],
+    ["no session at all", "session/find", {}, "SERVER_UNAVAILABLE"],
+    ["an opening without anything", "session/open", {}, "INVALID_ARGUMENTS"],
+    ["an unknown agent", "session/open", opening({ agent: "x" }), "INVALID_ARGUMENTS"],
+    ["a relative cwd", "session/open", opening({ options: { cwd: "a" } }), "INVALID_ARGUMENTS"],
+    ...[
+      { toolNames: {} },
+      { toolNames: "x" },
+      { tools: null },
+      { toolTimeout: "1" },
+      { id: {} },
+    ].map((wrong): [string, string, object, string] => [
+      JSON.stringify(wrong),
+      "session/open",
+      opening({ options: { cwd: "/", ...wrong } }),
+      "INVALID_ARGUMENTS",
+    ]),
+    [
+      "a wrong handler",
+      "session/open",
+      opening({ handlers: { sampling: null } }),
+      "INVALID_ARGUMENTS",
+    ],
+  ])("%s gets an error, and the link goes on", async (_, method, params, code) => {
+    const board = await open({});
+    const { connect: join_ } = await openChannel({ main: board });
+    const link = await join_();
+    await expect(link.request(method, params)).rejects.toMatchObject({ code });
+    expect(await link.request("gateway/status", {})).toEqual({ name: "test" });
+  });
+
+  it.each<[string, string, object]>([
+    ["a name that is no text", "session/call", { name: 1 }],
+    ["arguments that are a list", "session/call", { name: "x", args: [] }],
+    ["no name", "session/find", {}],
+    ["no call id", "session/execute", { name: "x" }],
+    ["no URI", "resources/read", {}],
+    ["a server that is no text", "resources/list", { server: {} }],
+  ])("%s is refused", async (_, method, params) => {
+    const board = await open({});
+    const { connect: join_ } = await openChannel({ main: board });
+    const link = await join_();
+    await link.request("session/open", opening({}));
+    const asked = link.request(method, { session: 1, ...params });
+    await expect(asked).rejects.toMatchObject({
+      code: expect.stringMatching(/INVALID_ARGUMENTS|UNKNOWN_TOOL/),
+    });
+    expect(link.isOpen).toBe(true);
+  });
+});
+
+describe("with a server behind it", () => {
+  const options = { agent: "main", options: { cwd: "/" }, logger: silentLogger };
+
+  it("requests may follow the opening of a session without waiting for it", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { connect: join_ } = await openChannel({ main: board });
+    const link = await join_();
+    const answers = await Promise.all([
+      link.request("session/open", opening({})),
+      link.request("session/find", { session: 1, name: "add" }),
+      link.request("session/call", { session: 1, name: "echo/add", args: { a: 1, b: 2 } }),
+    ]);
+    expect(answers.slice(1)).toMatchObject([
+      { tool: { name: "mcp__echo__add" }, isListed: true },
+      { structuredContent: { sum: 3 } },
+    ]);
+  });
+
+  it("a command that does not read its results keeps nobody else waiting", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { address, connect: join_, channel } = await openChannel({ main: board });
+    const slow = await stranger(address.path);
+    await greet(slow, address.key);
+    slow.pause();
+    slow.write(`${JSON.stringify({ id: 1, method: "session/open", params: opening({}) })}\n`);
+    const params = { session: 1, name: "echo/big", args: { bytes: 1024 ** 2 } };
+    for (let id = 2; id < 40; id += 1) {
+      slow.write(`${JSON.stringify({ id, method: "session/call", params })}\n`);
+    }
+    const quick = await RemoteSession.open(await join_(), options);
+    for (let each = 0; each < 20; each += 1) {
+      expect(textOf(await quick.call("echo/echo", { text: "x" }))).toContain("x");
+    }
+    slow.destroy();
+    await eventually(() => channel.attachedCount === 1);
+  });
+
+  it("a command that does not read its trace slows no call, and learns how much it has missed", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { address } = await openChannel({ main: board });
+    const slow = await stranger(address.path);
+    await greet(slow, address.key);
+    const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
+    slow.pause();
+    say({ id: 1, method: "session/open", params: opening({}) });
+    say({ id: 2, method: "board/trace", params: { session: 1, trace: 7, server: "echo" } });
+    const big = { bytes: 900_000 };
+    // The first ones may come before the trace has begun.
+    for (let each = 0; each < 12; each += 1) {
+      expect((await board.call("echo/big", big)).isError).not.toBe(true);
+    }
+    let text = "";
+    slow.on("data", (chunk: Buffer) => (text += String(chunk)));
+    slow.resume();
+    say({ id: 3, method: "board/endTrace", params: { session: 1, trace: 7 } });
+    await eventually(() => text.includes('{"id":3}'));
+    const told = text.split("\n").filter((line) => line.startsWith('{"method":"session/trace"'));
+    const entries = told.map((line) => {
+      const { params } = JSON.parse(line) as { params: { trace: number; entry: TraceEntry } };
+      expect(params.trace).toBe(7);
+      return params.entry;
+    });
+    const lost = entries.flatMap((each) => (each.kind === "lost" ? [each.count] : []));
+    expect(entries.some(({ kind }) => kind === "message")).toBe(true);
+    expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+    // With a number that is in use, the first trace ends.
+    text = "";
+    say({ id: 4, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
+    say({ id: 5, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
+    await eventually(() => text.includes('{"id":5}'));
+    await board.call("echo/echo", { text: "once" });
+    say({ id: 6, method: "board/endTrace", params: { session: 1, trace: 8 } });
+    await eventually(() => text.includes('{"id":6}'));
+    expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
+  });
+
+  it("draining lets nobody in, ends no call, and tells the commands", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { address, channel, connect: join_ } = await openChannel({ main: board });
+    const link = await join_();
+    const told = new Promise<void>((resolve) => {
+      link.hear("gateway/closing", () => resolve());
+    });
+    const attached = await RemoteSession.open(link, options);
+    const call = attached.call("echo/sleep", { ms: 100 });
+    await eventually(() => channel.inFlight === 1);
+    channel.drain();
+    await told;
+    await expect(connectChannel(address, me, { clock: systemClock })).rejects.toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+    });
+    expect(textOf(await call)).toBe("slept 100 ms");
+    await channel.close();
+    expect(await link.closed).toEqual({ kind: "gone" });
+    // The board is not the channel's to close.
+    expect(textOf(await board.call("echo/echo", { text: "still" }))).toContain("still");
+  });
+
+  it("closing twice, or while a session opens, leaves nothing behind", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { channel, connect: join_, commands } = await openChannel({ main: board });
+    const opening_ = RemoteSession.open(await join_(), options).catch((error: unknown) => error);
+    await Promise.all([channel.close(), channel.close()]);
+    const result = await opening_;
+    expect(result instanceof Error || !(result as RemoteSession).isOpen).toBe(true);
+    expect([commands, channel.attachedCount, channel.inFlight]).toEqual([[], 0, 0]);
+  });
+});
+
+function opening(changes: object): object {
+  const request = { session: 1, agent: "main", lists: true, of: "session", withheld: [] };
+  return { ...request, options: { cwd: "/" }, handlers: {}, ...changes };
+}
+
+/** The greeting of a command that is written by hand. */
+async function greet(socket: Socket, key: string): Promise<void> {
+  const { proofOf } = await import("../../../src/serve/channel/greeting.ts");
+  const [greeting] = (await once(socket, "data")) as [Buffer];
+  const { nonce } = JSON.parse(String(greeting)) as { nonce: string };
+  const proof = proofOf("command", key, [nonce, "mine"]);
+  socket.write(`${JSON.stringify({ ...me, nonce: "mine", proof })}\n`);
+  await once(socket, "data");
+}

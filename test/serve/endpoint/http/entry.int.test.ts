@@ -1,0 +1,146 @@
+// Clients of both eras and both versions of the SDK at one endpoint, over real sockets.
+
+import { describe, expect, it } from "vitest";
+import { closeBoards, fixture, open } from "../../../support/boards.ts";
+import {
+  closeServed,
+  connectLegacy,
+  connectModern,
+  connectOld,
+  INITIALIZE,
+  legacy,
+  modern,
+  newKept,
+  post,
+  serve,
+} from "../harness.ts";
+
+closeBoards();
+closeServed();
+
+describe("clients at one endpoint", () => {
+  it("of both eras and both SDKs see the same tools and call them at once", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { url } = await serve(board);
+    const clients = await Promise.all([connectOld(url), connectLegacy(url), connectModern(url)]);
+    const lists = await Promise.all(clients.map((client) => client.listTools()));
+    const names = lists.map(({ tools }) => tools.map(({ name }) => name));
+    expect(names[0]).toContain("mcp__echo__echo");
+    expect(names[1]).toEqual(names[0]);
+    expect(names[2]).toEqual(names[0]);
+    // The clients count their requests alike, so their ids are the same.
+    const calls = clients.flatMap((client, index) =>
+      Array.from({ length: 20 }, async (_, call) => {
+        const text = `${index}/${call}`;
+        const result = await client.callTool({ name: "mcp__echo__echo", arguments: { text } });
+        return [text, JSON.stringify(result.content)] as const;
+      }),
+    );
+    for (const [text, content] of await Promise.all(calls)) expect(content).toContain(text);
+  });
+
+  it("without a session are served all the same", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { url, sessions } = await serve(board);
+    const { status, message } = await post(
+      url,
+      legacy("tools/call", { name: "mcp__echo__echo", arguments: { text: "hi" } }),
+    );
+    expect([status, message?.["result"].content[0].text]).toEqual([200, "hi"]);
+    expect(sessions.size).toBe(0);
+  });
+});
+
+describe("a legacy session", () => {
+  it("goes on after a restart, with the same id", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const kept = newKept();
+    const before = await serve(board, { kept });
+    const client = await connectOld(before.url);
+    const port = Number(before.url.port);
+    await before.close();
+    await serve(board, { kept, port });
+    const result = await client.callTool({ name: "mcp__echo__echo", arguments: { text: "again" } });
+    expect(JSON.stringify(result.content)).toContain("again");
+  });
+
+  it.each([
+    ["of another caller", { "x-caller": "mallory" }],
+    ["that is not ours", { "mcp-session-id": "x".repeat(300) }],
+  ])("%s is not found", async (_, headers) => {
+    const board = await open({ echo: fixture("echo") });
+    const { url } = await serve(board);
+    const begun = await post(url, legacy("initialize", INITIALIZE));
+    const id = begun.headers.get("mcp-session-id") ?? "";
+    const { status } = await post(url, legacy("ping"), { "mcp-session-id": id, ...headers });
+    expect(status).toBe(404);
+    expect((await post(url, legacy("ping"), { "mcp-session-id": id })).status).toBe(200);
+  });
+
+  it("that was ended stays ended after a restart", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const kept = newKept();
+    const before = await serve(board, { kept });
+    const begun = await post(before.url, legacy("initialize", INITIALIZE));
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    expect((await post(before.url, undefined, session, "DELETE")).status).toBe(204);
+    expect((await post(before.url, legacy("ping"), session)).status).toBe(404);
+    const { url } = await serve(board, { kept });
+    expect((await post(url, legacy("ping"), session)).status).toBe(404);
+  });
+});
+
+describe("a request that is wrong", () => {
+  const good = modern("tools/list");
+  it.each<[string, unknown, Record<string, string>, number, number]>([
+    ["not JSON", "{", {}, 400, -32700],
+    ["not JSON-RPC", { hello: 1 }, {}, 400, -32600],
+    ["an empty batch", [], {}, 400, -32600],
+    ["another media type", "{}", { "content-type": "text/plain" }, 415, -32600],
+    ["a client that accepts nothing of ours", "{}", { accept: "text/html" }, 406, -32600],
+    [
+      "an unknown version in the header",
+      legacy("ping"),
+      { "mcp-protocol-version": "1999-01-01" },
+      400,
+      -32600,
+    ],
+    ["an unknown method", legacy("nope"), {}, 200, -32601],
+    ["an unknown method of 2026-07-28", modern("nope").body, modern("nope").headers, 404, -32601],
+    ["ping in 2026-07-28", modern("ping").body, modern("ping").headers, 404, -32601],
+    [
+      "another method in the header",
+      good.body,
+      { ...good.headers, "mcp-method": "x" },
+      400,
+      -32020,
+    ],
+    ["a missing header", good.body, { "mcp-protocol-version": "2026-07-28" }, 400, -32020],
+    ["a header without the body's version", legacy("tools/list"), good.headers, 400, -32602],
+  ])("%s", async (_, body, headers, status, code) => {
+    const board = await open({});
+    const { url } = await serve(board);
+    const answer = await post(url, body, headers);
+    expect([answer.status, answer.message?.["error"].code]).toEqual([status, code]);
+  });
+
+  it("names the versions that are spoken", async () => {
+    const board = await open({});
+    const { url } = await serve(board);
+    const version = { "io.modelcontextprotocol/protocolVersion": "v999.0.0" };
+    const { body, headers } = modern("server/discover", { _meta: version });
+    const answer = await post(url, body, { ...headers, "mcp-protocol-version": "v999.0.0" });
+    expect(answer.status).toBe(400);
+    expect(answer.message?.["error"]).toMatchObject({
+      code: -32022,
+      data: { supported: ["2026-07-28"], requested: "v999.0.0" },
+    });
+  });
+
+  it("is refused before all of it is read if it is too large", async () => {
+    const board = await open({});
+    const { url } = await serve(board, { maxBodyBytes: 1000 });
+    const answer = await post(url, legacy("tools/call", { name: "x".repeat(2000) }));
+    expect(answer.status).toBe(413);
+  });
+});

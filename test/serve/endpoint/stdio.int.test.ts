@@ -1,0 +1,139 @@
+// MCP on pipes: one client, in whichever era it speaks.
+
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { serveMcp } from "../../../src/serve/mcp.ts";
+import { closeBoards, fixture, open } from "../../support/boards.ts";
+import { INITIALIZE, type JsonRpc, legacy, modern } from "./harness.ts";
+
+closeBoards();
+
+interface Pipe {
+  say(message: unknown): void;
+  /** The next message that the predicate wants. */
+  hear(wanted: (message: JsonRpc) => boolean): Promise<JsonRpc>;
+  end(): Promise<void>;
+  all: JsonRpc[];
+}
+
+async function pipe(...servers: string[]): Promise<Pipe> {
+  const board = await open(Object.fromEntries(servers.map((name) => [name, fixture(name)])));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const over = serveMcp(board, { input, output });
+  const all: JsonRpc[] = [];
+  const waiting = new Set<() => void>();
+  let rest = "";
+  output.on("data", (chunk: Buffer) => {
+    const lines = `${rest}${String(chunk)}`.split("\n");
+    rest = lines.pop() ?? "";
+    all.push(...lines.map((line) => JSON.parse(line)));
+    for (const look of waiting) look();
+  });
+  return {
+    all,
+    say: (message) =>
+      void input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
+    hear: (wanted) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = all.find(wanted);
+          if (found === undefined) return;
+          waiting.delete(look);
+          resolve(found);
+        };
+        waiting.add(look);
+        look();
+      }),
+    async end() {
+      input.end();
+      await over;
+    },
+  };
+}
+
+const answering = (request: JsonRpc) => (message: JsonRpc) => message.id === request.id;
+
+describe("a client on pipes", () => {
+  it.each([
+    ["2025-11-25", legacy],
+    [
+      "2026-07-28",
+      (method: string, params: Record<string, unknown>) => modern(method, params).body,
+    ],
+  ])("of %s calls tools", async (version, make) => {
+    const client = await pipe("echo");
+    if (version === "2025-11-25") {
+      const begin = legacy("initialize", INITIALIZE);
+      client.say(begin);
+      const { result } = await client.hear(answering(begin));
+      expect(result).toMatchObject({
+        protocolVersion: version,
+        instructions: "Tools for trying things out.",
+        serverInfo: { name: "plugboard" },
+      });
+    }
+    const call = make("tools/call", { name: "mcp__echo__echo", arguments: { text: "hi" } });
+    client.say(call);
+    const { result } = await client.hear(answering(call));
+    expect(result.content).toEqual([{ type: "text", text: "hi" }]);
+    await client.end();
+  });
+
+  it("cancels a call, and hears nothing of it any more but its end", async () => {
+    const client = await pipe("echo");
+    const call = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
+    client.say(call);
+    client.say({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: call.id },
+    });
+    const { result } = await client.hear(answering(call));
+    expect(result.isError).toBe(true);
+    await client.end();
+  });
+
+  it("hears the progress it asked for, growing", async () => {
+    const client = await pipe("echo");
+    const call = legacy("tools/call", {
+      name: "mcp__echo__progress",
+      arguments: { steps: 3, ms: 1 },
+      _meta: { progressToken: "p" },
+    });
+    client.say(call);
+    await client.hear(answering(call));
+    const progress = client.all.filter(({ method }) => method === "notifications/progress");
+    expect(progress.map(({ params }) => params)).toEqual(
+      [1, 2, 3].map((step) => ({
+        progressToken: "p",
+        progress: step,
+        total: 3,
+        message: `step ${step} of 3`,
+      })),
+    );
+    await client.end();
+  });
+
+  it.each<[string, string, number]>([
+    ["what is not JSON", "{", -32700],
+    ["what is not JSON-RPC", "[]", -32600],
+    ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600],
+  ])("is told of %s, and goes on", async (_, line, code) => {
+    const client = await pipe();
+    client.say(line);
+    expect((await client.hear(({ error }) => error !== undefined)).error.code).toBe(code);
+    const ping = legacy("ping");
+    client.say(ping);
+    expect((await client.hear(answering(ping))).result).toEqual({});
+    await client.end();
+  });
+
+  it("cannot use an id twice at a time", async () => {
+    const client = await pipe("echo");
+    const call = legacy("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 60_000 } });
+    client.say(call);
+    client.say(call);
+    expect((await client.hear(({ error }) => error !== undefined)).error.code).toBe(-32600);
+    await client.end();
+  });
+});

@@ -1,0 +1,93 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, get } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readTls } from "../../../../src/serve/gateway/access/tls.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
+import { type Certificates, makeCertificates } from "../../../core/net/certificates.ts";
+
+let directory: string;
+let certificates: Certificates;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "plugboard-gateway-tls-"));
+  certificates = await makeCertificates();
+  const { server, expired, example } = certificates;
+  const files = {
+    "server.pem": server.cert,
+    "server.key": server.key,
+    "expired.pem": expired.cert,
+    "expired.key": expired.key,
+    "other.key": example.key,
+    "not.pem": "hello",
+    "cut.pem": server.cert.slice(0, 200),
+    "chain.pem": `${server.cert}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`,
+    "secret.key": server.key,
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+  await mkdir(join(directory, "folder"));
+  await chmod(join(directory, "secret.key"), 0);
+});
+
+afterAll(async () => {
+  await rm(directory, { recursive: true, force: true });
+});
+
+const read = (cert: string, key: string) =>
+  readTls({ cert: join(directory, cert), key: join(directory, key) }, systemClock);
+
+describe("the certificate of the gateway", () => {
+  it("is what clients see", async () => {
+    const server = createServer(await read("server.pem", "server.key"), (_, response) =>
+      response.end("hello"),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const status = await new Promise((resolve, reject) => {
+        const url = `https://127.0.0.1:${port}`;
+        get(url, { ca: certificates.ca, agent: false }, (response) => {
+          response.resume().on("end", () => resolve(response.statusCode));
+        }).on("error", reject);
+      });
+      expect(status).toBe(200);
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  it("gets a warning where it has expired", async () => {
+    expect((await read("server.pem", "server.key")).warning).toBeUndefined();
+    expect((await read("expired.pem", "expired.key")).warning).toMatch(/has expired/);
+  });
+
+  const rows: [string, string, RegExp][] = [
+    ["missing.pem", "server.key", /^gateway\.tls\.cert: .*missing\.pem does not exist$/],
+    ["server.pem", "missing.key", /^gateway\.tls\.key: .*missing\.key does not exist$/],
+    ["folder", "server.key", /^gateway\.tls\.cert: .*folder cannot be read$/],
+    ["not.pem", "server.key", /^gateway\.tls\.cert: .*not\.pem is not a certificate$/],
+    ["cut.pem", "server.key", /^gateway\.tls\.cert: .*cut\.pem is not a certificate$/],
+    ["server.pem", "not.pem", /^gateway\.tls\.key: .*not\.pem is not a private key$/],
+    ["server.pem", "server.pem", /^gateway\.tls\.key: .*server\.pem is not a private key$/],
+    ["server.pem", "other.key", /^gateway\.tls: .*other\.key is not the key of the certificate/],
+    ["chain.pem", "server.key", /^gateway\.tls: .*cannot be used$/],
+    // Root may read every file.
+    ...(process.geteuid?.() === 0
+      ? []
+      : ([["server.pem", "secret.key", /may not be read by this user$/]] as [
+          string,
+          string,
+          RegExp,
+        ][])),
+  ];
+
+  it.each(rows)("is refused with a reason: %s and %s", async (cert, key, message) => {
+    await expect(read(cert, key)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(message),
+      hint: expect.any(String),
+    });
+  });
+});

@@ -1,0 +1,273 @@
+// Which board answers whom: servers of one session, and what a token may do. Over real sockets.
+
+import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, it } from "vitest";
+import type { SessionBoard } from "../../../src/core/types/board.ts";
+import type { TokenPolicy } from "../../../src/core/types/caller.ts";
+import {
+  closeServed,
+  connectOld,
+  INITIALIZE,
+  legacy,
+  modern,
+  newKept,
+  post,
+  type RawAnswer,
+} from "../endpoint/harness.ts";
+import { fixture } from "../../support/boards.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { eventually, isAlive, startedProcesses } from "../../support/processes.ts";
+import { openGateway, type Rig, workspace } from "./rig.ts";
+
+closeServed();
+
+const SERVERS = {
+  shared: fixture("echo"),
+  own: { ...fixture("echo"), scope: "session" as const },
+};
+
+type Headers = Record<string, string>;
+
+/** Begins a legacy session; its headers. */
+async function begin(url: URL, headers: Headers = {}): Promise<Headers> {
+  const { headers: got } = await post(url, legacy("initialize", INITIALIZE), headers);
+  return { ...headers, "mcp-session-id": got.get("mcp-session-id") ?? "" };
+}
+
+const call = (name: string, args: object = {}): object =>
+  legacy("tools/call", { name: `mcp__${name}`, arguments: args });
+
+const textIn = ({ message }: RawAnswer): string => message?.["result"].content[0].text;
+
+async function pidOf(url: URL, headers: Headers, server = "own"): Promise<number> {
+  return Number(textIn(await post(url, call(`${server}__pid`), headers)));
+}
+
+/** The servers whose tools are listed. */
+function serversIn({ message }: RawAnswer): string[] {
+  const names = message?.["result"].tools.map(({ name }: { name: string }) => name);
+  return [...new Set<string>(names.map((name: string) => name.split("__")[1]))];
+}
+
+describe("servers of one session", () => {
+  it("run once for each session, until DELETE", async () => {
+    const { url, board } = await openGateway({ servers: SERVERS });
+    const [one, two] = await Promise.all([begin(url), begin(url)]);
+    const pids = await Promise.all([pidOf(url, one), pidOf(url, two)]);
+    expect(new Set(pids).size).toBe(2);
+    expect(await pidOf(url, one)).toBe(pids[0]);
+    const shared = await Promise.all([pidOf(url, one, "shared"), pidOf(url, two, "shared")]);
+    expect(shared[0]).toBe(shared[1]);
+    const diagnostics = () => board.status().find(({ name }) => name === "own")?.diagnostics;
+    expect(diagnostics()?.[0]?.message).toContain("there are 2 now");
+
+    expect((await post(url, undefined, one, "DELETE")).status).toBe(204);
+    await eventually(() => !isAlive(pids[0] ?? 0));
+    expect(await pidOf(url, two)).toBe(pids[1]);
+    await eventually(() => diagnostics()?.[0]?.message.includes("there is 1 now") ?? false);
+  });
+
+  it("are not offered to clients without a session, of either era", async () => {
+    const { url } = await openGateway({ servers: SERVERS });
+    const list = modern("tools/list");
+    expect(serversIn(await post(url, list.body, list.headers))).toEqual(["shared"]);
+    expect(serversIn(await post(url, legacy("tools/list")))).toEqual(["shared"]);
+    const { message } = await post(url, call("own__echo", { text: "hi" }));
+    expect(message?.["error"].message).toContain("mcp__own__echo");
+    expect(startedProcesses()).toHaveLength(1);
+    expect(serversIn(await post(url, legacy("tools/list"), await begin(url)))).toEqual([
+      "shared",
+      "own",
+    ]);
+  });
+
+  it("end when the session is idle, and start anew when it comes back", async () => {
+    const clock = new ManualClock();
+    const { url, sessions } = await openGateway({ servers: SERVERS }, { clock, idleMs: 60_000 });
+    const session = await begin(url);
+    const before = await pidOf(url, session);
+    await clock.advance(200_000);
+    expect(sessions.size).toBe(0);
+    await eventually(() => !isAlive(before));
+    const after = await pidOf(url, session);
+    expect([after === before, isAlive(after)]).toEqual([false, true]);
+  });
+
+  it("end with the token of their caller, also while the client listens", async () => {
+    const clock = new ManualClock();
+    const revoked = new Set<string>();
+    const isGone = (caller: string): boolean => revoked.has(caller);
+    const { url, sessions } = await openGateway({ servers: SERVERS }, { clock, isGone });
+    const [ci, ann] = await Promise.all(
+      ["ci", "ann"].map((each) => begin(url, { "x-caller": each })),
+    );
+    const pids = await Promise.all([pidOf(url, ci ?? {}), pidOf(url, ann ?? {})]);
+    const stream = await fetch(url, { headers: { accept: "text/event-stream", ...ci } });
+    revoked.add("token:ci");
+    await clock.advance(60_000);
+    await stream.text();
+    await eventually(() => !isAlive(pids[0] ?? 0));
+    expect([isAlive(pids[1] ?? 0), sessions.size]).toEqual([true, 1]);
+  });
+
+  it("start anew after a restart of the gateway, for the same session", async () => {
+    const kept = newKept();
+    const first = await openGateway({ servers: SERVERS }, { kept });
+    const session = await begin(first.url);
+    const before = await pidOf(first.url, session);
+    await first.close();
+    expect([isAlive(before), startedProcesses()]).toEqual([false, []]);
+    const port = Number(first.url.port);
+    const { url } = await openGateway({ servers: SERVERS }, { kept, port });
+    expect(isAlive(await pidOf(url, session))).toBe(true);
+  });
+
+  it("get the roots of their client, and shared servers those of the agent", async () => {
+    const { url } = await openGateway({
+      servers: {
+        shared: { ...fixture("asks"), roots: true },
+        own: { ...fixture("asks"), scope: "session" },
+      },
+    });
+    let roots = [{ uri: "file:///home/me/one" }, { uri: "https://example.com/not-a-directory" }];
+    let asked = 0;
+    const client = await connectOld(
+      url,
+      { capabilities: { roots: { listChanged: true } } },
+      (each) =>
+        each.setRequestHandler(ListRootsRequestSchema, () => {
+          asked += 1;
+          return { roots };
+        }),
+    );
+    const rootsOf = async (server: string): Promise<string> => {
+      const result = await client.callTool({
+        name: `mcp__${server}__ask`,
+        arguments: { method: "roots/list", params: {} },
+      });
+      return JSON.stringify(result.content);
+    };
+    const until = async (text: string): Promise<void> => {
+      while (!(await rootsOf("own")).includes(text)) await new Promise((go) => setTimeout(go, 20));
+    };
+    await until("file:///home/me/one");
+    expect(await rootsOf("own")).not.toContain("example.com");
+    const before = asked;
+    roots = [{ uri: "file:///home/me/two" }];
+    await client.sendRootsListChanged();
+    await until("file:///home/me/two");
+    expect(asked).toBe(before + 1);
+    expect(await rootsOf("own")).not.toContain("/one");
+    expect(await rootsOf("shared")).toContain(workspace);
+    expect(await rootsOf("shared")).not.toContain("/two");
+  });
+});
+
+describe("what a token may do", () => {
+  const config = {
+    servers: { docs: { ...fixture("echo"), tools: { ownerOnly: ["env"], deny: ["crash"] } } },
+    tools: { allow: ["docs/echo", "docs/add", "docs/env", "docs/crash"] },
+  };
+  const toolsOf = async (rig: Rig, headers: Headers): Promise<string[]> => {
+    const { message } = await post(rig.url, legacy("tools/list"), headers);
+    return message?.["result"].tools.map(({ name }: { name: string }) => name.slice(11));
+  };
+
+  const CASES: [string, string, TokenPolicy | undefined, string[]][] = [
+    ["the token of the gateway is the owner's", "default", undefined, ["echo", "add", "env"]],
+    ["a named token is not", "ci", undefined, ["echo", "add"]],
+    ["a policy can make it the owner's", "ci", { owner: true }, ["echo", "add", "env"]],
+    ["or take that away", "default", { owner: false }, ["echo", "add"]],
+    ["allow restricts", "ci", { tools: { allow: ["docs/add", "docs/env"] } }, ["add"]],
+    ["and permits nothing more", "ci", { tools: { allow: ["*"] } }, ["echo", "add"]],
+    ["deny restricts", "ci", { owner: true, tools: { deny: ["docs/e*"] } }, ["add"]],
+  ];
+
+  it("is what the configuration and its policy both allow", async () => {
+    const rig = await openGateway(config);
+    for (const [what, caller, policy, expected] of CASES) {
+      const headers = {
+        "x-caller": caller,
+        ...(policy && { "x-policy": JSON.stringify(policy) }),
+      };
+      for (const each of [headers, await begin(rig.url, headers)]) {
+        expect(await toolsOf(rig, each), what).toEqual(expected);
+        for (const tool of ["echo", "add", "env", "crash"]) {
+          const args = { text: "hi", a: 1, b: 2, name: "HOME" };
+          const { message } = await post(rig.url, call(`docs__${tool}`, args), each);
+          const isError = message?.["result"]?.isError ?? false;
+          expect(isError, `${what}: ${tool}`).toBe(!expected.includes(tool));
+        }
+      }
+      const list = modern("tools/list");
+      const { message } = await post(rig.url, list.body, { ...list.headers, ...headers });
+      expect(message?.["result"].tools, what).toHaveLength(expected.length);
+    }
+  });
+
+  it("can need more approval than the configuration asks for", async () => {
+    const { url } = await openGateway(config);
+    const policy = JSON.stringify({ tools: { approval: "ask" } });
+    const echo = call("docs__echo", { text: "hi" });
+    const asked = await post(url, echo, { "x-caller": "ci", "x-policy": policy });
+    expect(textIn(asked)).toContain("must be approved");
+    expect(textIn(await post(url, echo, { "x-caller": "ci" }))).toBe("hi");
+  });
+
+  it("holds for the servers of a session, too", async () => {
+    const { url } = await openGateway({ servers: SERVERS });
+    const policy = JSON.stringify({ tools: { deny: ["own/echo", "shared/*"] } });
+    const session = await begin(url, { "x-caller": "ci", "x-policy": policy });
+    const list = await post(url, legacy("tools/list"), session);
+    expect(serversIn(list)).toEqual(["own"]);
+    expect(textIn(await post(url, call("own__echo", { text: "hi" }), session))).toContain(
+      `refused by the rule "own/echo" in the token's tools.deny`,
+    );
+    expect(await pidOf(url, session)).toBeGreaterThan(0);
+  });
+
+  it("takes one board for all who may do the same, closed when nobody uses it", async () => {
+    const clock = new ManualClock();
+    const { url, board } = await openGateway(config, { clock, idleMs: 60_000 });
+    const opened: SessionBoard[] = [];
+    const openSession = board.openSession.bind(board);
+    board.openSession = async (options) => {
+      const session = await openSession(options);
+      opened.push(session);
+      return session;
+    };
+    const ask = (caller: string): Promise<RawAnswer> =>
+      post(url, legacy("tools/list"), { "x-caller": caller });
+    await Promise.all([ask("ci"), ask("ann"), ask("ci")]);
+    expect(opened).toHaveLength(1);
+    // As long as a call may be held for the answers of its client.
+    await clock.advance(601_000);
+    await eventually(() => opened.length === 1);
+    expect((await opened[0]?.call("docs/echo", { text: "hi" }))?.failure?.message).toBe(
+      "the session is closed",
+    );
+    await ask("ci");
+    expect(opened).toHaveLength(2);
+  });
+});
+
+it("what a shared server logs without saying about which call is not told to a token that is not the owner's", async () => {
+  const { url } = await openGateway({ servers: { one: fixture("faithful") } });
+  const listen = async (headers: Headers) => {
+    const session = await begin(url, headers);
+    await post(url, legacy("logging/setLevel", { level: "debug" }), session);
+    const stream = await fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+    const text = stream.text();
+    const end = async (): Promise<string> => {
+      await post(url, undefined, session, "DELETE");
+      return text;
+    };
+    return { session, end };
+  };
+  const owner = await listen({ "x-caller": "default" });
+  const other = await listen({ "x-caller": "ci" });
+  const messages = [{ level: "info", data: "what the owner asked for" }];
+  await post(url, call("one__log", { messages }), owner.session);
+  expect(await owner.end()).toContain("what the owner asked for");
+  expect(await other.end()).not.toContain("what the owner asked for");
+});

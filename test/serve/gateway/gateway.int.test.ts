@@ -1,0 +1,145 @@
+// What stays open for a client after its request was let in, and when it ends. Over real sockets.
+
+import { connect } from "node:net";
+import { once } from "node:events";
+import { expect, it } from "vitest";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { INITIALIZE, legacy, modern, post } from "../endpoint/harness.ts";
+import { fixture } from "../../support/boards.ts";
+import { eventually } from "../../support/processes.ts";
+import { openGateway } from "./rig.ts";
+
+const LISTEN = modern("subscriptions/listen", { notifications: { toolsListChanged: true } });
+const SLEEP = { name: "mcp__echo__sleep", arguments: { ms: 60_000 } };
+
+/** Resolves when the answer ends or breaks. */
+async function ending(response: Response): Promise<"ended"> {
+  await response.text().catch(() => {});
+  return "ended";
+}
+
+function send(url: URL, body: object, headers: Record<string, string>): Promise<Response> {
+  const all = { "content-type": "application/json", ...headers };
+  return fetch(url, { method: "POST", headers: all, body: JSON.stringify(body) });
+}
+
+it("whatever is open for a caller ends when the caller is no longer let in, and for others goes on", async () => {
+  const gone = new Set<string>();
+  const { url } = await openGateway(
+    { servers: { echo: fixture("echo") } },
+    { isGone: (caller) => gone.has(caller) },
+  );
+  const open = async (caller: string) => {
+    const who = { "x-caller": caller };
+    const { headers } = await post(url, legacy("initialize", INITIALIZE), who);
+    const session = { ...who, "mcp-session-id": headers.get("mcp-session-id") ?? "" };
+    const stream = await fetch(url, { headers: { ...session, accept: "text/event-stream" } });
+    const listen = await send(url, LISTEN.body, { ...who, ...LISTEN.headers });
+    const call = modern("tools/call", SLEEP);
+    // No answer comes, so it ends with an error.
+    const broken = send(url, call.body, { ...who, ...call.headers }).catch(() => "ended" as const);
+    return { streams: [ending(stream), ending(listen)], broken };
+  };
+  const [revoked, other] = await Promise.all([open("revoked"), open("other")]);
+  gone.add("token:revoked");
+  expect(await Promise.all([...revoked.streams, revoked.broken])).toEqual([
+    "ended",
+    "ended",
+    "ended",
+  ]);
+  const still = new Promise((resolve) => setImmediate(resolve, "open"));
+  expect(await Promise.race([...other.streams, other.broken, still])).toBe("open");
+  gone.add("token:other");
+  await Promise.all([...other.streams, other.broken]);
+});
+
+it("a stream ends with the JWT that opened it, and a call that was made in time is answered", async () => {
+  let skew = 0;
+  const gatewayClock: Clock = { ...systemClock, now: () => systemClock.now() + skew };
+  const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
+  const expires = { "x-expires": String(systemClock.now() + 3_600_000) };
+  const listen = await send(url, LISTEN.body, { ...expires, ...LISTEN.headers });
+  const call = modern("tools/call", { name: "mcp__echo__sleep", arguments: { ms: 1500 } });
+  const answer = post(url, call.body, { ...expires, ...call.headers });
+  skew = 3_700_000;
+  expect(await ending(listen)).toBe("ended");
+  expect((await answer).message?.["result"].content[0].text).toBe("slept 1500 ms");
+});
+
+it("a caller who leaves its calls behind cannot make any number of them, and others can", async () => {
+  const most = 5;
+  const { url, board } = await openGateway(
+    { servers: { echo: fixture("echo") } },
+    { maxConnections: most },
+  );
+  const inFlight = (): number => board.status()[0]?.calls.inFlight ?? 0;
+  const body = JSON.stringify(legacy("tools/call", SLEEP));
+  const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: hasty\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  for (let count = 1; count <= most; count += 1) {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(`${head}\r\n\r\n${body}`);
+    await eventually(() => inFlight() === count);
+    socket.destroy();
+    await once(socket, "close");
+  }
+  const ping = legacy("ping");
+  const refused = await send(url, ping, { "x-caller": "hasty" });
+  expect([refused.status, await refused.text()]).toEqual([
+    429,
+    "too many requests of this caller are being answered already; wait for some of them\n",
+  ]);
+  expect((await send(url, ping, { "x-caller": "other" })).status).toBe(200);
+  // Otherwise the gateway would wait for the calls.
+  await board.close();
+});
+
+it("an answer that nobody reads is given up", async () => {
+  let skew = 0;
+  let looks = 0;
+  const gatewayClock: Clock = {
+    ...systemClock,
+    monotonic: () => systemClock.monotonic() + skew,
+    later: (ms, task) => {
+      looks += 1;
+      return systemClock.later(ms / 10, task);
+    },
+  };
+  const looked = (times: number): Promise<void> => {
+    const before = looks;
+    return eventually(() => looks >= before + times);
+  };
+  const { url } = await openGateway({ servers: { echo: fixture("echo") } }, { gatewayClock });
+  const bytes = 30_000_000;
+  const body = JSON.stringify(
+    legacy("tools/call", { name: "mcp__echo__big", arguments: { bytes } }),
+  );
+  const socket = connect(Number(url.port), url.hostname);
+  const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  socket.write(`${head}\r\n\r\n${body}`);
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.pause();
+  // The first look notices that the answer is complete, a later one that it still is not read.
+  await looked(2);
+  skew = 400_000;
+  await looked(2);
+  let got = first.length;
+  socket.on("data", (chunk: Buffer) => (got += chunk.length));
+  socket.on("error", () => {}).resume();
+  await once(socket, "close");
+  expect(got).toBeGreaterThan(1000);
+  expect(got).toBeLessThan(bytes);
+});
+
+it("whoever sends what is not HTTP cannot keep the connection by never hanging up", async () => {
+  const { url } = await openGateway({ servers: {} });
+  const { hostname: host, port } = url;
+  // Its own half stays open when the gateway has ended the other.
+  const socket = connect({ host, port: Number(port), allowHalfOpen: true }).resume();
+  socket.write("GARBAGE\r\n\r\n");
+  await once(socket, "end");
+  // A connection that is gone answers the next bytes with a reset.
+  const writing = setInterval(() => socket.write("x"), 10);
+  const [error] = await once(socket, "error").catch((reason: unknown) => [reason]);
+  clearInterval(writing);
+  expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) as string });
+});
