@@ -11,6 +11,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { withPart } from "./page-part.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "scripts", "docs");
@@ -47,16 +48,6 @@ async function filesToWrite() {
     }
   }
   return files;
-}
-
-function withPart(content, { page, part, text }) {
-  const start = `<!-- generated: ${part} -->`;
-  const end = "<!-- /generated -->";
-  const from = content.indexOf(start);
-  const to = content.indexOf(end, from);
-  if (from === -1 || to === -1)
-    throw new Error(`${page} has no place for ${part}: ${start} … ${end}`);
-  return `${content.slice(0, from + start.length)}\n\n${text.trim()}\n\n${content.slice(to)}`;
 }
 
 function formatted(path, text) {

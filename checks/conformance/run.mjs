@@ -2,20 +2,20 @@
 // role, and whether each ended as expected-failures.json says. Fails on a scenario that should pass, and on an
 // entry that no longer fails.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gatherFacts, lastRun, writeEvidence } from "../lib/evidence.mjs";
 import { endAll, execute } from "./lib/execute.mjs";
 import { parseOptions, USAGE } from "./lib/options.mjs";
 import { pickRuns, planRuns } from "./lib/plan.mjs";
 import { prepare } from "./lib/prepare.mjs";
-import { page, textTable, totals } from "./lib/report.mjs";
+import { evidence, textTable, totals } from "./lib/report.mjs";
 import { listRequired, listScenarios, REVISIONS, suiteVersion } from "./lib/suite.mjs";
 import { endTargets, startTarget } from "./lib/target.mjs";
 import { compare, judge } from "./lib/verdict.mjs";
 
 const AT_ONCE = 2;
-const PAGE = new URL("../../docs/conformance.md", import.meta.url);
 
 const options = readOptions();
 try {
@@ -42,8 +42,11 @@ async function test({ role, isDirect, upstream, write }) {
     }
   }
   if (write) {
-    const report = { outcomes, expected, required, facts: gatherFacts() };
-    writeFileSync(PAGE, page(readFileSync(PAGE, "utf8"), role, report));
+    const head = lastRun(
+      `suite \`@modelcontextprotocol/conformance\` ${suiteVersion()}`,
+      gatherFacts(),
+    );
+    writeEvidence(`conformance-${role}`, evidence({ outcomes, expected, required, head }));
   }
   const { unexpected, stale, unknown } = compare(outcomes, expected, allRuns);
   tell("should pass and does not", unexpected);
@@ -112,16 +115,6 @@ async function runAll(runs, openLanes) {
     for (const one of signals) process.removeListener(one, onSignal);
   }
   return { outcomes, problems };
-}
-
-function gatherFacts() {
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    suite: suiteVersion(),
-    plugboard: readJson("../../package.json").version,
-    node: process.versions.node,
-    cores: availableParallelism(),
-  };
 }
 
 /** Undefined where there is nothing to do but what it has said. */

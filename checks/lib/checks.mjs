@@ -1,20 +1,19 @@
 // For rigs that are a list of checks (acpx, agents, clients, openclaw): their command line, one check after the other in one rig,
 // and the outcome in words.
 
-import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { EVIDENCE, gatherFacts, lastRun, table, writeEvidence } from "./evidence.mjs";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /**
  * Runs the whole command and sets the exit code: 0 if all checks pass, 1 if one does not, 2 if nothing could be
- * tested. `who` begins every message, `script` is the npm script, `page` the path of the page that `write` gets
- * `{ outcomes, facts }` for. A check is `{ name, run(rig) }`, and what `run` resolves to is a note on its outcome;
- * `openRig()` resolves to a rig with `close()`.
+ * tested. `who` begins every message and names the part of docs/evidence.md, `script` is the npm script, `versions()` returns
+ * the programs that Plugboard is tried with and their versions, in words. A check is `{ name, run(rig) }`, and what `run`
+ * resolves to is a note on its outcome; `openRig()` resolves to a rig with `close()`.
  */
-export async function runChecks({ who, script, page, checks, prepare, openRig, write }) {
-  const usage = usageOf(script, page);
+export async function runChecks({ who, script, checks, prepare, openRig, versions }) {
+  const usage = usageOf(script);
   try {
     const options = parseOptions(process.argv.slice(2));
     if (options.help) {
@@ -26,7 +25,7 @@ export async function runChecks({ who, script, page, checks, prepare, openRig, w
     const outcomes = await runAll(picked, openRig);
     const failed = outcomes.filter(({ reason }) => reason !== undefined);
     process.stdout.write(`${outcomes.length - failed.length} of ${outcomes.length} passed\n`);
-    if (options.write) write({ outcomes, facts: gatherFacts() });
+    if (options.write) writeEvidence(who, resultText(outcomes, lastRun(versions(), gatherFacts())));
     process.exitCode = failed.length === 0 ? 0 : 1;
   } catch (error) {
     const help = error.isUsage ? `\n${usage}` : "";
@@ -72,17 +71,15 @@ export function reasonOf(error) {
     .join("\n");
 }
 
-/** Aligned as the project's formatter does it, so that a page just written passes its check. */
-export function outcomeTable(outcomes) {
+/** What a run writes into docs/evidence.md: `head`, a line for each check, and the notes on them. */
+export function resultText(outcomes, head) {
   const rows = outcomes.map(({ name, reason }) => [
-    name.replaceAll("|", "\\|"),
+    name,
     reason === undefined ? "passed" : "failed",
   ]);
-  const all = [["check", ""], ...rows];
-  const widths = [0, 1].map((column) => Math.max(3, ...all.map((row) => row[column].length)));
-  const line = (row) => `| ${row.map((text, column) => text.padEnd(widths[column])).join(" | ")} |`;
-  const [head, ...body] = all;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
+  const notes = outcomes.filter(({ note }) => note !== undefined).map(({ note }) => `- ${note}`);
+  const figures = notes.length > 0 ? ["Figures of that run:", notes.join("\n")] : [];
+  return [head, table(["check", ""], rows), ...figures].join("\n\n");
 }
 
 /** One after the other: what is left running is looked for by what they have in common. */
@@ -114,22 +111,12 @@ async function runAll(checks, openRig) {
   return outcomes;
 }
 
-function gatherFacts() {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return {
-    date: new Date().toISOString().slice(0, 10),
-    plugboard: JSON.parse(manifest).version,
-    node: process.versions.node,
-    cores: availableParallelism(),
-  };
-}
-
-function usageOf(script, page) {
+function usageOf(script) {
   return `usage: npm run ${script} -- [options]
 
   --only <words>   the checks alone whose names have these words in them
   --no-build       test dist/ as it is
-  --write          write the result to ${page} (a whole run only)
+  --write          write the result to ${EVIDENCE} (a whole run only)
   --help`;
 }
 

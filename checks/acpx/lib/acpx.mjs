@@ -13,10 +13,7 @@ const NODE = `${MODULES}node24/bin/node`;
 const KILL_MS = 60_000;
 
 export function versions() {
-  return {
-    acpx: versionIn(PACKAGE),
-    acpxNode: versionIn(`${MODULES}node24`),
-  };
+  return `acpx ${versionIn(PACKAGE)} on Node ${versionIn(`${MODULES}node24`)}`;
 }
 
 /** Resolves to `{ code, stdout, stderr }` when acpx has ended; `code` is null where it had to be ended. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { parseOptions, pickChecks, reasonOf } from "../../lib/checks.mjs";
+import { parseOptions, pickChecks, reasonOf, resultText } from "../../lib/checks.mjs";
 
 describe("the command line", () => {
   it("builds and runs everything without a word", () => {
@@ -35,5 +35,28 @@ describe("the reason of a failure", () => {
   it("has lines of its own", () => {
     assert.equal(reasonOf(new Error("a\nb\n")), "    a\n    b");
     assert.equal(reasonOf("why"), "    why");
+  });
+});
+
+describe("the result of a run", () => {
+  const outcomes = [{ name: "one | two" }, { name: "three", reason: "    no" }];
+
+  it("has a line for each check", () => {
+    assert.equal(
+      resultText(outcomes, "Last run: today."),
+      [
+        "Last run: today.",
+        "",
+        "| check      |        |",
+        "| ---------- | ------ |",
+        "| one \\| two | passed |",
+        "| three      | failed |",
+      ].join("\n"),
+    );
+  });
+
+  it("ends with the notes on them", () => {
+    const noted = [...outcomes, { name: "four", note: "10 processes" }];
+    assert.match(resultText(noted, ""), /\| four .*\n\nFigures of that run:\n\n- 10 processes$/);
   });
 });

@@ -131,13 +131,11 @@ export const ISOLATED = {
 export const NODE_DIRECTORY = `${MODULES}node24/bin`;
 
 export function versions() {
-  return {
-    agents: AGENTS.filter(({ modules }) => modules === undefined).map(
-      (agent) => `${agent.name} ${versionOf(agent.package)}`,
-    ),
-    agentNode: versionOf("node24"),
-    tsagent: versionOf("@tsagent/core", `${TSAGENT}node_modules/`),
-  };
+  const agents = AGENTS.filter(({ modules }) => modules === undefined).map(
+    (agent) => `${agent.name} ${versionOf(agent.package)}`,
+  );
+  const tsagent = versionOf("@tsagent/core", `${TSAGENT}node_modules/`);
+  return `${agents.join(", ")} on Node ${versionOf("node24")}, tsagent ${tsagent} on Node ${process.versions.node}`;
 }
 
 function versionOf(name, modules = MODULES) {

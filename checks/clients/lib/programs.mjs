@@ -19,12 +19,7 @@ export const codex = [NODE, `${MODULES}${CODEX}/bin/codex.js`];
 export const gemini = [NODE, `${MODULES}${GEMINI}/bundle/gemini.js`];
 
 export function versions() {
-  return {
-    claude: versionOf(CLAUDE),
-    codex: versionOf(CODEX),
-    gemini: versionOf(GEMINI),
-    clientNode: versionOf("node24"),
-  };
+  return `Claude Code ${versionOf(CLAUDE)}, Gemini CLI ${versionOf(GEMINI)}, Codex ${versionOf(CODEX)} on Node ${versionOf("node24")}`;
 }
 
 /** Resolves to all that it said. Rejects with it unless it ends with 0. */

@@ -10,7 +10,7 @@ export const USAGE = `usage: npm run conformance:client -- [options]
   --direct             the fixture server alone, without the gateway (server only)
   --upstream <era>     2025 or 2026: the era of the server behind the gateway, for every revision (server only)
   --no-build           test dist/ as it is
-  --write              write the result to docs/conformance.md (a whole run only)
+  --write              write the result to docs/evidence.md (a whole run only)
   --help`;
 
 const ROLES = new Set(["client", "server"]);

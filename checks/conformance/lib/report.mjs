@@ -1,4 +1,6 @@
-// A run in words: a table for the terminal, a page for the docs.
+// A run in words: a table for the terminal, and one for the docs.
+
+import { table } from "../../lib/evidence.mjs";
 
 /** Below a run that did not pass: why it was expected, or else every check that says so. */
 export function textTable(outcomes, expected) {
@@ -24,39 +26,8 @@ export function totals(outcomes, required) {
   return [...lines, { what: "all runs", passed: passed.length, total: outcomes.length }];
 }
 
-const INTRODUCTION = `# Conformance
-
-This page shows how Plugboard does in the official suite of the Model Context Protocol, as a client and as a server.
-\`npm run conformance:client\` and \`npm run conformance:server\` run the suite and fail if a scenario has another result
-than expected; see [checks/conformance/README.md](../checks/conformance/README.md). With \`-- --write\` they write their part of this page.
-
-\`n/n\` counts the suite's checks. **Bold** scenarios are required of that revision; the others are optional or were added
-to the suite later. "Other" is an older revision that the scenario is written for, or an extension. "untested" means that
-the suite found no fault because the feature was never used.
-`;
-
-const HEADINGS = { client: "## As a client", server: "## As a server, through the gateway" };
-
-/** The page with the part about `role` replaced; `before` is the page as it was, and may be empty. */
-export function page(before, role, report) {
-  const parts = Object.entries(HEADINGS).map(([name, heading]) =>
-    name === role ? `${heading}\n\n${part(report)}` : partOf(before, heading),
-  );
-  return [INTRODUCTION, ...parts].filter((one) => one !== "").join("\n");
-}
-
-/** The part with its heading, up to the next one; empty where the page has none. */
-function partOf(text, heading) {
-  const start = text.indexOf(`${heading}\n`);
-  if (start === -1) return "";
-  const rest = text.slice(start + heading.length);
-  const end = rest.search(/^## /m);
-  const body = end === -1 ? rest : rest.slice(0, end);
-  return `${heading}${body.trimEnd()}\n`;
-}
-
-/** `facts` are `{ date, suite, plugboard, node, cores }`. */
-function part({ outcomes, expected, required, facts }) {
+/** What a run writes into docs/evidence.md. `head` is its first line. */
+export function evidence({ outcomes, expected, required, head }) {
   const revisions = Object.keys(required);
   const sums = totals(outcomes, required).map(({ what, passed, total }) => [
     what,
@@ -70,8 +41,7 @@ function part({ outcomes, expected, required, facts }) {
       state,
       expected[scenario]?.[version] ?? `unexpected: ${reason.join("; ")}`,
     ]);
-  return `Last run: ${facts.date}, suite \`@modelcontextprotocol/conformance\` ${facts.suite}, Plugboard ${facts.plugboard} on
-Node ${facts.node}, ${facts.cores} cores.
+  return `${head}
 
 ${table(["", "passed"], sums)}
 
@@ -105,17 +75,4 @@ function scenarioRows(outcomes, required) {
 
 function cell({ state, passed, total }) {
   return state === "untested" ? "untested" : `${state} ${passed}/${total}`;
-}
-
-/** Aligned as the project's formatter does it, so that a page just written passes its check. */
-function table(header, rows) {
-  const cells = [header, ...rows].map((row) => row.map(escape));
-  const widths = header.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)));
-  const line = (row) => `| ${row.map((text, column) => text.padEnd(widths[column])).join(" | ")} |`;
-  const [head, ...body] = cells;
-  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
-}
-
-function escape(text) {
-  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }

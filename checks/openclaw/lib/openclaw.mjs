@@ -23,11 +23,7 @@ const KEPT_OUTPUT = 8_000;
 export const openclaw = [NODE, `${MODULES}openclaw/openclaw.mjs`];
 
 export function versions() {
-  return {
-    openclaw: versionOf("openclaw"),
-    openclawNode: versionOf("node24"),
-    acpx: versionOf("acpx"),
-  };
+  return `OpenClaw ${versionOf("openclaw")} and acpx ${versionOf("acpx")} on Node ${versionOf("node24")}`;
 }
 
 /** Resolves to `{ code, stdout, stderr }`; `code` is null where it had to be ended. */
