@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command. Loads as little as it can before it knows what is wanted.
+// The command. Loads as little as it can before it knows which command the user typed.
 
 import { outputProblem, systemProblem } from "./util/system-problem.ts";
 import { packageVersion } from "./util/version.ts";

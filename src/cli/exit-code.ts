@@ -7,7 +7,7 @@ export const EXIT = {
   ok: 0,
   /** The tool reported an error. */
   toolError: 1,
-  /** A part of the output could not be written, or of what it shows could not be read. */
+  /** A part of the output could not be written, or a part of the file that it shows could not be read. */
   incomplete: 1,
   /** A server from the registry has a newer version. */
   outdated: 1,

@@ -99,7 +99,7 @@ interface Left {
   reason: string;
 }
 
-/** Resolves to what is still there. */
+/** Resolves to the keys that could not be removed. */
 async function removeFromKeyring(keys: readonly GivenKey[], context: Context): Promise<Left[]> {
   const references = keys.flatMap((given) => (given.kind === "reference" ? [given.reference] : []));
   if (references.length === 0) return [];

@@ -20,7 +20,7 @@ const SIGNAL_CODES = {
 } as const;
 const SIGNALS = Object.keys(SIGNAL_CODES) as StopSignal[];
 
-/** After this long, the person is told what is being waited for. */
+/** A stop that takes longer than this is explained to the person. */
 const PATIENCE_MS = 1000;
 /** Stopping cleanly may hang: the process ends after this long regardless. */
 const GRACE_MS = 10_000;

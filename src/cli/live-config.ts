@@ -49,7 +49,7 @@ interface FileVersion {
   guards: ReadonlyMap<string, string>;
   /** The text is that of a file in Plugboard's home. */
   isYours: boolean;
-  /** False: nobody has approved what it starts, so nothing of it is used but the names of its servers. */
+  /** False if nobody has approved the programs that the file starts. Then only the names of its servers are used. */
   isTrusted: boolean;
 }
 
@@ -316,7 +316,7 @@ export class LiveConfig implements AsyncDisposable {
     throw this.#waits(path, source, change);
   }
 
-  /** Names what is new, and not its values: logs are kept, and a definition can hold credentials. */
+  /** Names new servers and keys, but no values: logs are kept, and a definition can hold credentials. */
   #waits(file: string, { from }: FileSource, change: Trust): PlugboardError {
     const what = changeLines(change).map((line) => line.trim());
     const message = `the edit of ${visible(file)} changes what is started (${what.join("; ")}), so it waits for you; what runs goes on as before`;

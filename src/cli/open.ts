@@ -172,7 +172,7 @@ function withoutOtherWarnings(about: string | undefined, agent: AgentConfig): Ag
   return { ...agent, warnings: agent.warnings.filter(({ path }) => mayConcern(path, about)) };
 }
 
-/** Whether what is wrong at this place of a file may matter to the server: it is not about another one. */
+/** Whether a mistake at this place of a file may matter to the server: it is not about another server. */
 export function mayConcern(path: string, server: string): boolean {
   const [, place] = /(?:^|\.|_)(?:mcpS|s)ervers\.(.+)$/.exec(path) ?? [];
   return place === undefined || place === server || place.startsWith(`${server}.`);

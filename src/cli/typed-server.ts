@@ -77,7 +77,7 @@ export function isHttp(word: string): boolean {
   return HTTP.test(word);
 }
 
-/** Commands that take a server after `--`. For all others, what is behind it are words like any other. */
+/** Commands that take a server after `--`. For all others, the words after it are words like any other. */
 const TAKERS: ReadonlySet<string> = new Set([
   "tools",
   "call",

@@ -81,7 +81,7 @@ export async function switchOff(
   });
 }
 
-/** What is switched for a session: servers, and single tools of a server that it does not get. */
+/** The settings that give a session its servers: which servers are on, and which tools of a server are off. */
 interface Switches {
   servers: JsonObject;
   denied: JsonObject;

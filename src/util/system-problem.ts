@@ -77,7 +77,7 @@ export function systemProblem(error: unknown): SystemProblem | undefined {
   return { ...problem, message: problem.message.replace("%", () => file ?? "a file") };
 }
 
-/** What is missing is for the caller to say, except for a directory that was about to be made. */
+/** The caller names a missing file itself, except for a directory that was about to be made. */
 function problemOf(code: unknown, syscall: string): SystemProblem | undefined {
   const isMissing = code === "ENOENT" || code === "ENOTDIR";
   return isMissing && syscall === "mkdir" ? NO_DIRECTORY : PROBLEMS.get(code);

@@ -40,13 +40,13 @@ export interface AgentProcess {
   /** Calls `take` for every line of stdout. To be called once; resolves when there are no more. */
   read(take: (line: Line) => Promise<void> | undefined): Promise<void>;
   send(line: Buffer): void;
-  /** A line of stdout was no message: programs that do not speak ACP say there what is wrong. */
+  /** Keeps a line of stdout that is no message: a program that does not speak ACP explains its problem there. */
   keepWords(line: Buffer): void;
-  /** Undefined while the agent reads what it is sent; otherwise resolves when it has read on. */
+  /** Undefined while the agent reads its stdin; otherwise resolves when the agent has read on. */
   room(): Promise<void> | undefined;
   /** Resolves when it has ended, after its last lines were read. */
   readonly ended: Promise<AgentEnd>;
-  /** Ends stdin, waits, and ends what is left. Idempotent; never rejects. */
+  /** Ends stdin, waits, and ends the processes that are left. Idempotent; never rejects. */
   stop(): Promise<void>;
 }
 

@@ -52,7 +52,7 @@ export class FrontAgents {
     return true;
   }
 
-  /** Undefined while all of them read what they are sent; otherwise resolves when one of them has read on. */
+  /** Undefined while all agents read their stdin; otherwise resolves when one of them has read on. */
   room(): Promise<void> | undefined {
     for (const { process } of this.#all) {
       const room = process?.room();
@@ -61,7 +61,7 @@ export class FrontAgents {
     return undefined;
   }
 
-  /** Those that were not dismissed. */
+  /** The agents that were not dismissed. */
   all(): Iterable<FrontAgent> {
     return this.#all.values();
   }

@@ -266,7 +266,7 @@ export class FrontSession {
     this.#permissions.forget();
   }
 
-  /** Made once, when the session has its id: they remember what was answered with "always". */
+  /** Made once, when the session has its id: the prompts remember the answers "always". */
   #makePrompts(): () => Prompts | undefined {
     let made: Prompts | undefined;
     const { client, sampling } = this.#options;
@@ -308,7 +308,8 @@ export class FrontSession {
     if (shown !== undefined) {
       const before = this.#permissions.changesOf(shown);
       const answer = await prompts.approve({ ...request, callId: shown }, until);
-      // Under our question the client shows the agent's call: what the agent has changed there is not what was asked.
+      // The client shows the agent's call under our question. If the agent changed that call in the meantime, the
+      // person answered another question than ours, so the answer does not count.
       if (answer === "refuse" || this.#permissions.changesOf(shown) === before) return answer;
     }
     return prompts.approve({ ...request, callId: this.#ownIdOf(callId) }, until);

@@ -38,7 +38,7 @@ interface ShownCall {
   /** Hash of the arguments; undefined until the agent has shown them. */
   args: string | undefined;
   title: unknown;
-  /** Hash of what it contains, which a person sees too. */
+  /** Hash of the call's content, which a person sees too. */
   content: string;
   hasEnded: boolean;
   /** Counts what has become another one, so that a change in the middle of a question is noticed. */
@@ -117,7 +117,10 @@ export class GivenPermissions {
     Object.assign(known, { tool, isTitled, args, title, content, hasEnded, changes });
   }
 
-  /** The agent has shown something that the client may read otherwise than we do. What it showed before counts no more. */
+  /**
+   * The agent has sent a message about a call that the client may read otherwise than we do. Earlier messages about
+   * calls no longer count.
+   */
   lostTrack(): void {
     this.#shown.clear();
   }
@@ -139,7 +142,7 @@ export class GivenPermissions {
     const asked = this.#asked.get(request);
     this.#asked.delete(request);
     if (asked === undefined || !isAllowed(request["options"], answer["outcome"])) return;
-    // The person may have seen something else than what was asked.
+    // If the call changed after the question, the person may have seen another call than the one in the question.
     const isSame = this.#shown.get(asked.id) === asked.call;
     if (!isSame || asked.call.changes !== asked.changes) return;
     const { tool, args } = asked;
@@ -173,7 +176,7 @@ export class GivenPermissions {
     return this.#shown.get(id)?.changes;
   }
 
-  /** What was permitted for a prompt does not hold for the next one. */
+  /** A permission holds for one prompt and not for the next one. */
   forget(): void {
     this.#given = [];
   }
@@ -236,7 +239,7 @@ function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefin
   return isWhole ? { tool, args: args ?? {} } : undefined;
 }
 
-/** The hash of the arguments that a call shows, or of those that it has shown before. */
+/** The hash of the arguments in this message about a call, or of the arguments in an earlier one. */
 function argumentsIn(
   { rawInput, content }: JsonObject,
   before: string | undefined,

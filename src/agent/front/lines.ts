@@ -13,7 +13,7 @@ const ENOUGH_BYTES = 1 << 20;
 /** One line without its newline; of a line that is too long, only its beginning. */
 export type Line = { kind: "line"; bytes: Buffer } | { kind: "too-long"; head: string };
 
-/** Cuts what is pushed into lines of at most `maxBytes`, in linear time. */
+/** Cuts a stream of chunks into lines of at most `maxBytes`, in linear time. */
 export class LineCutter {
   readonly #maxBytes: number;
   readonly #held = new HeldBytes();
@@ -34,7 +34,7 @@ export class LineCutter {
     this.#hold(chunk.subarray(start));
   }
 
-  /** What is left at the end of the stream, if anything. */
+  /** The rest of the stream after its last line break, if there is any. */
   *end(): Generator<Line> {
     if (this.#held.length > 0 || this.#head !== undefined) yield this.#finish(Buffer.alloc(0));
   }
@@ -76,7 +76,7 @@ export async function readLines(
     }
     for (const line of cutter.end()) await take(line);
   } catch {
-    // The other side is gone, and the stream with it. What it sent last is incomplete.
+    // The other side is gone, and the stream with it. Its last line is incomplete, so nobody gets it.
   }
 }
 

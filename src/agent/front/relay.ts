@@ -196,7 +196,7 @@ export class Relay {
       case "request":
         return this.#requestOfClient(message, bytes);
       case "other":
-        // The agent says what is wrong with it, as it would without us.
+        // The agent answers such a message with its own error, as it would without us.
         return this.#agents.main.process?.send(bytes);
     }
   }
@@ -546,7 +546,10 @@ export class Relay {
     else session.sawUpdate(update);
   }
 
-  /** The client knows a session of another process by this id: it would take what is said here for that one's. */
+  /**
+   * The client knows a session of another process by this id, and would take a message about this one for a message
+   * about that one.
+   */
   #isOfAnother(params: JsonObject): boolean {
     return this.#sessions.get(params["sessionId"]) !== undefined;
   }
@@ -606,7 +609,7 @@ function isUnclear(bytes: Buffer): boolean {
   return bytes.length > LONGEST_SHOWN || repeatsKey(bytes);
 }
 
-/** What is said about a message of which only the beginning is there. */
+/** The error for a message that is too long: only its beginning is there. */
 function refusal(head: string): { id: RpcId; isAnswer: boolean; error: JsonObject } {
   const { id = null, next } = readHead(head);
   const { code, message } = tooLarge(DEFAULT_MAX_MESSAGE_BYTES);

@@ -19,7 +19,7 @@ export interface SessionSetup {
 export interface OpenBoard {
   frontSession: FrontSession;
   prepared: Prepared;
-  /** What it was prepared for. */
+  /** The parameters of the request that it was prepared for. */
   params: JsonObject;
 }
 

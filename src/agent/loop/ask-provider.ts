@@ -117,7 +117,7 @@ function findIn(text: string, model: string, status: number): ProviderAnswer {
   return { kind: "unknown-model", ...(nearest !== undefined && { nearest }) };
 }
 
-/** What is longer than any list of models is cut off. */
+/** Stops reading after as many bytes as no list of models has. */
 async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

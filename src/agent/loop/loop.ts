@@ -114,10 +114,13 @@ class Turn {
   readonly #window: ContextWindow;
   readonly #usage: TokenUsage = { input: 0, output: 0, cached: 0, reasoning: 0 };
   #conversation: Conversation;
-  /** What is left of the context, the text that is sent first. */
+  /**
+   * The contexts that the model still gets: the texts that are sent first. The loop drops contexts when the prompt is
+   * too long.
+   */
   #contexts: readonly string[];
   #isContextShortened = false;
-  /** What was left out and not reported yet. */
+  /** How much the loop has left out of the prompt since it last reported it. */
   #unreported = { results: 0, messages: 0 };
 
   constructor(options: TurnOptions) {

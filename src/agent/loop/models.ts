@@ -8,7 +8,10 @@ export class Models {
   readonly ids: readonly [string, ...string[]];
   readonly #options: ModelOptions;
   readonly #opened = new Map<string, Promise<AgentModel>>();
-  /** Those that were opened with keys that may no longer be used. A turn that is under way ends with its model. */
+  /**
+   * Models with keys that may no longer be used. They stay open until `close`, because a turn ends with the model that
+   * it began with.
+   */
   readonly #retired: Promise<AgentModel>[] = [];
   #warm: Promise<void> | undefined;
   #isClosed = false;

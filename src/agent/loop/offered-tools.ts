@@ -18,7 +18,7 @@ export function offeredTools(
   return new ModelTools(tools, { providers: [schemas], maxTools, contextWindow, ...given });
 }
 
-/** Those that the model `id` does not get although they are meant for models, one for each server and reason. */
+/** The tools for models that the model `id` does not get, one line for each server and reason. */
 export function leftOutTools(
   tools: readonly Tool[],
   { id, ...limits }: ModelLimits & { id: string },

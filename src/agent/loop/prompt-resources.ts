@@ -15,7 +15,7 @@ const LONGEST_NAME = 100;
 interface ReadResources {
   /** For a turn: the block, and a shorter one for when room is short. */
   context: string[];
-  /** What the user has not been told yet of what is in the block. */
+  /** News for the user about the resources in the block. Absent if the user has heard it all. */
   news?: string;
 }
 

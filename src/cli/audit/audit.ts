@@ -78,7 +78,7 @@ async function auditTrail(context: CliContext): Promise<AuditTrail> {
   const { clock } = context;
   const configured = await (async () => {
     if (source.kind !== "file") return undefined;
-    // What a file says that nobody has trusted does not hide what was done with your own servers.
+    // A project's file that nobody has trusted must not name another audit, and so hide the calls of your own servers.
     if (source.base !== undefined) return (await loadTrusted(source, context))?.agent.audit?.file;
     return (await loadConfig(source.path, context.options.agent, { cwd, homedir })).audit?.file;
   })();

@@ -9,7 +9,7 @@ import type { OutputView, Tone } from "../terminal/terminal.ts";
 /** The width of the tool column when lines come one by one, so that they line up. */
 const NAME_WIDTH = 28;
 
-/** Begins the names of what was found in a tool's definition. */
+/** The names of suspicious patterns in a tool's definition begin with this. */
 const DEFINITION = "definition/";
 
 const COLUMNS: readonly Column[] = [

@@ -12,7 +12,7 @@ export interface PlainCall {
   options: GlobalOptions;
 }
 
-/** What the parser calls each option without a value, and what it gives it. */
+/** For each option without a value: the parser's name of it, and the value that the parser sets. */
 const FLAGS: Readonly<Record<string, [keyof GivenOptions | "yes", boolean]>> = {
   "--json": ["json", true],
   "--verbose": ["verbose", true],

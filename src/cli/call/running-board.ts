@@ -103,7 +103,7 @@ function isUnknown(error: unknown): boolean {
   return code === "UNKNOWN_TOOL" || code === "UNKNOWN_SERVER";
 }
 
-/** The ordinary way says what is wrong. */
+/** The ordinary way fails with the same error, and reports it. */
 function without(error: unknown): undefined {
   if (!(error instanceof PlugboardError)) throw error;
   return undefined;

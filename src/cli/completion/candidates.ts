@@ -205,7 +205,7 @@ function toolsOf(server: string, { tools }: KnownNames): Candidate[] {
   return own.map(({ name, about }) => ({ value: ownName(name), about }));
 }
 
-/** What was given for the argument of this kind. */
+/** The word on the line that stands for the argument of this kind. */
 function wordFor(values: Values, { command, positional }: Place): string | undefined {
   return positional[command.args.findIndex((each) => each.values === values)];
 }

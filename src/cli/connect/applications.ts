@@ -56,7 +56,7 @@ export interface ConnectedApplication {
   kept?: (value: unknown) => Entry[];
   /** What to know before the board is in `value`, with a board of this agent. */
   notes?: (value: unknown, agent: AgentConfig) => string[];
-  /** What it takes until it notices. */
+  /** What the person has to do before the application uses its new file, or how to see that it does. */
   next: string;
 }
 

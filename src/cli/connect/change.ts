@@ -25,7 +25,9 @@ export interface Wish {
   home: string;
   /** What the file has of ours, and loses unless it is wanted too. */
   present: readonly Entry[];
-  /** What it shall have. `value` is the file's without anything of ours, where that is known. */
+  /**
+   * The entries that the file shall have. `value` is the content of the file without our entries, where that is known.
+   */
   wanted: (value: unknown) => readonly Entry[];
 }
 
@@ -108,7 +110,7 @@ function isAt({ path }: Entry): (other: Entry) => boolean {
   return (other) => isDeepStrictEqual(path, other.path);
 }
 
-/** From what the file is to what it becomes. What stays of an earlier change is not shown again. */
+/** The changes from the present file to the new one. Entries of an earlier change that stay are not shown again. */
 function stepsOf(
   text: string,
   base: string,

@@ -103,7 +103,7 @@ function difference(before: string, after: string): Splice {
   };
 }
 
-/** What is wrong with the text is told with the file. */
+/** An error about the text also names the file. */
 function within<T>(file: string, edit: () => T): T {
   try {
     return edit();

@@ -1,4 +1,4 @@
-// What is known of an application on this machine: its file, whether it is installed, and whether the board is in it.
+// An application on this machine: its file, whether it is installed, and whether the board is in it.
 
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { formatProblem } from "../../core/config/issue.ts";

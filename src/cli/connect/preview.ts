@@ -8,7 +8,7 @@ import type { Splice } from "./entry-text.ts";
 const LONGEST_LINE = 400;
 const LONGEST_CONTEXT = 60;
 
-/** `text` is what the splices are about. Those that are about one place are shown as one. */
+/** `text` is the file before the splices. Splices at one place are shown as one change. */
 export function changeLines(text: string, splices: readonly Splice[]): string[] {
   let now = text;
   return splices.reduce(joined, []).flatMap(({ start, removed, added }) => {

@@ -1,4 +1,4 @@
-// What is kept of a change to an application's file, so that it can be taken back byte for byte.
+// The record of a change to an application's file, so that the change can be taken back byte for byte.
 
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -74,15 +74,15 @@ function isSplice(value: unknown): value is Splice {
 export interface Before {
   /** Undefined where there is no file. */
   text: string | undefined;
-  /** How the file has become what it is; empty where nobody knows. */
+  /** The changes that made the present file of `text`; empty where nobody knows. */
   splices: readonly Splice[];
-  /** Of what is there of ours, in the order of the splices. */
+  /** The places of our entries in the file, in the order of the splices. */
   paths: readonly KeyPath[];
-  /** Those that were made for the file. Undefined where nobody knows what the file was. */
+  /** Directories that were made for the file. Undefined where nobody knows the file as it was before. */
   directories?: string[];
 }
 
-/** What the file was before it was connected, where that is known; else what it is. */
+/** The file before it was connected, where that is known; else the file as it is now. */
 export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
   const record = await readRecord(home, target);
   const unknown: Before = { text, splices: [], paths: [] };

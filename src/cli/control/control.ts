@@ -24,7 +24,7 @@ import type { RestartCommand } from "./command.ts";
 
 /** Calls in flight have 10 seconds to finish, and the servers some more to stop. */
 const LONGEST_STOP_MS = 30_000;
-/** After this long, the person is told what is being waited for. */
+/** After this long, the person is told why the command waits. */
 const PATIENCE_MS = 1500;
 const LOOK_MS = 50;
 

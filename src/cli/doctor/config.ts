@@ -108,7 +108,7 @@ function errorFindings(error: PlugboardError, level: "broken" | "warning"): Find
     return problems.map((problem) => problemFinding(problem, "config-invalid", level));
   }
   const isUntrusted = code === "UNTRUSTED";
-  // What it would start is for `plugboard trust` to show.
+  // `plugboard trust` shows the programs that the file would start, so the first line is enough here.
   const [first = message] = message.split("\n");
   return [
     {

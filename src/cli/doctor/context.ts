@@ -35,7 +35,7 @@ type DoctorBoard =
 export interface DoctorContext {
   /** For the terminal, the clock and the signal. Checks print nothing themselves. */
   readonly cli: CliContext;
-  /** The same, but what is printed or logged with it is not shown: each finding says what matters. */
+  /** The same without output and logs: each finding has the words that matter. */
   readonly quiet: CliContext;
   /** The only server to look at, if one was named. */
   readonly server: string | undefined;
@@ -94,7 +94,7 @@ export async function withDoctorContext<Result>(
     return opened.promise;
   });
   try {
-    // Read apart: what is wrong now may have been repaired by the time the checks need it.
+    // Read separately: a mistake in the file may be repaired by the time the checks read it again.
     if (server !== undefined) requireServer(server, await readConfig(quiet));
     return await use({
       cli,

@@ -48,7 +48,7 @@ export async function runDoctor(command: DoctorCommand, cli: CliContext): Promis
     for (const { title, run } of groups) {
       const findings: CheckedFinding[] = [];
       const found = await findingsOf(run, context);
-      // Only now: it has stopped what it had started.
+      // Thrown only after the check has ended, because a check stops the servers that it started.
       if (cli.signal.aborted) throw cancelled();
       for (const finding of found) {
         // A secret that is missing is why a server does not start: it is one problem.
@@ -90,7 +90,7 @@ function failedCheck(error: unknown): Finding {
   };
 }
 
-/** What is still to be done stays a finding. */
+/** A finding that the fix did not repair stays a finding. */
 async function withFix(finding: Finding): Promise<CheckedFinding> {
   if (finding.level === "ok" || finding.fix === undefined) return finding;
   try {

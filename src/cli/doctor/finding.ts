@@ -9,7 +9,7 @@ interface Found {
   check: string;
   /** The server, file, secret, application or rule that it is about. */
   subject?: string;
-  /** What is so, where, and why. */
+  /** The fact, its place, and its cause. */
   message: string;
 }
 
@@ -27,7 +27,7 @@ export type Finding = Found &
   );
 
 interface Fix {
-  /** What it would do: `make /home/me/.plugboard writable for you alone`. */
+  /** The change that the fix would make: `make /home/me/.plugboard writable for you alone`. */
   describe: string;
   /** Says what was done. Rejects if it could not be done. */
   apply: () => Promise<string>;

@@ -18,7 +18,7 @@ export const modelGroup: CheckGroup = {
     const { models: configured = [] } = agent;
     const chosen = await chooseModels(agent, undefined, quiet);
     if (chosen === undefined) return [noModel()];
-    // Of those that nobody has configured, only the first is used.
+    // If no model is configured, only the first model of the environment is used.
     const ids = configured.length > 0 ? chosen.ids : chosen.ids.slice(0, 1);
     const level = configured.length > 0 ? "broken" : "warning";
     const options = modelOptions(agent, quiet);

@@ -20,7 +20,7 @@ export const rulesGroup: CheckGroup = {
     // Another group has said why.
     if (opened.kind === "closed") return [];
     if (opened.attachment !== undefined) return findOn(opened, context);
-    // The servers have been looked at by now, each by itself. What they have is in the cache, and none is started again.
+    // The doctor has started each server by now, so the cache has the tools, and no server is started again.
     return withBoard(
       context.quiet,
       { start: "none", showsRules: true, standalone: true },

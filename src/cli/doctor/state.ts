@@ -143,8 +143,8 @@ async function readable(home: string): Promise<Finding[]> {
 }
 
 /**
- * Of what is at the path itself, below the home: a link could lead anywhere, and whoever may write there could put one in
- * its place between two looks.
+ * Changes the rights of the file at the path itself, below the home. A link could lead anywhere, and another user who
+ * may write there could put one in its place between two looks.
  */
 async function withoutRights(path: string, home: string, rights: number): Promise<void> {
   const place = path === home ? path : await realpath(dirname(path));

@@ -10,7 +10,7 @@ import type { Finding, FindingLevel } from "./finding.ts";
 
 /** A finding, and what came of its repair. */
 export type CheckedFinding = Finding & {
-  /** What was done about it. */
+  /** What the fix did, in a sentence. */
   fixed?: string;
   /** Why it could not be repaired. */
   unfixed?: string;
@@ -81,7 +81,7 @@ function findingLines(finding: CheckedFinding, view: View): string[] {
   ];
 }
 
-/** Behind an arrow, so that what to do is seen apart from what is so. */
+/** The advice stands behind an arrow, so that it is seen apart from the finding. */
 function adviceLines(finding: CheckedFinding, view: View): string[] {
   const { out, unicode } = view.screen.terminal;
   const lines = adviceOf(finding, view).flatMap((line) => wrapped(line, 6, out.width));
@@ -99,7 +99,7 @@ function adviceOf(finding: CheckedFinding, { options }: View): string[] {
   ];
 }
 
-/** Names what it is about, unless the message does. */
+/** Names the subject of the finding, unless the message does. */
 export function sentence({ subject, message }: Finding): string {
   return subject === undefined || hasWord(message, subject) ? message : `${subject}: ${message}`;
 }

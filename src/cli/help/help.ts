@@ -8,7 +8,7 @@ import type { Paint } from "../terminal/terminal.ts";
 import { wrapLine } from "../terminal/width.ts";
 import type { HelpCommand } from "./command.ts";
 
-/** At the same place from the source and from what is compiled. */
+/** The same path leads to the page from the source and from the compiled file. */
 const PAGE = new URL("../../../docs/troubleshooting.md", import.meta.url);
 const CODE_HEADING = /^## ([A-Z_]+)$/;
 

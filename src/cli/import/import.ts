@@ -70,7 +70,7 @@ async function importInto(
 interface Import {
   /** The file that gets the servers. */
   target: ServerFile;
-  /** Those that have them. */
+  /** The files that have the servers. */
   files: readonly OtherFile[];
   candidates: readonly Candidate[];
   /** Where their credentials go. */
@@ -149,7 +149,7 @@ async function putAway(
   }
 }
 
-/** Rejects with INVALID_ARGUMENTS for what is neither an application nor a file. */
+/** Rejects with INVALID_ARGUMENTS for a word that names neither an application nor a file. */
 async function findFiles(from: readonly string[], context: CliContext): Promise<OtherFile[]> {
   const { env, cwd, homedir } = context.io;
   const around = { env, cwd: resolve(cwd), homedir, platform: process.platform };

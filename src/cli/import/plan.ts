@@ -15,7 +15,7 @@ import type { ServerConfig } from "../../core/types/server-config.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { secretName } from "../store-secret.ts";
 
-/** How a server stands to those that are there already. */
+/** How a server relates to the servers in the target file. */
 export type Standing =
   | { kind: "new" }
   /** The file has exactly this. */
@@ -39,7 +39,7 @@ export interface Candidate {
   standing: Standing;
 }
 
-/** A credential, and what it will be called where it is put. */
+/** A credential, and its name in the store. */
 interface SecretToStore {
   name: string;
   value: string;
@@ -144,7 +144,7 @@ function outlineOf(name: string, server: unknown): string {
   return identityOf(name, marked);
 }
 
-/** Those that would be written. */
+/** The candidates that an import writes. */
 export function chosen(candidates: readonly Candidate[], force: boolean): Candidate[] {
   const wanted = candidates.filter(
     ({ standing: { kind } }) => kind === "new" || (force && kind === "different"),

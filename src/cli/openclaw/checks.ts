@@ -12,7 +12,7 @@ import { findProgram } from "./program.ts";
 
 export interface Finding {
   about: "openclaw" | "gateway" | "tools" | "file";
-  /** With a `problem`, what was asked for cannot work. */
+  /** With a `problem`, the setup cannot work. */
   state: "ok" | "warning" | "problem";
   message: string;
   /** What to do. */

@@ -44,7 +44,7 @@ export async function setUpShared(
   return writeGateway({ ...found, application }, { target, notes, findings }, command, context);
 }
 
-/** With rules for the other agents, in place of those that the file has; without agents, those stay. */
+/** With rules for the other agents in place of the file's own rules. Without agents, the rules of the file stay. */
 function withAgents(
   application: ConnectedApplication,
   agents: readonly string[],

@@ -12,7 +12,7 @@ export interface SlotWish {
   basePort?: number;
 }
 
-/** What is known of slots: Plugboard's own list, and what OpenClaw's file has. */
+/** The slots that exist: Plugboard's own list, and the slots in OpenClaw's file. */
 export interface KnownSlots {
   file: SlotFile | undefined;
   configured: readonly Slot[];

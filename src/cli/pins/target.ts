@@ -46,7 +46,7 @@ export function entriesOf({ servers, tool }: Target): PinEntry[] {
   });
 }
 
-/** Those that wait for approval. */
+/** The entries that wait for approval. */
 export function pendingOf(entries: readonly PinEntry[]): PinEntry[] {
   return entries.filter(({ pin }) => pin.kind !== "pinned");
 }

@@ -277,11 +277,11 @@ function exchangesIn({ messages }: Recording): Exchange[] {
   return exchanges;
 }
 
-/** Those that have no answer yet. */
+/** The exchanges that have no answer yet. */
 class OpenExchanges {
   readonly #byId = new Map<Id, Exchange>();
   readonly #open = new Set<Exchange>();
-  /** In their order, and by their progress tokens. Those that are closed are taken off when they are come upon. */
+  /** In their order, and by their progress tokens. A closed exchange is removed when a search meets it. */
   readonly #all: Exchange[] = [];
   readonly #byToken = new Map<unknown, Exchange[]>();
 

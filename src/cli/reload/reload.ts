@@ -48,7 +48,8 @@ export async function runReload({ yes }: ReloadCommand, context: CliContext): Pr
   let report: ReloadReport | undefined;
   try {
     report = await askGateway();
-    // Without a gateway, nobody says what runs: what was approved before need not be asked about again.
+    // Without a gateway, nobody knows which programs run. A person is asked only about programs that were not approved
+    // before.
     if (gateway === undefined) isApproved = await approve();
   } catch (error) {
     if (!(error instanceof PlugboardError) || error.code !== "UNTRUSTED" || !gateway) throw error;

@@ -32,7 +32,7 @@ export interface CheckedReference {
   key: string;
   reference: string;
   failure?: PlugboardError;
-  /** What is said about a value that works. */
+  /** A warning about a value that works. */
   warning?: string;
 }
 

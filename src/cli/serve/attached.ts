@@ -40,7 +40,7 @@ export async function runAttached(session: string, io: AttachedIo): Promise<numb
   return FAILED;
 }
 
-/** Undefined if the agent has ended it, else what is wrong. */
+/** Resolves to undefined if the agent has ended the connection, else to a sentence about the failure. */
 function attach(path: string, hello: object, io: AttachedIo): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path, allowHalfOpen: true });

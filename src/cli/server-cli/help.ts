@@ -116,7 +116,7 @@ function optionRow(option: ToolOption, options: ToolOptions, facts: Facts): [str
   const description = view.note(option.schema, "description");
   const notes = [
     ...(facts.get(option.name) ?? []),
-    // What is false by itself need not be set to it.
+    // A switch that is false by default needs no option for false.
     ...(option.isSwitch && view.note(option.schema, "default") !== false
       ? [`${shellWord(option.option.replace("--", "--no-"))} for false`]
       : []),

@@ -231,7 +231,7 @@ export class ToolOptions {
     return this.all.map(({ option }) => option);
   }
 
-  /** What is given by an option. Undefined if it is none of the tool's. */
+  /** Takes the value of an option. Undefined if the tool has no such option. */
   take(
     option: string,
     { value, flag }: { value: () => string; flag: () => string | undefined },

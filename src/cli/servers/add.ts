@@ -49,7 +49,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
     command.kind === "add"
       ? readServer(command)
       : { name: command.name, server: readServerJson(command.json) };
-  // What is wrong with it is told before the file is looked at.
+  // Mistakes in the server are reported before the file is opened.
   parseAgentConfig({ servers: { [name]: server } });
   const file = await openServerFile(command.scope, context);
   const secrets = new TypedSecrets(name, file, undefined, context);
@@ -92,7 +92,7 @@ interface NewServer {
   notes: string[];
   /** Variables that it needs, and that are not set here. */
   unset: string[];
-  /** What was typed for it, to be put away once somebody has agreed. */
+  /** The secrets that the person typed for the server. They are stored once the person has agreed. */
   secrets: TypedSecrets;
 }
 

@@ -18,7 +18,7 @@ import type { TypedSecrets } from "./typed-secrets.ts";
 export interface GivenValues {
   /** `KEY=value`, as it was typed. */
   set: readonly string[];
-  /** What was given when the server was added. */
+  /** The values from when the server was added. */
   earlier?: Readonly<Record<string, readonly string[]>>;
   /** Nobody is to be asked. */
   yes: boolean;

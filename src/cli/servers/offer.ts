@@ -32,7 +32,7 @@ export interface OfferOptions extends GivenValues {
 
 export interface FoundOffer {
   offer: ServerOffer;
-  /** What it is and who publishes it. */
+  /** The server's description and its publisher. */
   lines: string[];
 }
 
@@ -252,7 +252,7 @@ function noteLine(note: string): string {
 
 // What it becomes
 
-/** Asks for what is missing. The entry says where it came from, and what was given. */
+/** Asks for missing values. The entry keeps its origin and the values that the person gave. */
 export async function fillOffer(
   offer: ServerOffer,
   given: GivenValues,

@@ -340,7 +340,7 @@ async function compared(
   return changes;
 }
 
-/** Rules hide tools, and what is hidden changes too. */
+/** Without rules, which hide tools: a hidden tool can change too, and the update shows the change. */
 function withoutRules(server: ServerConfig): ServerConfig {
   const plain = { ...server };
   delete plain.tools;

@@ -78,7 +78,7 @@ function showGateway(
     screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
     return true;
   }
-  // Nobody has waited for those that are starting.
+  // The command did not wait for servers that are starting, so it has nothing to explain about them.
   const explains = ({ state }: ServerStatus): boolean => state.kind !== "starting";
   if (servers.length > 0) screen.lines(serverTable(servers, context, explains));
   else if (isOpen) screen.lines(["no servers are configured"]);

@@ -1,4 +1,4 @@
-// Rows in columns that fit the given width; without a width, everything is shown in full.
+// Rows in columns that fit the width of the terminal; without a width, everything is shown in full.
 
 import { oneLine } from "../../util/text.ts";
 import type { Paint, Tone } from "./terminal.ts";

@@ -24,7 +24,7 @@ import { rankedTools, toolList } from "./tool-list.ts";
 
 /** How many tools a search lists, unless --limit says otherwise. */
 const DEFAULT_LIMIT = 20;
-/** What fits this much less than the best is not what somebody is looking for. */
+/** A tool whose score is below this share of the best one is left out: nobody looks for it. */
 const LEAST_SHARE = 0.15;
 
 /** A list does not pay for what explains a schema. */
@@ -47,7 +47,7 @@ export async function runTools(command: ToolsCommand, context: CliContext): Prom
     let early: readonly Tool[] = [];
     if (refresh) await whileStarting(board, context, board.refresh());
     else {
-      // What is known must not wait for a server that may never answer.
+      // Tools from the cache must not wait for a server that may never answer.
       const known = await findTools(board, command);
       const { named, tools } = known;
       if (!options.json && named === undefined && isAnyStarting(board)) early = tools;

@@ -13,7 +13,7 @@ export async function runTrace(command: TraceCommand, context: CliContext): Prom
   const isLive = screen.terminal.err.isTerminal;
   return traceServer(command, context, {
     listener: (entry) => {
-      // Whoever does not read must not fill the memory with what it does not read.
+      // A reader that has stopped reading must not fill the memory.
       if ((io.stdout.writableLength ?? 0) > MOST_UNREAD) return view.skip(entry);
       if (!options.json) return screen.lines(view.lines(entry));
       for (const each of view.withSkipped(entry)) screen.jsonLine(each);

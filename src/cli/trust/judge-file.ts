@@ -15,7 +15,7 @@ export interface Judgement {
   store: TrustStore;
   launches: Launches;
   trust: Trust;
-  /** What was approved last, if anything was. */
+  /** The last approval of the file, if there is one. */
   record: TrustRecord | undefined;
 }
 

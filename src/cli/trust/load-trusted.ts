@@ -1,5 +1,5 @@
-// Loads the configuration of a command that is soon over, without anything that nobody has trusted. What is judged and
-// what is loaded is one text, whatever is on disk by then.
+// Loads the configuration of a command that is soon over, without the files that nobody has trusted. The text that is
+// judged and the text that is loaded are the same, even if the file changes in between.
 
 import { type FileSource, filesOf } from "../../core/config/find.ts";
 import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
@@ -70,7 +70,7 @@ export async function loadTrusted(
   return { ...used, agent: withUntrusted(used.agent, [shown]) };
 }
 
-/** What is shown of the file that is left out. */
+/** What the user reads about a file that is left out. */
 async function untrustedFile(
   { path }: FileSource,
   text: string,

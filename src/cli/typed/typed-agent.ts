@@ -34,7 +34,7 @@ export function typedAgent(
     leftOut: others.filter(({ name }) => name !== servers[0]?.name),
     nativeModules: undefined,
     keepAlive: undefined,
-    // What is typed is meant in the directory in which it is typed.
+    // A command that the user types runs in the directory in which it is typed.
     workspace: undefined,
     startupWait: undefined,
     warnings,

@@ -26,7 +26,7 @@ export async function runTypes(command: TypesCommand, context: CliContext): Prom
   return EXIT.ok;
 }
 
-/** Those that a model or a program gets. Rejects if a server cannot be asked. */
+/** The tools that a model or a program gets. Rejects if a server cannot be asked. */
 async function toolsOf(
   { servers, refresh }: TypesCommand,
   context: CliContext,

@@ -47,7 +47,7 @@ export class ServerAuthorizer implements Authorizer {
   /** How many requests wait for another token. */
   #waiting = 0;
   /**
-   * The last sign-in of a person: what was asked for, and its token. `untried` counts down from the number of
+   * The last sign-in of a person: the scope of the request, and the token. `untried` counts down from the number of
    * requests that waited for the token. A refusal before it is negative means that the token never worked.
    */
   #lastSignIn: { scope: string | undefined; token: string; untried: number } | undefined;

@@ -22,7 +22,7 @@ export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   /** The hash of the definition, in whatever directory the server was started. Older versions did not save it. */
   origin?: string;
   identity: ServerIdentity;
-  /** What was found in the definitions. Absent if nobody has searched them. */
+  /** Suspicious text in the definitions. Absent if nobody has searched them. */
   found?: Diagnostic[];
 }
 

@@ -14,7 +14,7 @@ import { readDocument } from "./text/read.ts";
 export interface ConfigFile {
   /** In our long form; not yet checked. */
   value: unknown;
-  /** What is wrong with the text, and with what was translated. */
+  /** Mistakes in the text, and in the translation of another application's file. */
   issues: Issue[];
   warnings: Issue[];
   /** What nobody needs to know until they ask: keys that were ignored, and how a file was read. */
@@ -24,13 +24,13 @@ export interface ConfigFile {
   source: IssueSource;
   /** Whose it is, where it is another application's. */
   application?: Application;
-  /** It says which servers there are in which directory, and this is what it says about the working directory. */
+  /** Set if the file has servers for several directories. `value` then has the servers of the working directory. */
   isOfDirectory?: true;
 }
 
 /**
- * Rejects with CONFIG_INVALID for a file that cannot be read, or has no syntax that is known. `text` is what was read
- * from it already.
+ * Rejects with CONFIG_INVALID for a file that cannot be read or has an unknown syntax. A caller that has read the file
+ * passes its content as `text`.
  */
 export async function readConfigFile(
   file: string,
@@ -130,7 +130,7 @@ function withServers(root: JsonObject, servers: unknown): JsonObject {
   const agents = objectIn(root, "agents");
   const defaults = objectIn(agents, "defaults");
   const mcp = objectIn(defaults, "mcp");
-  // What is not an object stays, so that the schema refuses it.
+  // A value that is not an object stays, so that the schema refuses it.
   if ([agents, defaults, mcp].includes(undefined)) return root;
   return {
     ...root,

@@ -13,7 +13,7 @@ import { parseTemplate } from "./schema/references.ts";
 export interface DirectoryUse {
   /** What means something else in every other directory. */
   inDirectory?: string;
-  /** Words that mean something else where a file of that name exists, each with what it is a part of. */
+  /** Words that mean something else where a file of that name exists, each with its place in the configuration. */
   words?: [word: string, of: string][];
   /** The same for the first names of paths that may be anything else, as keyed hashes, each with the server. */
   entries?: [hash: string, server: string][];
@@ -230,7 +230,7 @@ function pathsWithin(value: string, whole: string | undefined): string[] {
  */
 const PLAIN_PATH = /^(?=.{1,200}$)[a-z0-9][a-z0-9._-]{0,30}(?:\/[a-z0-9][a-z0-9._:-]{0,40}){1,10}$/;
 
-/** The word itself, or what is behind the `=` of an option. Undefined for an absolute path, a URL and an option. */
+/** The word itself, or the value of an option (`--root=./data`). Undefined for an absolute path, a URL and an option. */
 function possiblePath(written: string): string | undefined {
   const [, behind] = /^-{1,2}[^=\s]+=(.*)$/s.exec(written) ?? [];
   const word = behind ?? written;

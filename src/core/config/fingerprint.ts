@@ -52,7 +52,7 @@ export function hashOfFile(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The hashes of what is read: of the file, and of the one that it lies over. */
+/** The hashes of the configuration file, and of the file that it lies over. */
 export interface FileHashes {
   file: string;
   base?: string | undefined;
@@ -107,7 +107,7 @@ export function difference(
   return what === undefined ? undefined : { kind: "directory", what, cwd };
 }
 
-/** Undefined for what is not one, such as that of another version. */
+/** Undefined if the value is no fingerprint, or one of another version. */
 export function readFingerprint(value: unknown): Fingerprint | undefined {
   const found = (value ?? {}) as Partial<Fingerprint>;
   const texts = [found.file, found.cwd, found.salt];

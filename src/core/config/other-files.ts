@@ -24,7 +24,7 @@ export interface OtherFile extends Pick<FilePlace, "application" | "path"> {
   problem?: string;
 }
 
-/** Those that are there, in the order of places.ts. One that cannot be read is among them, with the reason. */
+/** The files that exist, in the order of places.ts. A file that cannot be read is listed with the reason. */
 export async function findOtherFiles(options: PlacesOptions): Promise<OtherFile[]> {
   const all = places(options);
   // In the home directory, files of the user are files of the project too.
@@ -52,7 +52,7 @@ export async function readOtherFile(
   path: string,
   options: Pick<PlacesOptions, "cwd" | "homedir">,
 ): Promise<OtherFile> {
-  // Says what is wrong with a file that is nobody's.
+  // `loadConfig` rejects a file that belongs to no known application, and names its mistakes.
   await loadConfig(path, undefined, options);
   const { application } = await readConfigFile(path, options);
   return {
@@ -91,7 +91,9 @@ async function readServers(
   };
 }
 
-/** What is for one agent there is for all agents nowhere. */
+/**
+ * The agents that have servers of their own. These servers are ignored: here they would become servers of every agent.
+ */
 function agentsWithServers(value: unknown): string[] {
   const list = valueIn(value, ["agents", "list"]);
   return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((agent) => {
@@ -101,7 +103,7 @@ function agentsWithServers(value: unknown): string[] {
   });
 }
 
-/** What is relative to one file would mean something else in another. */
+/** Paths that are relative to the old file would lead elsewhere from the new one. */
 function withAbsolutePaths(server: JsonObject, directory: string): JsonObject {
   const absolute = (path: unknown): unknown =>
     typeof path === "string" && !isAbsolute(path) && !/^[~$]/.test(path)

@@ -24,7 +24,7 @@ type Expand = (value: string, path: KeyPath) => string;
 /** The value of a secret. `key` names where it is needed: `env.TOKEN`. */
 export type SecretOf = (reference: SecretReference, key: string) => string;
 
-/** For those who compare targets: a reference stands for itself. */
+/** For a comparison of targets: a reference stands for itself. */
 export const asWritten: SecretOf = ({ text }) => text;
 
 /** A reference, and where it is needed: `env.TOKEN`, `headers.Authorization`. */

@@ -28,7 +28,7 @@ export class FileWatch {
   readonly #files: readonly string[];
   readonly #options: FileWatchOptions;
   readonly #closing = new AbortController();
-  /** What was there when `onChange` last ran. */
+  /** The state of the files when `onChange` last ran. */
   #seen: string | undefined;
   #goneSince: number | undefined;
   #timer: Timer | undefined;

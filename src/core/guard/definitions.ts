@@ -11,7 +11,7 @@ import { suspiciousPatterns } from "./present/suspicious.ts";
 
 export interface ToolFinding {
   tool: string;
-  /** The names of what was found. */
+  /** The names of the suspicious patterns. */
   patterns: string[];
   /** The tool is left out, because a marker could not be taken out. */
   isLeftOut: boolean;

@@ -19,7 +19,7 @@ export interface GivenApprovalsOptions {
 
 export class GivenApprovals {
   readonly #options: GivenApprovalsOptions;
-  /** What is not stored. */
+  /** Approvals that end with this process: of sessions' own servers and of native tools. */
   readonly #granted = new Set<string>();
 
   constructor(options: GivenApprovalsOptions) {

@@ -70,7 +70,7 @@ function within(
   server: string,
   { limits, clock }: RateLimitSettings,
 ): Stage {
-  /** What is waited for is taken already, so that calls keep their order. */
+  /** A waiting call has its place in the buckets already, so that calls keep their order. */
   const waitFor = async (delay: Delay, call: GuardedCall): Promise<void> => {
     for (const [index, limit] of buckets.entries()) {
       const wait = delay.waits[index] ?? 0;

@@ -22,7 +22,7 @@ export interface UnmatchedRulesOptions {
   known: KnownNames;
 }
 
-/** What is known when the rules are looked at. */
+/** The tools, resources and prompts at the time when the rules are compared with them. */
 export interface KnownTools {
   /** All tools, also those that are not listed, and the known resources, templates and prompts. */
   tools: readonly ToolName[];
@@ -46,7 +46,7 @@ const MOST_TOOLS = 1000;
 
 export class UnmatchedRules {
   readonly #options: UnmatchedRulesOptions;
-  /** Those that have matched no tool so far. A rule that has matched once is forgotten. */
+  /** The rules that have matched no tool so far. A rule that has matched once is forgotten. */
   #rules: Rule[];
 
   constructor(options: UnmatchedRulesOptions) {

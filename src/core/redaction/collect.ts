@@ -92,7 +92,7 @@ class Collection {
     return [...this.#found.values()];
   }
 
-  /** From here on, what is found is in this place. */
+  /** Credentials that are found from now on belong to this place. */
   in(place: string, before = ""): this {
     this.#place = place;
     this.#before = before;

@@ -112,7 +112,7 @@ function hideInPairs(text: string): string {
   );
 }
 
-/** What is still a reference is not known, and says nothing. */
+/** A value that is still a reference reveals nothing, so it is not hidden. */
 function isHidden(value: string, likeness: Likeness): boolean {
   const isReference = /^\$\{[^}]*\}$|^(?:secret|op):\/\//i.test(value) || value === MARK;
   return !isReference && value !== "" && isCredential(value, likeness);

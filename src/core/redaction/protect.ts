@@ -6,7 +6,10 @@ import type { Environment } from "../../util/environment.ts";
 import { type Credential, collectSecrets, namesIn } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
 
-/** Returns the credentials that are not searched for by themselves. `place`: they replace what was there before. */
+/**
+ * Returns the credentials that would hide ordinary words if they were searched for by themselves. With `place`, the
+ * credentials replace those that were there before.
+ */
 export function protect(
   redactor: Redactor,
   unresolved: ServerTarget,

@@ -35,11 +35,11 @@ export interface RedactingStream {
 export class Redactor {
   /** Each secret with its variants. */
   readonly #secrets = new Map<string, ReadonlySet<string>>();
-  /** Those that are secrets whatever they equal. */
+  /** Secrets that are redacted even if they equal a configured name. */
   readonly #certain = new Set<string>();
-  /** Those that are kept for good. */
+  /** Secrets that are never forgotten. */
   readonly #lasting = new Set<string>();
-  /** What was at each place, the newest last. */
+  /** The secrets at each place over time, the newest last. */
   readonly #replaced = new Map<string, (readonly string[])[]>();
   readonly #phrases = new Set<string>();
   /** In lower case. */
@@ -62,8 +62,8 @@ export class Redactor {
   }
 
   /**
-   * For what is at a place now. A server may still repeat what was there before, so the last ones stay. The others are
-   * forgotten: with a token that is new at each start, what has to be searched for would grow without end.
+   * Sets the secrets at a place. A server may still repeat the secrets that were there before, so the last few stay.
+   * Older ones are forgotten: with a token that is new at each start, the list to search for would grow without end.
    */
   replace(place: string, secrets: Iterable<string>): void {
     const now = [...new Set([...secrets].flatMap((each) => this.#learn(each) ?? []))].sort();
@@ -86,7 +86,7 @@ export class Redactor {
     else this.replace(place, [known]);
   }
 
-  /** Undefined for what is not searched for. */
+  /** Undefined for a value that is not searched for. */
   #learn(secret: string): string | undefined {
     const known = secret.trim().slice(0, LONGEST);
     if (known.length < SHORTEST_SECRET || MARK.includes(known)) return undefined;

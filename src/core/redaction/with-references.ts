@@ -17,7 +17,7 @@ export type Variables = Map<string, string>;
 
 export function withReferences(name: string, server: ServerConfig, known: Variables): Referred {
   const variables: string[] = [];
-  /** The variable for a value: the wanted one, unless it stands for something else. */
+  /** The variable for a value: the preferred name, unless it stands for another value already. */
   const refer = (value: string, { what, isOwn }: CredentialPlace): string => {
     const own = variableName(`${name}_${what}`);
     const wanted = isOwn ? own : what;

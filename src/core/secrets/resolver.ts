@@ -142,7 +142,7 @@ export class SecretResolver {
   #ask(key: string, reference: SecretReference, baseDir: string | undefined): Promise<string> {
     const asking = this.#value(reference, baseDir).then((value) => {
       this.#options.onValue(value, key);
-      // What was asked with other settings is not kept.
+      // A value that was requested with other settings is not kept.
       if (this.#asking.get(key) === asking) this.#keep(key, value);
       return value;
     });
@@ -233,7 +233,7 @@ function readsOnly(provider: string): PlugboardError {
   });
 }
 
-/** A program that traces its requests writes what it was to store into the words of its failure. */
+/** A program that traces its requests repeats the value to store in its error message. */
 function repeats(error: unknown, value: string): boolean {
   const { message = "", hint = "" } = error instanceof PlugboardError ? error : {};
   const base64 = Buffer.from(value, "utf8").toString("base64");

@@ -24,7 +24,7 @@ export class ModelKeyFile implements ModelKeys {
     return keysIn(await readJsonFile(this.path, MAX_BYTES));
   }
 
-  /** The keys that are in the file itself, for what is redacted from the start, and cannot wait. */
+  /** The keys in the file itself, read synchronously: they have to be redacted from the start. */
   readNow(): string[] {
     return [...keysIn(readJsonFileNow(this.path, MAX_BYTES)).values()].flatMap((given) =>
       given.kind === "key" ? [given.key] : [],

@@ -26,7 +26,7 @@ const SHOWN_END = 400;
 const MOST_LINES = 200;
 const LONGEST_DESCRIPTION = 600;
 const LONGEST_TITLE = 200;
-/** What is nested deeper is shown on one line. */
+/** Arguments below this depth are shown on one line. */
 const DEEPEST = 20;
 
 /** With `full`, nothing is left out, however long it is. */

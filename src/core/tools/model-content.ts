@@ -8,7 +8,7 @@ import { type Media, mediaOf } from "./media.ts";
 
 export type Part = { type: "text"; text: string } | Media;
 
-/** The media that a model reads. Those that are not listed reach it as a description. */
+/** The media that a model reads. Other media reach it as a description. */
 export interface SupportedMedia {
   /** PNG, JPEG, GIF and WebP. */
   image?: boolean;

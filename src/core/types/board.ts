@@ -36,7 +36,7 @@ export interface ServerInstructions {
 /** What `reload` did with each server, by name. */
 export interface ReloadReport {
   added: string[];
-  /** Started again, because what is started, or how it is reached, is another. */
+  /** Servers that were started again, because their command or their address changed. */
   changed: string[];
   removed: string[];
   /** They keep their process and their connection. Their other settings may have changed. */

@@ -8,7 +8,7 @@ export type PinnedTool = Omit<ToolDefinition, "_meta" | "execution">;
 /** One definition of a server of that name. Another definition under the same name has pins of its own. */
 export interface PinnedServer {
   server: string;
-  /** Identifies what is launched or reached. */
+  /** Identifies the server by its command or address. */
   key: string;
 }
 

@@ -20,7 +20,7 @@ export const SECRET_PROVIDERS = [
 
 export type SecretProviderName = (typeof SECRET_PROVIDERS)[number];
 
-/** Those that values can be put into, in the order in which they are preferred. */
+/** The providers that can store a value, the preferred one first. */
 export const SECRET_STORES = ["gcp", "aws", "vault", "azure", "keyring", "file"] as const;
 
 export type SecretStoreName = (typeof SECRET_STORES)[number];

@@ -237,7 +237,7 @@ export interface Limits {
     buckets: readonly LimitBucket[],
     longestWait: number,
   ): undefined | Delay | Promise<undefined | Delay>;
-  /** For what was taken and is not used. */
+  /** Returns requests that were taken and not used. */
   giveBack(buckets: readonly LimitBucket[]): void;
 }
 
@@ -260,7 +260,7 @@ export interface GatewayToken {
 
 export type NewToken = Pick<GatewayToken, "name" | "agents" | "policy" | "expiresAt">;
 
-/** The bearer tokens of the gateway. Of the named ones only the hash is stored. */
+/** The bearer tokens of the gateway. Of a token with a name, only the hash is stored. */
 export interface TokenStore {
   /** Where its owner finds the default token. */
   readonly defaultFile: string;

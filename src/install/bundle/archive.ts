@@ -50,7 +50,7 @@ const REGULAR_FILE = 0o100000;
 const DIRECTORY = 0o040000;
 const SYMBOLIC_LINK = 0o120000;
 
-/** What is read of a stream is at most so much further than what was counted. */
+/** The bytes that may still be unpacked. The reader of a stream can be at most one chunk ahead of this count. */
 interface Budget {
   left: number;
 }
@@ -332,7 +332,7 @@ class Places {
   readonly #files = new Set<string>();
   readonly #directories = new Set<string>();
 
-  /** Says what is wrong, or takes the path. */
+  /** Takes the path. Returns a sentence instead if the path cannot be used. */
   take(path: string, kind: "file" | "directory"): string | undefined {
     const folded = path.normalize("NFC").toUpperCase().toLowerCase();
     if (this.#own.has(folded)) return "is in it twice, or in two spellings that are one file";

@@ -165,7 +165,7 @@ export function defaultValues({ default: value }: Option, place: Place): string[
 function joined(parts: readonly Part[]): string | undefined {
   if (parts.length === 1 && parts[0]?.kind === "unset") return undefined;
   const isAlone = parts.length === 1 && parts[0]?.kind === "given" && parts[0].values.length === 1;
-  // Texts side by side are one text; what is given stands between them as it is.
+  // Neighbouring texts become one text. A value that the user gave stands between them unchanged.
   let [result, text] = ["", ""];
   const append = (piece: string): void => {
     // Two halves would mean something that neither of them says.

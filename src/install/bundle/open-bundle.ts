@@ -99,7 +99,7 @@ async function unpacked(
   const inputs = Object.entries(manifest.user_config ?? {}).map(([key, option]) =>
     inputOf(key, option, serverName(name), where),
   );
-  // What is wrong with it is found before anything is unpacked.
+  // A manifest that cannot be used is refused before anything is unpacked.
   build(new Map());
   await place(around, id, partial, (directory) =>
     archive.unpack(directory, executablesIn(manifest, where, files)),

@@ -22,7 +22,10 @@ const CLAIM = ".claim-";
 const USES = ".json";
 const LARGEST_USES = 1024 * 1024;
 
-/** What is in its place is taken for the file with this hash, and a file that shares eight digits is found in minutes. */
+/**
+ * A directory with this hash in its name counts as the unpacked bundle. With eight digits, an attacker would find
+ * another file with the same hash in minutes.
+ */
 const HASH_DIGITS = 32;
 const BUNDLE = /^[^.].*@.+-[0-9a-f]{32}$/;
 
@@ -134,7 +137,7 @@ function withStore<Result>({ home, clock }: BundleStore, task: () => Promise<Res
   return withLock(join(home, BUNDLES, LOCK), clock, task);
 }
 
-/** Removes the claims of this process, which is done, and of those that are gone. */
+/** Removes the claims of this process, which is done, and of processes that are gone. */
 async function claimedBundles(parent: string, names: readonly string[]): Promise<Set<string>> {
   const claimed = new Set<string>();
   for (const claim of names.filter((each) => each.includes(CLAIM))) {

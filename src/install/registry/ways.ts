@@ -85,7 +85,10 @@ interface Origin {
   registry: string;
 }
 
-/** What it needs to become an offer; or why it cannot, to be put after what it is. */
+/**
+ * The recipe that makes an offer of a package or an address. Otherwise the reason why there is none, to be put after
+ * its name.
+ */
 type Recipe =
   | { build: (values: InputValues) => ServerConfig; notes: string[] }
   | { problem: string };
@@ -357,7 +360,7 @@ function namesPackage(given: readonly ServerArgument[], identifier: string): boo
   );
 }
 
-/** Docker hands on to the container what is named to it. */
+/** Docker hands a variable on to the container only if an argument names it. */
 function passedOn(names: readonly string[], given: readonly string[]): string[] {
   const isGiven = (name: string): boolean =>
     given.some((word) => word === name || word.startsWith(`${name}=`));

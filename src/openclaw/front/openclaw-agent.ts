@@ -11,7 +11,7 @@ import { pathExists } from "../../util/path-exists.ts";
 
 export interface OpenclawAgent {
   address: GatewayAddress;
-  /** What it needs beside the environment of the front. */
+  /** Variables for the agent beside the environment of the front. */
   env: Readonly<Record<string, string>>;
 }
 

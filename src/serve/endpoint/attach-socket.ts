@@ -22,8 +22,8 @@ export interface AttachSocketOptions {
   /** Milliseconds that a program may take to say what it wants. Default 5000. */
   helloWithin?: number;
   /**
-   * Decides about a program that has said what it wants. Resolves to what serves it, or to why it is refused: a sentence
-   * for the person who reads the log of the agent.
+   * Decides about a program after its hello. Resolves to the function that serves the program, or to the reason for a
+   * refusal: a sentence for the person who reads the log of the agent.
    */
   admit: (hello: AttachHello) => Promise<((socket: Socket, rest: Buffer) => void) | string>;
 }

@@ -159,7 +159,8 @@ export class Endpoint {
     this.#roots?.askIfDue(client, exchange);
     try {
       const isFixed = this.#searched !== undefined && request.method === "tools/list";
-      // What the board says about itself is about servers that have started, as what they say about their use.
+      // The board's own resources describe servers that have started, so they wait for servers as `server/discover`
+      // does.
       const like = isOwnResource(request.params["uri"]) ? "server/discover" : request.method;
       const starting = isFixed ? undefined : this.#startup.before(like);
       if (starting !== undefined) await starting;
@@ -187,7 +188,10 @@ export class Endpoint {
     return this.#tools.inputSchema(tool);
   }
 
-  /** Gives a client back what it had set before its session was idle. Resources that are gone are left out. */
+  /**
+   * Restores the log level and the subscriptions that a client had before its session was idle. Subscriptions to
+   * resources that are gone are left out.
+   */
   async restore(
     client: Client,
     logLevel: string | undefined,

@@ -27,7 +27,7 @@ export const SERVER_INFO = {
   version: packageVersion(),
 } as const;
 
-/** What a message says about itself, apart from what it asks for. */
+/** The metadata of a message, empty if it has none. */
 export function metaOf({ _meta }: JsonObject): JsonObject {
   return isJsonObject(_meta) ? _meta : NO_META;
 }

@@ -23,7 +23,7 @@ export class Sealer {
     this.#random = random;
   }
 
-  /** What was sealed for one purpose does not open for another. */
+  /** A value that was sealed for one purpose cannot be opened for another. */
   seal(purpose: string, value: JsonObject): string {
     const { id, key } = this.#keys.current;
     const head = Buffer.of(VERSION, id);

@@ -136,7 +136,7 @@ export class SessionEndpoints {
     return this.#loopback;
   }
 
-  /** Most agents take HTTP, so that a socket that cannot be opened is a problem only of those that need it. */
+  /** Most agents take HTTP. If the socket cannot be opened, only the sessions of agents that need it fail. */
   #openSocket(): Promise<AttachSocket | PlugboardError> {
     const { clock, logger } = this.#options;
     this.#socket ??= AttachSocket.open({

@@ -207,7 +207,7 @@ export class Gateway {
       );
     }
     sessions.close();
-    // What was answered last may still be on its way.
+    // The last answers may still be on their way.
     await new Promise((resolve) => setImmediate(resolve));
     this.#server.closeIdleConnections();
     const gone = closed.then(() => true);

@@ -95,7 +95,7 @@ export async function promptForModel(
     .catch((error) => sayProblem(error, context));
 }
 
-/** Throws what is not a PlugboardError again. */
+/** Throws any other error than a PlugboardError again. */
 function sayProblem(error: unknown, { signal, say }: CommandContext): undefined {
   if (!(error instanceof PlugboardError)) throw error;
   if (signal.aborted) return;

@@ -46,7 +46,7 @@ export function modelResponder(
   { model: chosen, systemPrompt: asked }: ResponderSettings = {},
 ): Responder & { models: ModelChoice } {
   let current = models.ids.find((id) => id === chosen) ?? models.ids[0];
-  // Whoever configured the agent decides what it is; a client may only add to that.
+  // The configuration decides the system prompt of the agent; a client may only add to it.
   const isIgnored = typeof asked === "string" && configured !== undefined;
   const introduction = isIgnored ? configured : withClientPrompt(configured, asked);
   let choices = 0;
@@ -172,7 +172,7 @@ class SpokenAnswer {
     this.#replaced = [];
   }
 
-  /** The model is asked for the same step again. What it has said stays until it says something else. */
+  /** The model is asked for the same step again. The editor shows its earlier words until there are new ones. */
   repeat(): void {
     this.#replaced.push(...this.#ids.values());
     this.#ids.clear();

@@ -26,7 +26,7 @@ const UNSAVED = "This session cannot be saved, so you cannot load it later";
 export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
   newResponder: NewResponder | undefined;
   history: History | undefined;
-  /** What is kept out of the record of a session, beside the credentials of its servers. */
+  /** Values that the record of a session must not contain, beside the credentials of its servers. */
   secrets: (() => Promise<Iterable<string>>) | undefined;
   logger: Logger;
 }

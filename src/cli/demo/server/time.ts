@@ -91,7 +91,7 @@ export function readTime(text: string, zone: string, now: number): number {
   if (offset !== undefined) {
     return Date.parse(`${iso}${offset.toUpperCase().replace(/^(...)(\d\d)$/, "$1:$2")}`);
   }
-  // The offset at the wanted time is not known before that time is, so it is corrected once.
+  // The offset depends on the time, and the time on the offset, so the result is corrected once.
   const guess = asUtc - offsetMs(zone, asUtc);
   return asUtc - offsetMs(zone, guess);
 }

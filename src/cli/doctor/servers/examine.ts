@@ -26,7 +26,7 @@ export interface Examined {
   /** Where it is configured, for a sentence: `its entry in plugboard.json`. */
   entry: string;
   status: ServerStatus;
-  /** Those that the rules let a caller see, under their names on the agent's board. */
+  /** The tools that the rules let a caller see, under their names on the agent's board. */
   tools: readonly Tool[];
   /** Absent unless the server is ready. */
   content?: ExaminedContent;
@@ -144,7 +144,7 @@ function alone(definition: ServerDefinition, agent: AgentConfig): AgentConfig {
   return {
     ...rest,
     toolNames: templateFor(agent.toolNames, enabled),
-    // A failed start is what it wants to know, and is not repeated.
+    // The doctor wants to see a failed start, and not a second one.
     servers: [{ ...definition, restartOnCrash: false }],
     leftOut: [...others, ...(agent.leftOut ?? [])],
     warnings: [],

@@ -325,7 +325,7 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
   return findings;
 }
 
-/** Without what it begins with, which the finding says once for all. */
+/** Without the beginning that all these messages share: the finding says it once. */
 function reasonIn(message: string): string {
   return message.replace(/^[\w ]+ left out: /, "");
 }

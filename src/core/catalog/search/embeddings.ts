@@ -71,7 +71,7 @@ export class Embeddings {
 
   /** Asks for the vectors that are missing, one batch after another. */
   async #fill(tools: readonly Tool[]): Promise<void> {
-    // Whoever asks meanwhile waits for the same answers, then for what is still missing.
+    // A second search waits for the answers of the first one, and then asks only for tools that are still missing.
     while (this.#filling !== undefined) await this.#filling.catch(() => {});
     if (this.#options.clock.monotonic() < this.#retryAt) throw new Error("it has failed before");
     const missing = new Map<string, Tool>();

@@ -131,7 +131,7 @@ export class ToolIndex {
     for (const each of changed) if (each.slot === -1) this.#add(each);
     this.#indexed = [...before.slice(0, start), ...changed, ...before.slice(before.length - end)];
     this.#about = about;
-    // Summed up anew, so that ranks depend on the tools alone and not on what was there before.
+    // Summed up anew, so that ranks depend on the tools alone and not on earlier tools.
     this.#length = 0;
     for (const [place, each] of this.#indexed.entries()) {
       each.place = place;
@@ -141,8 +141,8 @@ export class ToolIndex {
   }
 
   /**
-   * Those that have something to do with the query, best first, at most `most`; of equals, the one that was listed
-   * first.
+   * The tools that have something to do with the query, best first, at most `most`. Equal tools keep the order of the
+   * list.
    */
   rank(query: string, most: number, isWanted: (tool: Tool) => boolean): ToolHit[] {
     const scores = new Float64Array(this.#slots.length);

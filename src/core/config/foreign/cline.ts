@@ -32,7 +32,7 @@ const connection: KeyRule = (server, value, path) => {
   else transport(server, value, path);
 };
 
-// Its `oauth` is what it has kept of an earlier sign-in.
+// Cline keeps the state of an earlier sign-in under `oauth`, so the key is no setting.
 const { oauth: _oauth, ...COMMON } = COMMON_KEYS;
 
 const KEYS: KeyRules = {

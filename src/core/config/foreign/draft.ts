@@ -22,17 +22,17 @@ const LONGEST_NAME = 64;
 /** A settings file can have hundreds of keys that are not ours. */
 const MOST_NAMED = 20;
 
-/** Bounds the search for what was meant by them. */
+/** Only so many unknown keys are compared with the known ones: a file may have any number of them. */
 const MOST_TYPOS = 100;
 
 export class Draft {
   readonly around: FileContext;
   readonly value: JsonObject = { agents: { defaults: { mcp: { servers: map() } }, list: [] } };
-  /** What is wrong with the file, beyond what our schema finds in the translation. Paths are the user's. */
+  /** Mistakes in the file that our schema does not find in the translation. Paths are the user's. */
   readonly issues: Issue[] = [];
   /** What does not work here as it does in the application. Paths are the user's. */
   readonly warnings: Issue[] = [];
-  /** What was ignored or renamed. Paths are the user's. */
+  /** Keys that were ignored or renamed. Paths are the user's. */
   readonly notes: Issue[] = [];
   /** In another working directory, the file would be translated to other servers. */
   isOfDirectory = false;
@@ -282,7 +282,9 @@ class Names {
   }
 }
 
-/** Only what is spelled almost the same: most keys that are ignored are meant as they are. */
+/**
+ * Suggests only a key that is spelled almost the same: most unknown keys are settings of the application, not mistakes.
+ */
 function closestKey(key: string, known: readonly string[]): string | undefined {
   const near = closest(key, known);
   if (near === undefined || key.length < 4 || Math.abs(near.length - key.length) > 1) {

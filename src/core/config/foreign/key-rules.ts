@@ -32,7 +32,7 @@ export const directory: KeyRule = (server, value, path) => {
 /** A list of tools that restricts the server to them. */
 export const allow: KeyRule = (server, value, path) => server.set("tools.allow", value, path);
 
-/** A list of tools that are refused, beside those that are refused already. */
+/** A list of tools to refuse, in addition to the server's earlier `tools.deny`. */
 export const deny: KeyRule = (server, value, path) => {
   const earlier = server.draft.get([...server.path, "tools", "deny"]);
   const isMore = Array.isArray(earlier) && Array.isArray(value);

@@ -205,7 +205,7 @@ function readRules(
 }
 
 function merge(key: "allow" | "deny", first: unknown, second: unknown): unknown {
-  // The schema refuses what is no list.
+  // A value that is no list stays, so that the schema refuses it.
   if (!Array.isArray(first)) return first;
   if (!Array.isArray(second)) return second;
   if (key === "deny") return [...first, ...second];

@@ -127,7 +127,7 @@ function authHeaders(auth: ServerAuth | undefined): Record<string, string> {
   }
 }
 
-/** Without a prototype, and a copy: the caller may go on changing what it gave. */
+/** A copy without a prototype: the caller may go on changing its own object. */
 function copy(map: Record<string, string>): Record<string, string> {
   return Object.assign(Object.create(null) as Record<string, string>, map);
 }

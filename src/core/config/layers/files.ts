@@ -53,8 +53,9 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
 }
 
 /**
- * The file beneath comes first, and what it refers to is got as if it were alone: the file above must not decide which
- * address gets the credentials of the user's own provider, or which program gives the values of the user's own servers.
+ * The providers of the lower file come first, and their own references are resolved by that file alone: the file above
+ * must not decide which address gets the credentials of the user's own provider, or which program gives the values of
+ * the user's own servers.
  */
 function bothSecrets(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "secrets"> {
   if (over.secrets === undefined) return {};

@@ -23,7 +23,7 @@ export interface CheckedServer {
 export interface ServerLayer {
   /** By name, in the order of the file. */
   servers: ReadonlyMap<string, CheckedServer>;
-  /** Names of servers that did not pass: what is laid over them cannot be checked. */
+  /** Names of servers that did not pass. An agent's settings for such a server cannot be checked. */
   broken: ReadonlySet<string>;
   issues: Issue[];
 }

@@ -83,7 +83,7 @@ interface Page {
   /** In the order of the text, comments among them. */
   tokens: readonly Span[];
   style: Style;
-  /** Whether what is added goes on lines of its own. */
+  /** Whether a new entry goes on lines of its own. */
   isPretty: boolean;
 }
 
@@ -455,7 +455,7 @@ function bare(): JsonObject {
   return Object.create(null) as JsonObject;
 }
 
-/** For comparing: what is written and what was read may differ in their prototypes. */
+/** For comparing: the edited value and the value that is read back may differ in their prototypes. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isJsonObject(value)) return value;

@@ -21,7 +21,7 @@ export async function readDocument(file: string, given?: string): Promise<Config
   throw configInvalid([{ file, ...parsed.position, path: "", message: parsed.message }]);
 }
 
-/** Undefined for what is better explained as JSON5: an object that is not closed, for example. */
+/** Undefined if the mistake is better explained as one in JSON5, such as an object that is not closed. */
 async function readToml(
   file: string,
   text: string,

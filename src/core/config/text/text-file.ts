@@ -126,7 +126,7 @@ async function overwrite(read: TextFile, text: string): Promise<void> {
   try {
     await fill(handle, text);
   } catch (error) {
-    // What was there before has room there again.
+    // The old text had room on the disk before, so it can be put back.
     await fill(handle, read.text ?? "");
     throw error;
   } finally {

@@ -41,8 +41,8 @@ const GUARD_KEYS = ["tools", "approval", "trusted", "sampling", "pins", "framing
 const PLAIN_BLOCKS = new Set(["$schema", "agents"]);
 
 /**
- * Lists those of every agent, since any may be used next. The file must have passed `loadConfig`. `text` is what was read
- * from it already.
+ * Lists the launches of every agent, since any agent may be used next. The file must have passed `loadConfig`. A caller
+ * that has read the file passes its content as `text`.
  */
 export async function readLaunches(file: string, text?: string): Promise<Launches> {
   const layers = readAgents((await readConfigFile(file, { text })).value);

@@ -14,7 +14,7 @@ import { withLock } from "../lock.ts";
 export interface SessionFileOptions {
   stateDir: string;
   clock: Clock;
-  /** What was to be written still holds in this process. */
+  /** Called if a line cannot be written. The session keeps its state in this process. */
   onWriteError: (error: unknown) => void;
 }
 
@@ -164,7 +164,7 @@ export class SessionFile implements SessionStore {
       if (!isSame) this.#read = { inode: found.ino, offset: 0, lines: 0 };
       this.#readOn();
     } catch {
-      // What is known already goes on to hold, and the next look tries again.
+      // The sessions read earlier stay, and the next look tries again.
     }
   }
 

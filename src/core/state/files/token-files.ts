@@ -1,5 +1,5 @@
-// The bearer tokens of the gateway. The default token is a file that its owner can read; of the named ones only the
-// hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
+// The bearer tokens of the gateway. The default token is a file that its owner can read; of a token with a name, only
+// the hash is kept. Files are read again when they change, so that a running gateway knows what the command line did.
 
 import { hash as hashOnce, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";

@@ -20,7 +20,7 @@ export interface SchemaPlace {
   trail: Trail;
 }
 
-/** What it takes to read a schema, whatever it is converted into. */
+/** The state of reading a schema, whatever the schema is converted into. */
 export interface SchemaReading {
   root: JsonObject;
   budget: ConversionBudget;

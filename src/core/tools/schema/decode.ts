@@ -70,7 +70,10 @@ function decodeWrapped(value: unknown, mapping: Mapping & { kind: "wrapped" }): 
   return isJsonObject(decoded) ? decoded : value;
 }
 
-/** What is overlooked: properties that the schema does not have, or a missing one that has only one possible value. */
+/**
+ * Mistakes that a comparison overlooks: properties that the schema does not have, or a missing property that has only
+ * one possible value.
+ */
 type Tolerance = "nothing" | "unknown properties" | "missing constants";
 
 /** The alternative that a value was made for. Undefined if none fits, or if several fit equally badly. */

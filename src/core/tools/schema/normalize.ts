@@ -24,7 +24,7 @@ export interface NormalizedSchema {
   schema: JsonObject;
   /** Turns the arguments that a model gave for `schema` into those that the server's own schema asks for. */
   toOriginal(args: JsonObject): JsonObject;
-  /** What was dropped or reduced, for diagnostics: a JSON pointer and the change. */
+  /** Parts of the schema that were dropped or reduced, for diagnostics: a JSON pointer and the change. */
   notes: string[];
 }
 

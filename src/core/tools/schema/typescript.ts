@@ -20,9 +20,9 @@ import { isOfType } from "./keywords.ts";
 export interface TypeScriptOptions {
   /** The names of the types that the schema's definitions get begin with it. */
   name: string;
-  /** Names that are in use, each with how often it was wanted. Those that are made are added. */
+  /** The type names in use, each with the number of schemas that asked for it. New names are added here. */
   taken: Map<string, number>;
-  /** For what is sent rather than received: a property with a default can be left out. */
+  /** The type is for arguments, not for results: a property with a default can be left out. */
   isInput: boolean;
   /** How many levels the type is indented. Default 0. */
   indent?: number;
@@ -222,7 +222,7 @@ class TypeWriter {
     const byPattern = keywords.get("patternProperties");
     const patterns = isJsonObject(byPattern) ? Object.values(byPattern) : [];
     const isClosed = additional === false;
-    // A named property must fit the type of all others, and what is in the schema need not.
+    // TypeScript requires that a named property fits the type of all others. JSON Schema does not.
     if (hasNamed) {
       const isOpen = additional !== undefined && !isClosed;
       return isOpen || patterns.length > 0 ? UNKNOWN : undefined;

@@ -58,7 +58,7 @@ export interface ExpectedEra {
   era: ProtocolEra | undefined;
 }
 
-/** What is left of a connection that could not be opened. */
+/** The rest of a connection that could not be opened: a process that still ends, and its stderr. */
 export interface Remains {
   /** Resolves when nothing of it runs any more. */
   gone: Promise<void>;

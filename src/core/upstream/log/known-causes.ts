@@ -4,7 +4,7 @@
 export const INSTALL_QUESTION =
   "npx asks before it installs: put -y before the name of the package";
 
-/** For programs. Only what somebody would act on has a name. */
+/** For programs. Only a cause that a program acts on has a name. */
 export type CauseName =
   | "npm-asks-first"
   | "npm-package-missing"

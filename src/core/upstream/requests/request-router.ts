@@ -89,7 +89,7 @@ export class RequestRouter {
     this.#arrived.set(id, this.#inFlight.originOfArrived());
   }
 
-  /** Call this when those that have arrived are being answered, or never will be. */
+  /** Call this when the requests that have arrived are being answered, or never will be. */
   forgetArrived(): void {
     this.#arrived.clear();
   }

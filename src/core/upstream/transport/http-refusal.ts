@@ -44,7 +44,8 @@ export function readRefusal(answer: RefusedAnswer): Refusal {
       ? serverError(answer.method, wire, answer.quote, { status, hint: pathHint(answer) })
       : httpError(answer);
   const said = (wire && wireMessage(wire, answer.quote)) || body;
-  // With the id of a call, the error may be the tool's own, which may well speak of sessions or of what is not found.
+  // An error with the id of a call may be the tool's own, and its words may be about sessions or about something that
+  // is not found.
   const isOfCall = method === "tools/call" && isJsonObject(parsed) && typeof parsed.id === "number";
   const isLost =
     status === 404

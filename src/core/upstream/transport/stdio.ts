@@ -238,7 +238,7 @@ export class StdioTransport implements Wire {
   readonly #endTurn = (): void => {
     this.#isGathering = false;
     this.#flush();
-    // No callback tells that what was written at once has made room.
+    // No callback reports that a message that was written at once has made room.
     if (!this.#closed) this.#backlog.advance();
   };
 

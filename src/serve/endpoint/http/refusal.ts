@@ -1,4 +1,4 @@
-// A request that is refused, and what it is told.
+// The refusal of an HTTP request: its status, headers and message.
 
 import type { ServerResponse } from "node:http";
 

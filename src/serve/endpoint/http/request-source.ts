@@ -145,7 +145,7 @@ function isOwnOrigin(origin: string, host: string | undefined): boolean {
 }
 
 function repeatedHeader(rawHeaders: readonly string[]): string | undefined {
-  /** The numbers of those that were there, added up. */
+  /** The headers seen so far, one bit each. */
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const length = rawHeaders[at]?.length ?? 0;

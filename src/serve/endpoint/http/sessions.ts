@@ -1,6 +1,6 @@
-// Sessions of clients up to 2025-11-25. The id is the session: sealed in it is who it belongs to and what the client can
-// do, so that a gateway that has been restarted, or another one with the same keys, goes on with it. What is kept in
-// memory is only what is under way, and comes back when it is needed.
+// Sessions of clients up to 2025-11-25. The id is the session: its owner and the client's capabilities are sealed in
+// it, so that a gateway that has been restarted, or another one with the same keys, goes on with it. Memory holds only
+// requests and streams under way, and a session comes back with its next request.
 
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { SessionStore } from "../../../core/types/shared-state.ts";

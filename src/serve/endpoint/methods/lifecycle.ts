@@ -27,7 +27,7 @@ const CAPABILITIES = {
   logging: {},
 } as const;
 
-/** The states of servers that may still be asked for what they have. */
+/** A server in one of these states may still tell its tools, resources and prompts. */
 const MAY_COME: ReadonlySet<string> = new Set(["starting", "idle", "backoff", "stopped"]);
 /** How long a client that begins waits for the lists of resources and prompts. */
 const LOOK_MS = 2000;
@@ -76,7 +76,7 @@ function readClientInfo(clientInfo: unknown): NonNullable<ClientProfile["info"]>
   };
 }
 
-/** Only those that decide something here: a session's id carries them. */
+/** Only the capabilities that this endpoint acts upon, because the id of the session carries them. */
 function knownCapabilities({ elicitation, sampling, roots, extensions }: JsonObject): JsonObject {
   const flags = (value: unknown, keys: readonly string[]): JsonObject | undefined => {
     if (!isJsonObject(value)) return undefined;
@@ -101,7 +101,7 @@ export async function discover(context: EndpointContext): Promise<Answer> {
   };
 }
 
-/** With `onlyPresent`, what is not known counts as present: a server that has not been started, or is slow. */
+/** With `onlyPresent`, the lists of a server that has not been started, or is slow, count as present. */
 async function capabilitiesOf({
   board,
   clock,

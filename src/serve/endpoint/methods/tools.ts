@@ -32,7 +32,7 @@ import {
 
 interface ToolLists {
   all: JsonObject[];
-  /** Without those that only an app may call. */
+  /** All tools but the ones that only an app may call. */
   forModels: JsonObject[];
   byName: ReadonlyMap<string, Tool>;
   /** Every name of a tool that only an app may call. */

@@ -3,13 +3,13 @@
 import type { Clock } from "../../../util/clock.ts";
 
 interface Bucket {
-  /** What is left, as of `at`. */
+  /** The requests that were left at the time `at`. */
   left: number;
   at: number;
 }
 
 const MINUTE = 60_000;
-/** Beyond this, those who asked longest ago begin anew. */
+/** With more callers than this, the callers whose last request is oldest begin anew. */
 const MOST_BUCKETS = 10_000;
 
 export class RequestRate {

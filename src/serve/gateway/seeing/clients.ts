@@ -55,7 +55,7 @@ export class Clients {
     return true;
   }
 
-  /** Those who asked last first. */
+  /** The client with the latest request comes first. */
   list(): SeenClient[] {
     return [...this.#seen.values()].toSorted((a, b) => b.lastSeen - a.lastSeen);
   }

@@ -6,7 +6,7 @@ import type { ServerStateKind } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import { BOUNDS_MS, type Tally, type ToolTally } from "./tally.ts";
 
-/** What is counted elsewhere, as it is now. */
+/** Numbers that other parts of the gateway count, at this moment. */
 export interface GatewayNumbers {
   version: string;
   /** Seconds since the epoch. */

@@ -25,7 +25,7 @@ import {
 import { Tally } from "./tally.ts";
 import { VisitLines } from "./visit-lines.ts";
 
-/** What is shown of the gateway itself. */
+/** The gateway itself, as status and metrics show it. */
 export interface ShownGateway {
   isReady: () => boolean;
   /** Requests that are being answered. */
