@@ -20,7 +20,7 @@ export async function writeGenerated(
   { io, signal }: Pick<CliContext, "io" | "signal">,
   { isProgram = false }: { isProgram?: boolean } = {},
 ): Promise<void> {
-  // Whoever has pressed Ctrl-C while the servers stopped does not want it any more.
+  // A user who pressed Ctrl-C while the servers stopped does not want the file any more.
   if (signal.aborted) throw cancelled();
   const path = resolve(io.cwd, file);
   if (await isLink(path)) {

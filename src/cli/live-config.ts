@@ -192,7 +192,7 @@ export class LiveConfig implements AsyncDisposable {
     this.#watch = new FileWatch([found.path, ...beneath, trust], {
       clock: this.#context.clock,
       onChange: async () => {
-        // What went wrong has been told.
+        // The failure has been reported already.
         await this.#lookNext(false).catch(() => {});
       },
     });
@@ -271,7 +271,7 @@ export class LiveConfig implements AsyncDisposable {
       files.push(await this.#readText(each, mayBePipe));
     }
     const [file, base] = files.toReversed() as [ReadText, ReadText | undefined];
-    // Both at once, since either may have the agent.
+    // Both files are loaded together, since either may have the agent.
     await loadConfig(source.path, options.agent, this.#textsOf(file, base));
     const judged = async (of: ReadText, whole: FileSource): Promise<FileVersion> => {
       const { launches, trust } = await judgeFile(whole, this.#context.io, of.text);

@@ -35,7 +35,7 @@ function withServer(words: string, typed: TypedServer): string {
     ...headers.map((each) => ` -H ${shellQuoted(each.replace(/^([^:=]+)[^]*$/, "$1: …"))}`),
     ...exceptionOptions(typed).map((option) => ` ${option}`),
   ].join("");
-  // It is the only server of the command.
+  // The typed server is the only one of the command, so `--server` is left out.
   const rest = words.slice(verb.length).replace(/ --server \S+/, "");
   const first = url === undefined ? "" : ` ${shellQuoted(url)}`;
   const last = command === undefined ? "" : ` -- ${command.map(shellQuoted).join(" ")}`;

@@ -59,7 +59,7 @@ export class FrontAgent {
           comesNext === "initialize" ? undefined : this.#options.handshake(),
         );
         this.#state = { kind: "starting", started };
-        // Whoever waits for it hears of a failure; it may be nobody.
+        // Callers that wait for the start hear of a failure. If nobody waits, the failure is no unhandled rejection.
         started.catch(() => {});
         return started;
       }
@@ -139,7 +139,9 @@ export class FrontAgent {
 /** ACP has no code for it. A client must not send a prompt again by itself: it may have had effects. */
 export const AGENT_ENDED = -32010;
 
-/** What a client is told whose request was not answered. `isKnown`: the agent has answered `initialize` before. */
+/**
+ * The error for a client whose request the agent did not answer. `isKnown`: the agent has answered `initialize` before.
+ */
 export function endedAnswer(end: AgentEnd, isKnown: boolean): JsonObject {
   const { code, signal, stderr } = end;
   return {

@@ -70,7 +70,7 @@ const IGNORED =
   "file, start it with --agent-config (docs/front.md).";
 const LONGEST_NAME = 80;
 
-/** What the client is still to be told. */
+/** A message that the client has not got yet. */
 interface Untold {
   text: string;
   /** Whether it is still so. */

@@ -45,7 +45,7 @@ interface ShownCall {
   changes: number;
 }
 
-/** What the client was asked, as it was then. */
+/** The call in a question to the client, as the call was at that time. */
 interface AskedCall {
   id: string;
   call: ShownCall;

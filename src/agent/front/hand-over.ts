@@ -8,7 +8,7 @@ export interface HandOverRequest {
   kind: "new" | "load" | "resume" | "fork";
   /** The client's, without `mcpServers`. */
   params: JsonObject;
-  /** Of the session that is loaded, resumed or forked. */
+  /** The id of the session that is loaded, resumed or forked. */
   sessionId?: string;
 }
 

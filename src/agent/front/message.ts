@@ -13,7 +13,7 @@ export type Message =
   /** Nothing that the protocol knows. */
   | { kind: "other" };
 
-/** One of them is there. */
+/** An answer has a result or an error. */
 export interface Answer {
   result?: unknown;
   error?: unknown;

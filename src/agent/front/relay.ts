@@ -110,7 +110,7 @@ export class Relay {
   /** By the id that the client knows. */
   readonly #asked = new Map<string, Asked>();
   #initialize: JsonObject | undefined;
-  /** Whatever depends on what the agent can do waits for the answer. */
+  /** Requests that depend on the agent's capabilities wait for its answer. */
   #initializing: Promise<void> | undefined;
   /** What the agent said of itself. */
   #about: unknown;
@@ -279,7 +279,7 @@ export class Relay {
   #initializeAgent(request: Request, bytes: Buffer): void {
     this.#client.initialize(request.params["clientCapabilities"]);
     const { clock, logger } = this.#options;
-    // It may be downloading itself, so nothing is given up.
+    // `npx` may still be downloading the agent, so a warning is all that silence leads to.
     const silence = clock.later(SILENT_MS, () => {
       logger.warn(`the agent has not answered for ${SILENT_MS / 1000} s. ${CHECK_COMMAND}`);
     });
@@ -563,7 +563,8 @@ export class Relay {
       const line = isSame ? bytes : withValue(bytes, ["params", "requestId"], shown);
       return this.#options.writer.send(line);
     }
-    // It may have been answered since, and the client knows a question of somebody else by this id.
+    // The question may have been answered since. If the client knows another question by this id, it must not get the
+    // withdrawal.
     const isAnothers = this.#asked.has(idKey(requestId)) || this.#options.ids.client.has(requestId);
     if (!isAnothers) this.#options.writer.send(bytes);
   }

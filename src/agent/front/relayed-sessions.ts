@@ -327,7 +327,7 @@ export class RelayedSessions {
     return session.lost;
   }
 
-  /** Its sessions wait for it, where it can go on with them. */
+  /** The sessions of the agent wait for its next process, if the agent can go on with them. */
   agentEnded(agent: FrontAgent, end: AgentEnd): void {
     const sessions = [...this.#opened.values()].filter((each) => each.agent === agent);
     for (const { board } of sessions) board.frontSession.promptsEnd();

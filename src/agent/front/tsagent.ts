@@ -15,7 +15,7 @@ interface AgentFile {
 }
 
 interface FoundAgent {
-  /** Of the agent in the command. */
+  /** The position of the agent's path among the words of the command. */
   position: number;
   isDirectory: boolean;
   file: AgentFile;

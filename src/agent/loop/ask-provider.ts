@@ -14,7 +14,7 @@ export type ProviderAnswer =
   | { kind: "unknown-model"; nearest?: string }
   | { kind: "key-refused"; status: number }
   | { kind: "unreachable"; reason: string }
-  /** It answers, and does not say. */
+  /** The provider answers, but its answer does not tell whether it has the model. */
   | { kind: "unsure"; status: number };
 
 const PATIENCE_MS = 5000;

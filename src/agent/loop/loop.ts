@@ -253,7 +253,7 @@ class Turn {
     this.#conversation.messages = withoutResultImages(messages);
     const again = await this.#ask(tools);
     if (again.kind === "failed") {
-      // It was not for the images.
+      // The request fails without images too, so they were not the reason.
       this.#model.media = media;
       this.#conversation.messages = messages;
       return answer;

@@ -183,7 +183,7 @@ interface ReadSettings {
   used: Map<string, string>;
 }
 
-/** Those of the configuration. Nothing is opened before somebody needs one. */
+/** Reads the secrets of the configuration. No provider is opened before a model needs a secret. */
 function secretsOf(
   { readSecret, secrets: settings, proxy, programPath: path }: ModelOptions,
   env: Environment,

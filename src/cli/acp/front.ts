@@ -222,7 +222,8 @@ class SamplingModels implements AsyncDisposable {
     context: CliContext,
     programPath: Promise<string | undefined>,
   ) {
-    // One that nobody has configured is not the operator's choice.
+    // Without a configured model, servers get no model: one that a key in the environment stands for is not the
+    // operator's choice.
     if (asked === undefined && agent.model === undefined) return;
     const models = new AgentModels(agent, asked, context, programPath);
     this.#models = models;

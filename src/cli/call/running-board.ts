@@ -49,7 +49,7 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   const { env, cwd, homedir } = io;
   const source = findConfig({ flag: options.config, env, cwd, homedir });
   if (source.kind !== "file" || options.standalone) return undefined;
-  // What servers log is shown as well then.
+  // With --verbose, the logs of servers are shown too, which only the ordinary way does.
   if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
   if (found.kind !== "attach") return undefined;

@@ -43,7 +43,7 @@ async function nodePath(path = ""): Promise<string> {
   return execPath;
 }
 
-/** Those without a default. */
+/** The variables of a server that have no default. */
 function variablesOf({ target }: AgentConfig["servers"][number]): string[] {
   const names: string[] = [];
   someString(target, (text) => {

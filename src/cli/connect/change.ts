@@ -23,7 +23,7 @@ export interface Wish {
   file: TextFile;
   /** Plugboard's. */
   home: string;
-  /** What the file has of ours, and loses unless it is wanted too. */
+  /** Our entries in the file. The change removes those that are not wanted. */
   present: readonly Entry[];
   /**
    * The entries that the file shall have. `value` is the content of the file without our entries, where that is known.

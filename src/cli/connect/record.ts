@@ -12,12 +12,12 @@ import { type Splice, takeBack } from "./entry-text.ts";
 
 export interface ConnectRecord {
   file: string;
-  /** Of the text before the change; undefined where there was no file. */
+  /** The hash of the text before the change; undefined where there was no file. */
   before: string | undefined;
-  /** Of the text after it. */
+  /** The hash of the text after the change. */
   after: string;
   splices: Splice[];
-  /** Of the entries, in the order of the splices. */
+  /** The places of the entries, in the order of the splices. */
   paths: KeyPath[];
   /** Directories that were made for it, the outermost first. */
   directories: string[];

@@ -70,7 +70,7 @@ export async function runDown(context: CliContext): Promise<number> {
   return EXIT.ok;
 }
 
-/** Whoever gives the option may want the gateway to be left alone. */
+/** With --standalone, the user may want the gateway to be left alone, so the command refuses. */
 function refuseStandalone(command: "restart" | "down", { options }: CliContext): void {
   if (!options.standalone) return;
   const message = `plugboard ${command} is about the gateway, and --standalone leaves the gateway alone`;

@@ -22,9 +22,12 @@ export type DoctorConfig =
   /** There is no file. */
   | { kind: "none" }
   | { kind: "usable"; source: FileSource; agent: AgentConfig }
-  /** It is valid, but somebody else could have written it: nothing of it is used until Plugboard's files are yours alone. */
+  /**
+   * The configuration is valid, but somebody else could have written it: nothing of it is used until Plugboard's files
+   * are yours alone.
+   */
   | { kind: "withheld"; source: FileSource }
-  /** It cannot be read, is wrong, or is not trusted. */
+  /** The configuration cannot be read, is wrong, or is not trusted. */
   | { kind: "unusable"; error: PlugboardError };
 
 type DoctorBoard =

@@ -21,7 +21,10 @@ const DESKTOP: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   linux: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 };
 
-/** What a desktop has besides PATH: what a terminal added must not help the shell to find more than it would there. */
+/**
+ * The variables that a desktop has besides PATH. Variables that only a terminal sets must not help the shell to find
+ * more than it would find there.
+ */
 const KEPT = ["HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", "XDG_CONFIG_HOME"];
 
 /** Windows gives every program the same PATH. Does not reject. */

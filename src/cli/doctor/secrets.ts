@@ -26,7 +26,7 @@ function toFinding({ server, key, reference, failure, warning }: CheckedReferenc
     return {
       ...about,
       level: "broken",
-      // The same words as of the server that does not start for it, so that it is told once.
+      // The server that needs the secret fails with the same words, so the doctor tells them once.
       message: oneLine(failure.message, 500),
       remedy: failure.hint ?? "set it, or change the reference in the configuration",
     };

@@ -76,7 +76,7 @@ export class BackgroundLog {
   write(text: string): void {
     const lines = (this.#rest + text).split("\n");
     const rest = lines.pop() ?? "";
-    // Whatever never ends a line must not grow for ever.
+    // A line that never ends must not grow for ever.
     this.#rest = rest.length > LONGEST_LINE ? "" : rest;
     if (rest.length > LONGEST_LINE) lines.push(rest);
     const time = new Date(this.#clock.now()).toISOString();
@@ -127,7 +127,7 @@ export class BackgroundLog {
       this.#size = 0;
       return ftruncateSync(file);
     }
-    // Its number may be that of another file from now on.
+    // After the close, the number of this file may belong to another one.
     this.#file = undefined;
     closeSync(file);
   }

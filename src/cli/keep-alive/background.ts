@@ -62,7 +62,8 @@ export async function openUnlessRunning(
       return await open();
     } catch (error) {
       if ((await findGateway(stateDir, place)) !== undefined) return undefined;
-      // It failed for another reason if nobody holds the lock; but it may just have been released.
+      // If nobody holds the lock, the start failed for another reason. But the lock may also have been released a
+      // moment ago.
       const unlock = await tryLock(gatewayFile(stateDir, place, "lock"));
       await unlock?.();
       const isFree = unlock !== undefined;

@@ -24,7 +24,10 @@ const DEFAULT_BASE_PORT = 7600;
 const RANGE = 100;
 const MOST_RANGES = 20;
 const TOKEN_BYTES = 32;
-/** One that we have made. One that somebody has typed, or copied from an example, could be guessed by others on the machine. */
+/**
+ * The form of a token that Plugboard has made. Others on the machine could guess a token that somebody has typed, or
+ * copied from an example.
+ */
 const TOKEN = /^[\w-]{43}$/;
 const LAST_PORT = 65_535;
 
@@ -50,7 +53,7 @@ export async function chooseSlots(
   return { version: 1, basePort: chosen, slots, ...(file?.gateway && { gateway: file.gateway }) };
 }
 
-/** Those of `slots` that a session uses now: whoever uses one listens on its port. */
+/** The slots that a session uses now: the front of that session listens on the port of its slot. */
 export async function slotsInUse(slots: readonly Slot[]): Promise<Slot[]> {
   const free = await Promise.all(slots.map(({ port }) => isFree(port)));
   return slots.filter((_, index) => free[index] === false);

@@ -28,7 +28,7 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
   const { io, screen, signal } = context;
   if (!isAttended(context)) return undefined;
   return async (request) => {
-    // It has ended if the arguments were typed into it.
+    // Stdin has ended if the arguments came from it.
     if (!io.stdin.readable) return { action: "cancel" };
     const resume = screen.pauseLive();
     const read: ReadLine = (question, unless = signal) =>

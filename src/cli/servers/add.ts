@@ -221,7 +221,10 @@ function requireName(name: string): void {
   });
 }
 
-/** One that is there already is updated, and need not be filled in first. */
+/**
+ * Throws if the file has this server of the registry already, which has to be updated instead. It is checked before
+ * anybody fills in the values.
+ */
 function requireNew(
   name: string,
   { provenance }: ServerOffer,

@@ -66,7 +66,7 @@ export async function runOutdated(
   return code;
 }
 
-/** Those of the file that is in use and, where nobody has named one, of the other. */
+/** The servers of the file that is in use and, unless the user named one, of the other file. */
 export async function installedServers(
   scope: Scope | undefined,
   context: CliContext,
@@ -91,7 +91,7 @@ async function check(
 ): Promise<Checked> {
   const { file, provenance } = server;
   try {
-    // It names an address to be asked.
+    // The file names the address of a registry, and an untrusted file must not decide whom Plugboard asks.
     if (file.trust.kind === "untrusted") {
       throw new PlugboardError("UNTRUSTED", `${visible(file.path)} is not trusted`, {
         hint: "to look at it: plugboard trust",

@@ -42,7 +42,7 @@ export interface ServerFile extends ServerText {
   source: FileSource;
 }
 
-/** What trust there was before the change. */
+/** The trust of the file before the change. */
 type TrustBefore =
   /** Nothing in it needs anybody's approval. */
   | { kind: "unneeded" }
@@ -279,7 +279,7 @@ export async function findServer(
 ): Promise<FoundServer> {
   const file = await openServerFile(scope, context);
   const others = await otherFiles(file, scope, context);
-  // What nobody has trusted hides nothing of yours.
+  // A file that nobody has trusted hides no server of yours.
   const files = file.trust.kind === "untrusted" ? [...others, file] : [file, ...others];
   for (const each of files) {
     const found = serverIn(name, each);

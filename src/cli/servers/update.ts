@@ -59,7 +59,8 @@ export async function runUpdate(command: UpdateCommand, context: CliContext): Pr
       done.push(await update(server, command, context));
     } catch (error) {
       const isKnown = error instanceof PlugboardError && error.code !== "CANCELLED";
-      // One that is named is what the command is about; of several, the others need not wait for it.
+      // The failure of a single server is the failure of the command. Of several servers, the others are updated all
+      // the same.
       if (!isKnown || wanted.length === 1) throw error;
       screen.note(`plugboard: ${visible(server.name)}: ${error.message}`);
       done.push({ kind: "failed", server, error });

@@ -72,7 +72,7 @@ async function readTyped(
   signal: AbortSignal,
   take: (chunk: string) => string | undefined,
 ): Promise<string> {
-  // It says so only once: to a question before this one.
+  // Stdin reports its end only once, and an earlier question has heard it.
   if ("readableEnded" in stdin && stdin.readableEnded === true) return "";
   let onData: (chunk: Buffer | string) => void = () => {};
   let onEnd: () => void = () => {};

@@ -124,7 +124,7 @@ interface Found {
   all: readonly Tool[];
   /** The tool whose full name the query is. */
   named?: Tool;
-  /** Those to show. */
+  /** The tools to show. */
   tools: readonly Tool[];
   /** How well they fit the words of a query. Absent if nothing was searched for. */
   scores?: ReadonlyMap<Tool, number>;

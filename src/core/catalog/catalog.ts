@@ -31,7 +31,7 @@ export class Catalog {
   readonly #servers = new Map<string, { prefix: string; entries: CatalogEntry[] }>();
   readonly #byPublicName = new Map<string, CatalogEntry>();
   readonly #byCanonicalName = new Map<string, CatalogEntry>();
-  /** Those of before, while everything gets its name anew. */
+  /** The earlier entries, while all tools are named anew. */
   #retired = new Map<string, CatalogEntry>();
 
   constructor(naming: Naming, reserved: Iterable<string> = []) {

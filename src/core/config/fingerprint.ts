@@ -31,7 +31,7 @@ interface AgentFingerprint extends DirectoryUse {
   /** How a command names its tools. */
   toolNames: { template: string; length?: number };
   workspace?: string;
-  /** It has servers that run in the process of whoever has the session. */
+  /** The agent has servers of `scope: "session"`, which run in the process that has the session. */
   hasSessionServers?: true;
   /** The variables that its servers use. */
   variables: string[];
@@ -132,7 +132,7 @@ function agentFingerprint(
   place: StartPlace & { salt: string },
 ): AgentFingerprint {
   const { workspace, roots, networkProxy } = agent;
-  // Those of a session run in the process of whoever has the session.
+  // Servers of `scope: "session"` run in the process that has the session.
   const shared = agent.servers.filter(({ enabled, scope }) => enabled && scope !== "session");
   const programs = shared.filter(({ target }) => target.kind === "stdio");
   const variables = new Set([

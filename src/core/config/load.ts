@@ -181,7 +181,7 @@ function rulePlaces(
   return (rules) => ({ ...rules, place: written.get(rules.place) ?? rules.place });
 }
 
-/** Those of every agent: a file is right or wrong as a whole. */
+/** The mistakes of every agent: a file is right or wrong as a whole. */
 function mergeIssues({ defaults, list }: AgentLayers): Issue[] {
   return [
     ...layerIssues(defaults.servers),
@@ -294,7 +294,7 @@ function chosenModels({
   return first === undefined ? {} : { model: first, models: [...ids] };
 }
 
-/** Those of other agents: rules in the defaults may be about servers that only some agents have. */
+/** The servers of other agents: rules in the defaults may be about servers that only some agents have. */
 function serversElsewhere(
   { list }: AgentLayers,
   servers: readonly MergedServer[],

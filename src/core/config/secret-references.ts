@@ -66,7 +66,7 @@ export function textsOf({ servers, modelProviders = {} }: AgentConfig): PlacedTe
   return [...ofServers, ...ofModels];
 }
 
-/** Those anywhere in a value. */
+/** The references anywhere in a value. */
 export function everyReference(value: unknown): SecretReference[] {
   return stringsIn(value, []).flatMap(({ text }) => referencesIn(text));
 }

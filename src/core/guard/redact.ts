@@ -47,7 +47,7 @@ function redactUpdates(onUpdate: UpdateListener, redact: ResultRedactor): Update
 function redactOutcome(outcome: CallOutcome, redact: ResultRedactor): CallOutcome {
   const { inputRequired } = outcome;
   if (inputRequired !== undefined) {
-    // Whatever is changed in the state, the server does not take back.
+    // The state stays as it is: a server would not take back a state that was changed.
     const { requestState } = inputRequired;
     const asked = { inputRequests: redact.value(inputRequired.inputRequests) };
     const required = requestState === undefined ? asked : { ...asked, requestState };

@@ -62,7 +62,7 @@ const OUT = Buffer.allocUnsafeSlow(3 * LONGEST_AT_ONCE);
 /** Writes short texts to a pipe without its stream. */
 export class PipeWriter {
   readonly #stream: Writable;
-  /** Of the pipe as long as the stream is writable. Later it may be the number of another file. */
+  /** The number of the pipe, as long as the stream is writable. Later it may be the number of another file. */
   readonly #fd: number;
 
   constructor(stream: Writable & HasHandle) {

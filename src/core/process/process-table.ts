@@ -30,7 +30,7 @@ export interface ProcessTable {
   listNow(since: string): ProcessEntry[];
   /** The living children of `pid`, their children, and so on. */
   descendants(pid: number): Promise<ProcessRef[]>;
-  /** Those of `refs` that are still the same process, and alive. */
+  /** The processes in `refs` that are still the same, and alive. */
   living<Ref extends ProcessRef>(refs: readonly Ref[]): Promise<Ref[]>;
 }
 

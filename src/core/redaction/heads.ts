@@ -36,7 +36,7 @@ export class Heads {
   /** What the first character of a head counts in its hash. */
   readonly #power: number;
   #automaton: Automaton | undefined;
-  /** The one that was asked for last: in a text made to be hard, it is often the next one too. */
+  /** The last head that was looked up. In a text made to be hard, the next one is often the same. */
   #last: { head: string; group: Group | undefined } = { head: "", group: undefined };
 
   /** No word is shorter than `shortest`. */

@@ -35,9 +35,9 @@ interface Opening {
 /** What an automaton found from one place on. */
 interface Walk {
   spans: readonly number[];
-  /** It has seen all words that begin before this place. */
+  /** All words that begin before this place have been found. */
   until: number;
-  /** What it was reading when the text ended. */
+  /** The word that was not finished when the text ended. */
   opening?: Opening;
 }
 

@@ -11,7 +11,7 @@ export const LARGEST_DEFINITION = 0.25;
 
 type Definition = Pick<Tool, "name" | "description" | "parameters">;
 
-/** Whatever their `include` is. The sum is rounded, not its parts. */
+/** Counts the tools whatever their `include` is. The sum is rounded, not its parts. */
 export function definitionTokens(tools: readonly Definition[]): number {
   return Math.round(tools.reduce((sum, tool) => sum + tokensOf(tool), 0));
 }

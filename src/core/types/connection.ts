@@ -50,7 +50,10 @@ export interface ServerIdentity {
   instructions?: string;
   protocolVersion: string;
   era: ProtocolEra;
-  /** The other era was asked first, and the server was out of order then: the next start asks for that one again. */
+  /**
+   * The other era was asked first, but the server was out of order at that time. So the next start asks for the other
+   * era again.
+   */
   isEraDoubtful?: true;
   /** The transport that worked. */
   transport?: RemoteTransportKind;

@@ -53,7 +53,7 @@ export interface GuardedCall {
   readonly args: JsonObject;
   /** When the call was made, in the clock's monotonic time. */
   readonly started: number;
-  /** The same when the call last came out of a wait, so that not every stage has to read the clock. */
+  /** The time when the call last came out of a wait, so that not every stage has to read the clock. */
   now: number;
   readonly signal: AbortSignal | undefined;
   /** Stages may put another listener in front of it. */

@@ -39,7 +39,7 @@ export interface Recorded {
   updates: SessionUpdate[];
   /** The model that was chosen last. */
   model?: string;
-  /** The one that the client gave last. */
+  /** The last system prompt that the client gave. */
   systemPrompt?: ClientSystemPrompt;
   /** Every mode that was set, the oldest first. They are as the file has them: not all need to exist. */
   modes: string[];

@@ -65,7 +65,7 @@ export function modelResponder(
     return switchModel(conversation.messages, model.media);
   };
 
-  /** Of the running prompt: its tools are for the session's mode of now. */
+  /** The tools of the running prompt, which depend on the present mode of the session. */
   let currentTools: PromptContext["tools"] = () => [];
   let selection: PromptTools | undefined;
 

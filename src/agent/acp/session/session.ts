@@ -238,7 +238,7 @@ export class Session implements UserSettings {
       // `/mcp` shows the same problems itself.
       this.#servers.report(/^\/mcp(?:\s+status)?$/.test(text));
       for (const notice of this.#untold.splice(0)) this.#output.notify(notice);
-      // It may be a prompt of a server that has just become ready: their commands have a colon.
+      // A text with a colon may be the command of a server that has just become ready, so the commands are read again.
       if (/^\/\S+:/.test(text)) await untilAborted(this.#commands.read(), signal, cancelled);
       const command = parseCommand(text, this.#commands.prompts);
       const reason = await this.#respond(command, text, this.#contextOf(prompt, signal));

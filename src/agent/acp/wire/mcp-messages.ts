@@ -45,7 +45,7 @@ export class McpMessages {
     const waiting = typeof requestId === "string" ? this.#waiting.get(requestId) : undefined;
     if (waiting === undefined) return false;
     const isSound = typeof method === "string" && (inner === null || isJsonObject(inner));
-    // One that is malformed, or of another server, is about nothing.
+    // A notification that is malformed, or names another server, is dropped.
     if (isSound && serverId === waiting.serverId) waiting.onNotification(method, inner ?? {});
     return true;
   }

@@ -91,7 +91,7 @@ interface Posting {
 export class ToolIndex {
   /** In the order of the list. */
   #indexed: readonly IndexedTool[] = [];
-  /** The same at numbers that they keep while they are in the list. */
+  /** The same tools at numbers that they keep while they are in the list. */
   readonly #slots: (IndexedTool | undefined)[] = [];
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
@@ -108,7 +108,8 @@ export class ToolIndex {
     const before = this.#indexed;
     const isSame = (at: number, of: number): boolean => tools[of] === before[at]?.tool;
     const shorter = about === this.#about ? Math.min(tools.length, before.length) : 0;
-    // What a server has is in one place of the list, and everything before and behind it is as it was.
+    // The tools of a server stand together in the list. If one server changed, the beginning and the end of the list
+    // are as they were.
     let start = 0;
     while (start < shorter && isSame(start, start)) start += 1;
     if (start === tools.length && start === before.length && about === this.#about) return 0;

@@ -42,7 +42,8 @@ export const claudeCode: Application = {
 export const claudeDesktop: Application = {
   id: "claude-desktop",
   name: "Claude Desktop",
-  // Its file has no mark of its own: it is what remains.
+  // The file of Claude Desktop has no mark of its own: a file with this block that no other application recognises is
+  // taken for it.
   recognise: () => false,
   block: "mcpServers",
   pathEnd: /(?:^|\/)claude_desktop_config\.json$/,

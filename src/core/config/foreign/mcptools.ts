@@ -6,7 +6,8 @@ import type { Application } from "./application.ts";
 export const mcptools: Application = {
   id: "mcptools",
   name: "MCPtools",
-  // Its file has no mark of its own: it is what remains.
+  // The file of MCPtools has no mark of its own: a file with this block that no other application recognises is taken
+  // for it.
   recognise: () => false,
   block: "servers",
   translate: ({ servers, $schema: _schema, ...others }, draft) => {

@@ -25,7 +25,7 @@ export interface MergedServer {
   name: string;
   origin: ServerScope;
   server: PlainServer;
-  /** Those of every layer: an override adds rules and takes none away. */
+  /** The rules of every layer: an override adds rules and takes none away. */
   rules: PlacedRules[];
 }
 

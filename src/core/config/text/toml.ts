@@ -32,7 +32,7 @@ export function parseToml(text: string): ConfigDocument | ({ kind: "malformed" }
   };
 }
 
-/** Of what `path` leads to or, within a value, of the key that has the value. */
+/** The position of the value at `path` or, within a value, of the key that has the value. */
 function nearest(path: KeyPath, positions: ReadonlyMap<string, Position>): Position {
   for (let length = path.length; length > 0; length--) {
     const found = positions.get(JSON.stringify(path.slice(0, length)));

@@ -62,7 +62,7 @@ export class AuditLog {
   #running = 0;
   /** For the calls that wait for the lines about their start. */
   #startsWritten: Deferred<void> | undefined;
-  /** What waits now is written at the end of the turn. */
+  /** Whether the lines that wait are written at the end of this turn. */
   #isTurnEnding = false;
 
   constructor({

@@ -93,7 +93,7 @@ export class SessionFile implements SessionStore {
     const line = lineOf(nonce, entry);
     if (line.length > LONGEST_LINE) return this.#writing;
     this.#unwritten.set(nonce, line);
-    // Whatever comes while a write runs goes with the next one.
+    // Lines that come while a write runs go with the next write.
     if (!this.#isWriteDue) {
       this.#isWriteDue = true;
       this.#writing = this.#writing.then(() => this.#write()).catch(this.#onWriteError);
