@@ -9,7 +9,7 @@ import type { Board } from "../core/types/board.ts";
 import type { BoardOptions } from "../core/types/board-options.ts";
 import { PlugboardError, unknownServer } from "../core/types/errors.ts";
 import type { Logger } from "../core/types/logger.ts";
-import { attach, type Attachment, type Linked, type SharedBoardOptions } from "./attach/attach.ts";
+import { attach, type Attachment, type Linked } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
 import { approvalPrompt } from "./questions/approve.ts";
@@ -41,8 +41,6 @@ export interface OpenOptions extends Pick<
   keepAlive?: boolean;
   /** The command is linked to a gateway already. Whoever has opened the link closes it. */
   linked?: Linked | undefined;
-  /** The command lists no tools, so a gateway need not send the definitions of all of them. */
-  lists?: false;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -102,7 +100,7 @@ export async function withBoard<Result>(
   };
   const board = await (attachment === undefined
     ? openBoard(config, boardOptions)
-    : openShared(attachment, config, { ...boardOptions, toolTimeout, lists: open.lists }, server));
+    : attachment.open(config, { ...boardOptions, toolTimeout }));
   try {
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {
@@ -137,18 +135,6 @@ function oneServer(server: string): PlugboardError {
     `'${server}' is a configured server, and another one is typed`,
     { server, hint: "leave out --server, or the command or URL" },
   );
-}
-
-async function openShared(
-  attachment: Attachment,
-  agent: AgentConfig,
-  options: SharedBoardOptions,
-  server: string | undefined,
-): Promise<Board> {
-  const board = await attachment.open(agent, options);
-  if (server === undefined) return board;
-  const { onlyServerOf } = await import("./attach/only-server.ts");
-  return onlyServerOf(board, server);
 }
 
 /** Leaves out warnings about rules that the command shows itself, and about other servers: `status` shows those. */

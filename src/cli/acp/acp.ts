@@ -96,7 +96,7 @@ const MODEL_COMMAND = `acp ${SIGN_IN} model`;
 /** Signs in as `plugboard login` does, to every server that asks for it. */
 function signInHere(context: CliContext): Promise<number> {
   const { screen, signal } = context;
-  return withBoard(context, { start: "eager", lists: false }, async ({ board }) => {
+  return withBoard(context, { start: "eager" }, async ({ board }) => {
     const onAuthorization: OnAuthorization = (request) => showPage(request, true, context);
     const outcomes = await signInToAll({ board, onAuthorization }, signal);
     screen.lines([describeOutcomes(outcomes)]);

@@ -56,10 +56,9 @@ export async function openEditorBoard(
     ...declineUnattributed(logger),
     serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
   };
-  // Only its sessions list tools.
   const board = await (attachment === undefined
     ? openBoard(prepared(agent, io.cwd), boardOptions)
-    : attachment.open(prepared(agent, io.cwd), { ...boardOptions, lists: false }));
+    : attachment.open(prepared(agent, io.cwd), boardOptions));
   const tellLater = onceEach((names) =>
     logger.warn(`${names} will be used when the editor starts the agent again`),
   );

@@ -1,11 +1,13 @@
 // Attaches a command to the gateway that runs for its configuration, finds it again when it was restarted, and tells a
 // person what happens.
 
-import type { Link } from "../../serve/channel/link.ts";
+import { openSharingBoard } from "../../core/board/board.ts";
 import type { ConfigSource } from "../../core/config/find.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { BoardOptions } from "../../core/types/board-options.ts";
+import { type Gateway, GatewayServers } from "../../serve/channel/gateway-servers.ts";
+import type { Link } from "../../serve/channel/link.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -26,15 +28,13 @@ export interface Linked {
 }
 
 export interface Attachment extends Linked {
-  /** In place of `openBoard`: the board of the gateway, as this command sees it. */
+  /** In place of `openBoard`: a board with the servers of the gateway, as far as it would start the same. */
   open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
 }
 
 export interface SharedBoardOptions extends BoardOptions {
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
-  /** False for a command that lists no tools: it is told of those that it asks for. Default true. */
-  lists?: boolean | undefined;
 }
 
 export interface AttachOptions {
@@ -58,7 +58,9 @@ export async function attach(
     if (found.reason !== undefined) logger.warn(found.reason);
     return undefined;
   }
-  const { gateway } = found;
+  const { gateway, shares, apart } = found;
+  for (const reason of apart.values()) logger.info(reason);
+  if (shares.size === 0) return undefined;
   try {
     const link =
       linkTo(gateway, options.linked) ?? (await connectTo(gateway, commandName, context));
@@ -66,17 +68,8 @@ export async function attach(
     return {
       gateway,
       link,
-      async open(agent, boardOptions) {
-        // Loaded here, since most commands have a board of their own.
-        const { openAttachedBoard } = await import("../../serve/channel/attached-board.ts");
-        return openAttachedBoard({
-          ...boardOptions,
-          agent,
-          link,
-          reattach: () => reattach(source, context, options, gateway),
-          onLost: (message) => logger.warn(message),
-        });
-      },
+      open: (agent, boardOptions) =>
+        openAttached(agent, boardOptions, { link, shares }, { source, context, options, gateway }),
     };
   } catch (error) {
     const why = oneLine(errorMessage(error), 200);
@@ -94,6 +87,35 @@ export async function attachAgent(
 ): Promise<Attachment | undefined> {
   if (agent.untrusted !== undefined) return undefined;
   return attach(source, context, { ...options, keepAlive: isKeptAlive(agent) });
+}
+
+/** Where a command finds its gateway again. `gateway` is the one that it is attached to, or was. */
+interface Place {
+  source: ConfigSource;
+  context: CliContext;
+  options: AttachOptions;
+  gateway: Attachable;
+}
+
+async function openAttached(
+  agent: AgentConfig,
+  { toolTimeout, ...options }: SharedBoardOptions,
+  first: Gateway,
+  place: Place,
+): Promise<Board> {
+  const { clock, logger } = place.context;
+  const shared = await GatewayServers.open(
+    {
+      agentId: agent.agentId,
+      clock,
+      logger,
+      toolTimeout,
+      find: (current) => findAgain(place, current),
+      onLost: (message) => logger.warn(message),
+    },
+    first,
+  );
+  return openSharingBoard(agent, options, shared);
 }
 
 /** A gateway that was started again has another key. */
@@ -126,43 +148,34 @@ async function findOrStart(
 }
 
 /**
- * The link to the gateway that runs now, if it has the same servers. Does not reject. `first` is the gateway that the
- * command was attached to. Of a file that needs your trust, another text may have been named to the next gateway since:
- * that approves it for the gateway, and not for this command.
+ * The gateway that runs now, if it has the same servers. Of a file that needs your trust, another text may have been named
+ * to the next gateway since: that approves it for the gateway, and not for this command.
  */
-async function reattach(
-  source: ConfigSource,
-  context: CliContext,
-  options: AttachOptions,
-  first: Attachable,
-): Promise<Link | undefined> {
-  const { io, commandName } = context;
-  try {
-    const found = await findFor(source, context, options);
-    if (found.kind !== "attach" || source.kind !== "file") return undefined;
-    const { gateway } = found;
-    const isSame =
-      gateway.fingerprint.file === first.fingerprint.file &&
-      gateway.fingerprint.base === first.fingerprint.base;
-    const isTrusted = isSame || (await isTrustedBy(gateway, source, io));
-    return isTrusted ? await connectTo(gateway, commandName, context) : undefined;
-  } catch {
-    return undefined;
-  }
+async function findAgain(place: Place, current: Link | undefined): Promise<Gateway | undefined> {
+  const { source, context, options, gateway: last } = place;
+  const found = await findFor(source, context, options);
+  if (found.kind !== "attach" || source.kind !== "file") return undefined;
+  const { gateway, shares } = found;
+  const isSame =
+    gateway.fingerprint.file === last.fingerprint.file &&
+    gateway.fingerprint.base === last.fingerprint.base;
+  const isTrusted = isSame || (await isTrustedBy(gateway, source, context.io));
+  if (!isTrusted) return undefined;
+  const known = current && linkTo(gateway, { gateway: last, link: current });
+  const link = known ?? (await connectTo(gateway, context.commandName, context));
+  place.gateway = gateway;
+  return { link, shares };
 }
 
-/** With the PATH that the command has, or else with the one that its programs get. */
+/** Which servers are shared depends on the PATH that the command's programs get. */
 async function findFor(
   source: ConfigSource,
   context: CliContext,
   { programPath }: AttachOptions,
 ): Promise<FoundChannel> {
   const found = await findChannel(source, context);
-  const isPath =
-    found.kind === "standalone" &&
-    found.differs?.kind === "variable" &&
-    found.differs.name === "PATH";
-  const path = isPath ? await programPath : undefined;
+  if (found.kind === "standalone" || found.apart.size === 0) return found;
+  const path = await programPath;
   if (path === undefined) return found;
   return findChannel(source, context, { ...context.io.env, PATH: path });
 }

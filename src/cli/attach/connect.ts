@@ -2,8 +2,6 @@
 
 import { connectChannel } from "../../serve/channel/connect.ts";
 import type { Link } from "../../serve/channel/link.ts";
-import type { RemoteSession } from "../../serve/channel/remote-session.ts";
-import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
 import type { CliContext } from "../context.ts";
@@ -22,21 +20,6 @@ export function connectTo(
     return Promise.reject(new PlugboardError("SERVER_UNAVAILABLE", message, { hint }));
   }
   return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });
-}
-
-/** The board of the chosen agent in a gateway, and not a session on it. It lists nothing. */
-export async function openAgentBoard(
-  link: Link,
-  { options, io, logger }: Pick<CliContext, "options" | "io" | "logger">,
-): Promise<RemoteSession> {
-  const { RemoteSession: Remote } = await import("../../serve/channel/remote-session.ts");
-  return Remote.open(link, {
-    agent: options.agent ?? DEFAULT_AGENT,
-    options: { cwd: io.cwd },
-    lists: false,
-    of: "board",
-    logger,
-  });
 }
 
 /** Asks a gateway something, and hangs up. */

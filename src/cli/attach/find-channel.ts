@@ -7,7 +7,11 @@ import {
   type FileHashes,
   type Fingerprint,
   hashOfFile,
+  NATIVE_MODULES,
   readFingerprint,
+  type ServerDifference,
+  serverDifference,
+  sharedNames,
 } from "../../core/config/fingerprint.ts";
 import {
   type ConfigSource,
@@ -38,9 +42,16 @@ export interface Attachable extends RunningGateway {
 }
 
 export type FoundChannel =
-  | { kind: "attach"; gateway: Attachable }
+  | {
+      kind: "attach";
+      gateway: Attachable;
+      /** The servers that this command would start in the same way. */
+      shares: ReadonlySet<string>;
+      /** The other servers of the gateway, and why this command starts its own. */
+      apart: ReadonlyMap<string, string>;
+    }
   /** With a reason if there is a gateway. A person should see it: its servers now run twice. */
-  | { kind: "standalone"; reason?: string; differs?: Difference };
+  | { kind: "standalone"; reason?: string };
 
 type FindContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
 
@@ -54,10 +65,9 @@ export async function findChannel(
   if (options.standalone || source.kind !== "file") return { kind: "standalone" };
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) return { kind: "standalone" };
-  const apart = (why: string, remedy: string, differs?: Difference): FoundChannel => ({
+  const apart = (why: string, remedy: string): FoundChannel => ({
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
-    ...(differs && { differs }),
   });
   const restart = "to share its servers, start the gateway again";
   const version = packageVersion();
@@ -65,14 +75,31 @@ export async function findChannel(
     return apart(`it is version ${gateway.version}, and this is ${version}`, restart);
   }
   const { agent = DEFAULT_AGENT } = options;
-  const here = { agent, env, cwd: io.cwd };
   const found = await sameFiles(gateway, source, context);
   if (found === "unreadable") return { kind: "standalone" };
   if (found === undefined) return apart("it does not let other commands attach", restart);
-  const differs = difference(found.gateway.fingerprint, { ...here, ...found.hashes });
-  if (differs === undefined) return { kind: "attach", gateway: found.gateway };
+  const { fingerprint } = found.gateway;
+  const differs = difference(fingerprint, { agent, ...found.hashes });
   const own = ownFile(io.env, io.homedir);
-  return apart(...explain(differs, source.path, own), differs);
+  if (differs !== undefined) return apart(...explain(differs, source.path, own));
+  return { kind: "attach", gateway: found.gateway, ...divide(fingerprint, agent, env, io.cwd) };
+}
+
+/** Which servers a command shares, and why not the others. */
+function divide(
+  fingerprint: Fingerprint,
+  agent: string,
+  env: Environment,
+  cwd: string,
+): Pick<FoundChannel & { kind: "attach" }, "shares" | "apart"> {
+  const shares = new Set<string>();
+  const apart = new Map<string, string>();
+  for (const server of sharedNames(fingerprint, agent)) {
+    const differs = serverDifference(fingerprint, { agent, server, env, cwd });
+    if (differs === undefined) shares.add(server);
+    else apart.set(server, apartReason(server, differs));
+  }
+  return { shares, apart };
 }
 
 /** The gateway that runs for a configuration, whatever it was started with. */
@@ -167,15 +194,39 @@ function explain(differs: Difference, path: string, own: string): [why: string, 
       ];
     case "agent":
       return [`it has no agent '${differs.agent}'`, "to use the file as it is: plugboard reload"];
+  }
+}
+
+/** Why a command does not use the gateway's server, and what to do about it. */
+function apartReason(server: string, differs: ServerDifference): string {
+  const who =
+    server === NATIVE_MODULES
+      ? "the modules in tools.native of the gateway are"
+      : `server '${server}' of the gateway is`;
+  const [why, remedy] = explainServer(differs);
+  return `${who} not shared, because ${why}; ${remedy}`;
+}
+
+function explainServer(differs: ServerDifference): [why: string, remedy: string] {
+  switch (differs.kind) {
+    case "unknown":
+      return ["it does not run there", "to use the file as it is: plugboard reload"];
     case "variable":
       return [
         `${differs.name} is set differently there`,
-        `to share its servers, start the gateway again with this ${differs.name}`,
+        `to share it, start the gateway again with this ${differs.name}`,
+      ];
+    case "program":
+      return [
+        differs.there === null
+          ? `'${differs.name}' is not on its PATH`
+          : `'${differs.name}' is ${visible(differs.there)} there`,
+        "to share it, start the gateway again with this PATH, or give the server an absolute path",
       ];
     case "directory":
       return [
         `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
-        'to share its servers, run in that directory, or give the server a "cwd" or an absolute path',
+        'to share it, run in that directory, or give the server a "cwd" or an absolute path',
       ];
   }
 }

@@ -53,7 +53,6 @@ async function callOnBoard(
   const { serverIn, withBoard } = await import("../open.ts");
   const open = {
     start: "none",
-    lists: false,
     about: context.options.typed === undefined ? serverIn(command.tool) : undefined,
     toolTimeout: command.timeout,
     keepAlive: true,

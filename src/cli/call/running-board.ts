@@ -3,16 +3,24 @@
 // the call goes the ordinary way.
 
 import type { Link } from "../../serve/channel/link.ts";
-import { RemoteSession } from "../../serve/channel/remote-session.ts";
+import { GatewaySession } from "../../serve/channel/gateway-session.ts";
 import { findConfig } from "../../core/config/find.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";
 import type { OnElicitation } from "../../core/types/elicitation.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
+import type { JsonObject } from "../../core/types/json.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../core/types/server-definition.ts";
+import { canonicalName, type Tool } from "../../core/types/tool.ts";
+import { toGatewayFailure } from "../../core/tools/failure.ts";
 import type { Linked } from "../attach/attach.ts";
 import { connectTo } from "../attach/connect.ts";
-import { type Attachable, findChannel, isTrustedBy } from "../attach/find-channel.ts";
+import {
+  type Attachable,
+  findChannel,
+  type FoundChannel,
+  isTrustedBy,
+} from "../attach/find-channel.ts";
 import { type CliContext, isVerbose } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
 import type { CallBoard } from "./call.ts";
@@ -29,7 +37,7 @@ export async function withRunningBoard(
   otherwise: (linked?: Linked) => Promise<number>,
 ): Promise<number> {
   if (context.options.typed !== undefined) return otherwise();
-  const gateway = await findRunning(context);
+  const gateway = await findRunning(command.tool, context);
   if (gateway === undefined) return otherwise();
   const link = await connectTo(gateway, context.commandName, context).catch(without);
   if (link === undefined) return otherwise();
@@ -44,7 +52,7 @@ export async function withRunningBoard(
 }
 
 /** Undefined if none runs for the configuration, or this command must not use it as it is. */
-async function findRunning(context: CliContext): Promise<Attachable | undefined> {
+async function findRunning(tool: string, context: CliContext): Promise<Attachable | undefined> {
   const { io, options } = context;
   const { env, cwd, homedir } = io;
   const source = findConfig({ flag: options.config, env, cwd, homedir });
@@ -52,11 +60,17 @@ async function findRunning(context: CliContext): Promise<Attachable | undefined>
   // With --verbose, the logs of servers are shown too, which only the ordinary way does.
   if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
-  if (found.kind !== "attach") return undefined;
+  if (found.kind !== "attach" || !isShared(tool, found)) return undefined;
   const { gateway } = found;
   const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
   if (known === undefined || known.hasSessionServers) return undefined;
   return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
+}
+
+/** Without its server, a name may mean a tool of any server. */
+function isShared(tool: string, { shares, apart }: FoundChannel & { kind: "attach" }): boolean {
+  const slash = tool.indexOf("/");
+  return apart.size === 0 || (slash > 0 && shares.has(tool.slice(0, slash)));
 }
 
 /** "unknown" if the gateway does not have the tool: the ordinary way knows all servers, and says what is near. */
@@ -65,37 +79,47 @@ async function openOn(
   { fingerprint }: Attachable,
   { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
   context: CliContext,
-): Promise<RemoteSession | "unknown" | undefined> {
-  const { io, options, logger, signal } = context;
+): Promise<CallBoard | "unknown" | undefined> {
+  const { io, options, signal } = context;
   const { agent = DEFAULT_AGENT } = options;
   const known = fingerprint.agents[agent];
   if (known === undefined) return undefined;
-  let board: RemoteSession | undefined;
+  let session: GatewaySession | undefined;
   try {
-    board = await RemoteSession.open(link, {
+    session = await GatewaySession.open(link, {
       agent,
-      of: "board",
-      lists: false,
-      options: {
-        cwd: known.workspace ?? io.cwd,
-        owner: options.owner,
-        rateLimit: false,
-        toolNames: known.toolNames,
-        defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
-        ...(timeout !== undefined && { toolTimeout: timeout }),
-      },
+      cwd: known.workspace ?? io.cwd,
+      owner: options.owner,
+      rateLimit: false,
+      toolNames: known.toolNames,
+      defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
+      toolTimeout: timeout,
       onApproval: yes ? () => "once" : askApproval(context),
-      ...(isAttended(context) && { onElicitation: askElicitation(context) }),
-      logger,
+      onElicitation: isAttended(context) ? askElicitation(context) : undefined,
     });
-    await board.find(tool, { signal });
-    return board;
+    return boardOf(session, await session.find(tool, signal));
   } catch (error) {
     without(error);
-    if (board === undefined || !isUnknown(error)) return undefined;
-    await board.close();
+    if (session === undefined || !isUnknown(error)) return undefined;
+    await session.close();
     return "unknown";
   }
+}
+
+/** The one tool that is called, as a board has it. */
+function boardOf(
+  session: GatewaySession,
+  { tool: found, isListed }: Awaited<ReturnType<GatewaySession["find"]>>,
+): CallBoard {
+  const tool: Tool = { ...found, execute: () => Promise.reject(new Error("not used here")) };
+  const name = tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`;
+  return {
+    find: async () => tool,
+    tools: () => (isListed ? [tool] : []),
+    call: (_: string, args: JsonObject = {}, given = {}) =>
+      session.callTool(name, args, given).catch((error: unknown) => toGatewayFailure(error)),
+    status: () => [],
+  };
 }
 
 function isUnknown(error: unknown): boolean {

@@ -30,7 +30,7 @@ export async function runResources(
 ): Promise<number> {
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
+    { start: "none", keepAlive: true, server, word: onlyWord(query, context) },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.resources.list());
       requireReady(board, context.options);
@@ -58,7 +58,7 @@ export async function runPrompts(
 ): Promise<number> {
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server, word: onlyWord(query, context) },
+    { start: "none", keepAlive: true, server, word: onlyWord(query, context) },
     async ({ board }) => {
       const listed = await whileStarting(board, context, board.prompts.list());
       requireReady(board, context.options);
@@ -137,7 +137,7 @@ export async function runRead(
   await ensureDirectory(output, context.io.cwd);
   return withBoard(
     context,
-    { start: "none", lists: false, keepAlive: true, server, ...approving(yes) },
+    { start: "none", keepAlive: true, server, ...approving(yes) },
     async ({ board }) => {
       const reading = board.resources.read(uri, { server, signal: context.signal });
       await printReading(await whileStarting(board, context, reading), output, context);
@@ -178,7 +178,6 @@ export async function runPrompt(
     context,
     {
       start: "none",
-      lists: false,
       keepAlive: true,
       server: options.typed === undefined ? serverIn(name) : undefined,
       ...approving(yes),

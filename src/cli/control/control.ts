@@ -2,6 +2,7 @@
 
 import { type ConfigSource, findConfig, possibleFiles } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
 import { tryLock } from "../../core/state/lock.ts";
@@ -10,11 +11,12 @@ import {
   isGatewayProcess,
   type RunningGateway,
 } from "../../core/state/running-gateway.ts";
+import { stateFromWire, type WireRestarted } from "../../serve/channel/wire.ts";
 import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { connectTo, openAgentBoard, withLink } from "../attach/connect.ts";
+import { connectTo, withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -41,10 +43,11 @@ export async function runRestart({ server }: RestartCommand, context: CliContext
     });
   }
   const status = await withLink(gateway, "restart", context, async (link) => {
-    const board = await openAgentBoard(link, context);
-    return untilInterrupted(board.restartShared(server), signal);
+    const { agent = DEFAULT_AGENT } = options;
+    return untilInterrupted(link.request("server/restart", { agent, server }), signal);
   });
-  const { state, tools } = status;
+  const { state: told, tools } = status as WireRestarted;
+  const state = stateFromWire(told);
   const isReady = state.kind === "ready";
   if (options.json) screen.json({ server, state: stateToJson(state) });
   else if (isReady) screen.lines([`restarted ${server}: ${plural(tools, "tool")}`]);

@@ -207,7 +207,6 @@ export async function runToolHelp(
     context,
     {
       start: "none",
-      lists: false,
       keepAlive: true,
       about: options.typed === undefined ? serverIn(name) : undefined,
     },

@@ -1,13 +1,14 @@
 // Traces one server for a command: that of the gateway which runs, or one that the command starts; until the command is
 // interrupted, or for the time of one call.
 
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import type { TraceListener, TraceOptions } from "../../core/types/trace.ts";
+import type { TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
-import { openAgentBoard, withLink } from "../attach/connect.ts";
+import { withLink } from "../attach/connect.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import { makeCall } from "../call/call.ts";
 import { resultText } from "../call/result.ts";
@@ -80,13 +81,21 @@ async function followGateway(
   context: CliContext,
   { listener, maxSize, onGateway }: TraceServerOptions,
 ): Promise<number> {
-  const { signal, commandName } = context;
+  const { signal, commandName, options } = context;
+  const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
-    const board = await openAgentBoard(link, context);
-    const trace = { server, ...(maxSize !== undefined && { maxSize }) };
-    await board.traceShared(listener, trace, signal, () => onGateway?.(gateway));
+    link.hear("agent/trace", ({ entry }) => listener(entry as unknown as TraceEntry));
+    await link.request("agent/trace", { agent, trace: 1, server, maxSize });
+    onGateway?.(gateway);
+    const end = await Promise.race([aborted(signal), link.closed]);
+    if (end !== undefined) throw gatewayGone();
+    await link.request("agent/endTrace", { agent, trace: 1 });
     return EXIT.ok;
   });
+}
+
+function gatewayGone(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the gateway went away during the trace");
 }
 
 /** Throws why the server did not start. The trace has shown how. */

@@ -10,7 +10,8 @@ import { statusOffBoard, untrustedStatus } from "./untrusted-servers.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import { formatProblem } from "../config/issue.ts";
 import { requireProviders } from "../config/secret-references.ts";
-import type { AgentConfig, BoardConfig } from "../types/agent-config.ts";
+import { type AgentConfig, type BoardConfig, toolNamesOf } from "../types/agent-config.ts";
+import type { ServerEntry } from "./server-entry.ts";
 import type { SignInRequest, SignOutOutcome } from "../types/authorization.ts";
 import {
   type Board,
@@ -31,6 +32,7 @@ import type { SearchOptions, ToolHit } from "../types/search.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
+import type { ServedServer, ServedServers, SharedServers } from "../types/shared-servers.ts";
 import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
@@ -45,11 +47,32 @@ export async function openBoard(
   config: BoardConfig | AgentConfig,
   options: BoardOptions = {},
 ): Promise<Board> {
+  return openSharingBoard(config, options, undefined);
+}
+
+/** A board some of whose servers a gateway runs: those that `shared` knows. Everything else is as `openBoard` has it. */
+export async function openSharingBoard(
+  config: BoardConfig | AgentConfig,
+  options: BoardOptions,
+  shared: SharedServers | undefined,
+): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
   requireProviders(agent, namesOf(options.secretProviders));
-  const board = new LiveBoard(agent, await withModules(agent, options), options);
-  await board.open();
+  const opened = await withModules(agent, options, shared);
+  const board = new LiveBoard(agent, opened, options, shared);
+  try {
+    await board.open();
+  } catch (error) {
+    await board.close();
+    throw error;
+  }
   return board;
+}
+
+/** A board's servers one by one, for a gateway that shares them. */
+export function serversOf(board: Board): ServedServers {
+  if (board instanceof LiveBoard) return board.served;
+  throw new TypeError("only a board of this process has servers to share");
 }
 
 function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
@@ -59,9 +82,12 @@ function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
 async function withModules(
   { nativeModules = [], workspace }: AgentConfig,
   options: BoardOptions,
+  shared: SharedServers | undefined,
 ): Promise<BoardOptions> {
   if (nativeModules.length === 0) return options;
   const { workspaceDir = workspace, native = [] } = options;
+  const elsewhere = shared?.native();
+  if (elsewhere !== undefined) return { ...options, native: [...native, ...elsewhere] };
   // Loaded here, since most boards have no modules.
   const { loadNativeModules } = await import("./native-modules.ts");
   const loaded = await loadNativeModules(nativeModules, workspaceDir ? { workspaceDir } : {});
@@ -104,13 +130,22 @@ class LiveBoard implements Board {
   #closing: Promise<void> | undefined;
   /** The options without the tools of configured modules. */
   readonly #given: BoardOptions;
+  /** Where the tools of configured modules run now. */
+  #sharedNative: ReturnType<SharedServers["native"]>;
 
-  constructor(agent: AgentConfig, options: BoardOptions, given: BoardOptions) {
+  constructor(
+    agent: AgentConfig,
+    options: BoardOptions,
+    given: BoardOptions,
+    shared: SharedServers | undefined,
+  ) {
     const { onToolsChanged } = options;
     this.#given = given;
+    this.#sharedNative = shared?.native();
     this.#core = new BoardCore({
       agent,
       options,
+      shared,
       call: (name, args, call) => this.call(name, args, call),
     });
     this.#sessions = new SessionBoards(this.#core);
@@ -129,6 +164,7 @@ class LiveBoard implements Board {
     if (stateDir !== undefined) checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     const here = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
+    await this.#openShared(agent);
     await servers.open(here, this.#cwd(agent));
     const started = servers.start(options.start, agent.startupWait);
     // Loaded here, so that the start of the servers does not wait for code that only cleans up.
@@ -140,6 +176,49 @@ class LiveBoard implements Board {
     if (!signal?.aborted) return;
     await this.close();
     signal.throwIfAborted();
+  }
+
+  /** What the gateway is told: this board is no session of anybody, so it has none of a session's limits. */
+  async #openShared(agent: AgentConfig): Promise<void> {
+    const { shared, options } = this.#core;
+    if (shared === undefined) return;
+    const { owner, defaultToolTimeout, onApproval, onElicitation, onSampling } = options;
+    shared.onChange = () => this.#shareAnew();
+    await this.#core.openShared({
+      cwd: this.#cwd(agent),
+      rateLimit: false,
+      // The command may ask before calls that the file says nothing about.
+      approval: agent.guard?.approval,
+      owner,
+      toolNames: toolNamesOf(agent),
+      defaultToolTimeout,
+      onApproval,
+      onElicitation,
+      onSampling,
+    });
+  }
+
+  /** Other servers are shared than before, or none: the others run in this process from now on. */
+  async #shareAnew(): Promise<void> {
+    await this.#inTurn(() => this.#replace(this.#core.agent));
+  }
+
+  readonly served: ServedServers = {
+    list: () => this.#core.servers.own().map((entry) => this.#served(entry)),
+    start: (name, onlyToList) => this.#core.servers.named(name).supervisor.start(onlyToList),
+    acquire: async (name, signal) =>
+      void (await this.#core.servers.named(name).supervisor.acquire(signal)),
+    refresh: (name) => this.#core.servers.named(name).supervisor.refresh(),
+    native: () => this.#core.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
+  };
+
+  #served(entry: ServerEntry): ServedServer {
+    const { name, isKnown, supervisor } = entry;
+    return {
+      name,
+      tools: isKnown ? this.#core.servers.toolsOf(name) : undefined,
+      has: supervisor.live?.content.has,
+    };
   }
 
   tools(options: { all?: boolean } = {}): Tool[] {
@@ -187,7 +266,7 @@ class LiveBoard implements Board {
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
-    this.#core.logLevel.set(level);
+    this.#core.setLogLevel(level);
   }
 
   unmatchedRules(): UnmatchedRule[] {
@@ -226,22 +305,34 @@ class LiveBoard implements Board {
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
     requireProviders(agent, namesOf(this.#given.secretProviders));
-    // One after another: each is compared with what the one before has left.
-    const reloaded = this.#reloading.then(() => this.#reload(agent));
-    this.#reloading = reloaded.then(
+    return this.#inTurn(() => this.#reload(agent));
+  }
+
+  /** One after another: each configuration is compared with what the one before has left. */
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const changed = this.#reloading.then(change);
+    this.#reloading = changed.then(
       () => {},
       () => {},
     );
-    return reloaded;
+    return changed;
   }
 
   async #reload(agent: AgentConfig): Promise<ReloadReport> {
     const last = this.#core.agent;
-    const names = (servers: readonly ServerDefinition[]): string[] =>
-      servers.map(({ name }) => name);
+    await this.#core.shared?.decideAnew();
     if (isSameConfig(last, agent)) {
-      return { added: [], changed: [], removed: [], unchanged: names(agent.servers) };
+      const unchanged = agent.servers.map(({ name }) => name);
+      return { added: [], changed: [], removed: [], unchanged };
     }
+    const { report, started } = await this.#replace(agent);
+    this.#warn(agent.warnings, last.warnings);
+    await started;
+    return joinReports([report, this.#sessionServers(last, agent)]);
+  }
+
+  /** `started` resolves when the servers that it has started are ready, have failed, or `startupWait` has passed. */
+  async #replace(agent: AgentConfig): Promise<{ report: ReloadReport; started: Promise<unknown> }> {
     const definitions = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
     const native = await this.#nativeFor(agent);
     const prepared = await this.#core.prepare({
@@ -268,9 +359,7 @@ class LiveBoard implements Board {
     } finally {
       for (const session of sessions) session.release();
     }
-    this.#warn(agent.warnings, last.warnings);
-    await Promise.all([...starting, this.#sessions.catchUp()]);
-    return joinReports([replaced, this.#sessionServers(last, agent)]);
+    return { report: replaced, started: Promise.all([...starting, this.#sessions.catchUp()]) };
   }
 
   /** What has become of servers that are not on the board itself. */
@@ -295,11 +384,13 @@ class LiveBoard implements Board {
 
   /** The native tools of the host, and those of the modules that are configured now. */
   async #nativeFor(agent: AgentConfig): Promise<NonNullable<BoardOptions["native"]>> {
-    const { agent: last, native } = this.#core;
+    const { agent: last, native, shared } = this.#core;
+    const before = this.#sharedNative;
+    this.#sharedNative = shared?.native();
     const modulesOf = ({ nativeModules, workspace }: AgentConfig): string =>
       canonicalJson([nativeModules ?? [], workspace ?? null]);
-    if (modulesOf(last) === modulesOf(agent)) return native;
-    return (await withModules(agent, this.#given)).native ?? [];
+    if (modulesOf(last) === modulesOf(agent) && before === this.#sharedNative) return native;
+    return (await withModules(agent, this.#given, shared)).native ?? [];
   }
 
   #cwd({ workspace }: AgentConfig): string {
@@ -319,7 +410,10 @@ class LiveBoard implements Board {
     if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
       servers.named(server);
     }
-    return trace.begin(listener, options);
+    const ends = [trace.begin(listener, options), this.#core.shared?.trace(listener, options)];
+    return async () => {
+      await Promise.all(ends.map((end) => end?.()));
+    };
   }
 
   openSession(options: SessionOptions): Promise<SessionBoard> {

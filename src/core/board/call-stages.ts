@@ -240,7 +240,8 @@ function openAudit(
   return trail === undefined ? undefined : new AuditLog({ trail, clock, logger });
 }
 
-/** A stage that has nothing to do for the tool is not among them. */
+/** A stage that has nothing to do for the tool is not among them; none has where a gateway guards the call. */
 function stagesFor(subject: ToolSubject, stages: readonly StageFor[]): Stage[] {
+  if (subject.guardedElsewhere) return [];
   return stages.flatMap((stageFor) => stageFor(subject) ?? []);
 }

@@ -2,10 +2,10 @@
 // included.
 
 import { randomUUID } from "node:crypto";
-import { toFailure } from "../tools/failure.ts";
+import { toFailure, toGatewayFailure } from "../tools/failure.ts";
 import { toInputRequired, toOutcome } from "../tools/outcome.ts";
 import type { BoardCallOptions } from "../types/board.ts";
-import type { CallOptions, Connection } from "../types/connection.ts";
+import type { CallOptions } from "../types/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { BoardEvents } from "../types/events.ts";
 import type { Callee, Decision, GuardedCall, OutermostStage } from "../types/guard.ts";
@@ -20,7 +20,7 @@ import type {
   ToolUpdate,
   UpdateListener,
 } from "../types/tool.ts";
-import type { Supervisor } from "../upstream/supervisor/supervisor.ts";
+import type { LiveServer, ServerSupervisor } from "../types/shared-servers.ts";
 import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
@@ -146,9 +146,9 @@ export class Calls {
   }
 
   /** `confirm` runs when the server is ready, before the call is sent. It rejects to refuse the call. */
-  toServer(supervisor: Supervisor, tool: string, confirm: Confirm): Callee {
+  toServer(supervisor: ServerSupervisor, tool: string, confirm: Confirm): Callee {
     const { name: server } = supervisor.definition;
-    const send = (connection: Connection, call: GuardedCall): Promise<unknown> => {
+    const send = (connection: LiveServer, call: GuardedCall): Promise<unknown> => {
       requireShallow("the arguments are", call.args);
       if (call.request !== undefined) requireShallowRequest(call.request);
       const options = callOptions(call, this.#timeoutOf(supervisor.definition), this);
@@ -156,7 +156,7 @@ export class Calls {
       return connection.callTool(tool, call.args, options);
     };
     const sendConfirmed = async (
-      connection: Connection,
+      connection: LiveServer,
       call: GuardedCall,
       confirmation = confirm(call),
     ): Promise<unknown> => {
@@ -188,6 +188,34 @@ export class Calls {
         return leave(call, toOutcome(result, this.#quote));
       },
       failed: (call, error) => leave(call, toFailure(error, { server, tool, isSent: call.isSent })),
+    };
+  }
+
+  /** For a tool that runs in a gateway and is guarded there: what comes back is an outcome. */
+  toGateway(
+    gateway: () => Pick<LiveServer, "callTool"> | undefined,
+    { server, tool }: { server?: string; tool: string },
+  ): Callee {
+    return {
+      send: (call) => {
+        call.reached = call.now;
+        this.#reportStart(call);
+        const live = gateway();
+        if (live === undefined) throw gatewayGone();
+        requireShallow("the arguments are", call.args);
+        if (call.request !== undefined) requireShallowRequest(call.request);
+        const { caller, approvalsOf, onApproval, onUpdate } = call;
+        const by = { caller, approvalsOf, onApproval };
+        // The gateway knows how long the call may take.
+        const options = { ...callOptions(call, Infinity, this), by, onUpdate };
+        call.isSent = true;
+        return live.callTool(tool, call.args, options);
+      },
+      received: (_, outcome) => outcome as CallOutcome,
+      failed: (call, error) =>
+        call.isSent || server === undefined
+          ? toGatewayFailure(error, call.isSent)
+          : toFailure(error, { server, tool }),
     };
   }
 
@@ -235,6 +263,12 @@ export class Calls {
       this.#logger.error("an update listener threw", { reason: String(error) });
     }
   }
+}
+
+/** A call finds out who runs its server before it is made, so this is the moment in between. */
+function gatewayGone(): PlugboardError {
+  const message = "the gateway has just gone away; the call was not sent";
+  return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun: true, quote: "" });
 }
 
 function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {

@@ -19,7 +19,9 @@ import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
+import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
+import type { SharedServers, SharingBoard } from "../types/shared-servers.ts";
 import type { CallOutcome, NativeToolFactory, Tool } from "../types/tool.ts";
 import type { KnownNames } from "../types/tool-pattern.ts";
 import { redactingLogger, Redactor } from "../redaction/redactor.ts";
@@ -56,6 +58,8 @@ export interface BoardCoreOptions {
   options: BoardOptions;
   /** Runs the calls that are made through a tool's `execute`. */
   call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
+  /** The servers that a gateway runs. Only for an agent's board. */
+  shared?: SharedServers | undefined;
   /** For a session's board: the agent's board, and the session. */
   over?: {
     base: BoardCore;
@@ -101,6 +105,8 @@ export class BoardCore {
   readonly logLevel: BoardLogLevel;
   /** That of the agent's board traces the servers of its sessions too. */
   readonly trace: BoardTrace;
+  /** The servers of the agent's board that a gateway runs. */
+  readonly shared: SharedServers | undefined;
   /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
@@ -125,8 +131,9 @@ export class BoardCore {
   /** While the configuration is replaced: what is told when all of it is. */
   #untold: (() => void)[] | undefined;
 
-  constructor({ agent, options: given, call, over }: BoardCoreOptions) {
+  constructor({ agent, options: given, call, shared, over }: BoardCoreOptions) {
     const base = over?.base;
+    this.shared = base ? base.shared : shared;
     this.#agent = agent;
     this.#over = over;
     this.clock = given.clock ?? systemClock;
@@ -183,8 +190,7 @@ export class BoardCore {
       ...common,
       known,
       learnSecrets: () => {
-        const { servers, elsewhere = [] } = this.#agent;
-        this.learnSecrets([...servers, ...elsewhere]);
+        this.learnSecrets(this.#agent.servers);
       },
       readTool: () => {
         const { name } = this.#reader;
@@ -205,6 +211,7 @@ export class BoardCore {
       // Nothing about a session's own servers is kept after it.
       earlier: over || stateDir === undefined ? undefined : new EarlierRuns(stateDir, common),
       base: base?.servers,
+      shared,
       sendMcpMessage: over?.sendMcpMessage,
     });
     const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
@@ -232,6 +239,7 @@ export class BoardCore {
       onListed: () => this.rules?.changed(),
     });
     const content = {
+      shared: this.shared,
       caches: this.#caches,
       requests: new ContentRequests({
         guard: this.#guard,
@@ -380,6 +388,8 @@ export class BoardCore {
   call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
     try {
       const known = this.tools.find(name);
+      const settling = known?.subject.guardedElsewhere && this.shared?.settled(options.signal);
+      if (settling !== undefined) return this.#callAfter(settling, name, args, options);
       if (known !== undefined) return this.#calls.run(known, args, options);
     } catch (error) {
       return Promise.resolve(toFailure(error));
@@ -387,7 +397,23 @@ export class BoardCore {
     return this.#findAndCall(name, args, options);
   }
 
+  async #callAfter(
+    settling: Promise<void>,
+    name: string,
+    args: JsonObject,
+    options: BoardCallOptions,
+  ): Promise<CallOutcome> {
+    try {
+      await settling;
+    } catch (error) {
+      return toFailure(error);
+    }
+    return this.call(name, args, options);
+  }
+
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
+    const known = this.tools.find(name);
+    if (known === undefined || known.subject.guardedElsewhere) await this.shared?.settled(signal);
     return (await findTool(name, this, signal)).tool;
   }
 
@@ -411,6 +437,17 @@ export class BoardCore {
     });
   }
 
+  /** Has a gateway know of this board, so that it can use the gateway's servers. */
+  async openShared(sharing: Omit<SharingBoard, "onNotice">): Promise<void> {
+    const onNotice = (text: string): void => this.#events.emit("notice", { text });
+    await this.shared?.open(this.#calls, { ...sharing, onNotice });
+  }
+
+  setLogLevel(level: ServerLogLevel | undefined): void {
+    this.logLevel.set(level);
+    this.shared?.setLogLevel(this.#calls, level);
+  }
+
   /** Tells the user something. */
   notify(text: string): void {
     this.logger.warn(text);
@@ -432,7 +469,7 @@ export class BoardCore {
     for (const off of this.#offBase) off();
     this.logLevel.close();
     this.#caches.close();
-    await Promise.all([this.servers.close(), others]);
+    await Promise.all([this.servers.close(), others, this.shared?.close(this.#calls)]);
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();
@@ -528,7 +565,7 @@ function namesFor(
   agent: AgentConfig,
   native: ReadonlyMap<string, OwnTool>,
 ): { naming: Naming; known: KnownNames } {
-  const servers = [...agent.servers, ...(agent.elsewhere ?? [])];
+  const { servers } = agent;
   const naming = namingFor(agent.toolNames, servers, agent.toolNameLength);
   const known: KnownNames = {
     servers: [...servers, ...(agent.leftOut ?? [])],

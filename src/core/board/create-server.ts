@@ -8,6 +8,7 @@ import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { LogLevelSource } from "../types/server-log.ts";
+import type { SharedServers } from "../types/shared-servers.ts";
 import {
   isRemote,
   type RemoteTarget,
@@ -46,6 +47,8 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   onLog: (message: LoggedMessage) => void;
   questions: QuestionQueue;
   trace: BoardTrace;
+  /** The servers that a gateway runs. Only the board of an agent has them. */
+  shared?: SharedServers | undefined;
   /** The way to servers in the ACP client. Only a session's board has one. */
   sendMcpMessage?: SendMcpMessage | undefined;
 }
@@ -65,6 +68,20 @@ export function createServer(
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, networkEnv, context);
   const roots = context.roots.of(definition, env);
+  const common = {
+    definition,
+    cwd,
+    signIn,
+    hash: definitionHash(definition, cwd),
+    pinKey: definitionHash(definition, ""),
+    approvalKey: approvalKey(definition, cwd, env),
+  };
+  const shared = context.shared?.server(definition.name);
+  if (shared !== undefined) {
+    const { onLog } = context;
+    const supervisor = shared.supervise(definition, { onState, onTools, onLog });
+    return new ServerEntry({ ...common, supervisor, isShared: true, cached: undefined });
+  }
   const tap = context.trace.tap(definition.name, redactor);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
     const server = definition.name;
@@ -96,8 +113,8 @@ export function createServer(
     redactor,
   );
   return new ServerEntry({
-    definition,
-    cwd,
+    ...common,
+    isShared: false,
     supervisor: new Supervisor({
       definition,
       connect,
@@ -113,10 +130,6 @@ export function createServer(
       onTools,
       authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
     }),
-    signIn,
-    hash: definitionHash(definition, cwd),
-    pinKey: definitionHash(definition, ""),
-    approvalKey: approvalKey(definition, cwd, env),
     cached,
   });
 }

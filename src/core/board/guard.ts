@@ -193,6 +193,7 @@ export class BoardGuard {
     listing: Listing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
+    if (entry.isShared) return [];
     await this.#pins.flush();
     const mode = pinMode(entry.definition, this.#options.agent);
     return this.#contentPins.check(pinId(entry), mode, listing, contents);
@@ -200,17 +201,19 @@ export class BoardGuard {
 
   /** Whether nothing of the server may be read before its list was compared with the pins. */
   needsList(entry: ServerEntry): boolean {
-    return pinMode(entry.definition, this.#options.agent) === "block";
+    return !entry.isShared && pinMode(entry.definition, this.#options.agent) === "block";
   }
 
   /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
   recheckContent(call: GuardedCall): Promise<void> | undefined {
+    if (call.subject.guardedElsewhere) return undefined;
     return this.#contentPinsOf(call.subject).recheck(call);
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
   offers(subject: ToolSubject): boolean {
     const { source, content } = subject;
+    if (subject.guardedElsewhere) return true;
     if (content !== undefined) return this.#contentPinsOf(subject).offers(subject);
     return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
   }

@@ -15,10 +15,10 @@ import { strictestGuard, strictestInclude } from "../guard/strictest.ts";
  */
 export function withMatchingServer(
   definition: ServerDefinition,
-  { servers, elsewhere = [], guard: general }: AgentConfig,
+  { servers, guard: general }: AgentConfig,
   env: Environment,
 ): ServerDefinition {
-  const match = [...servers, ...elsewhere].find(({ name }) => name === definition.name);
+  const match = servers.find(({ name }) => name === definition.name);
   if (match === undefined || !isMatch(definition, match, env)) return definition;
   const { toolPrefix } = match;
   const include = strictestInclude(match, definition.include, match.include);

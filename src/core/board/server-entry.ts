@@ -11,7 +11,7 @@ import { isCallable } from "../types/server-state.ts";
 import type { ListedTools, ServerStatus } from "../types/server-status.ts";
 import { describeTarget } from "../redaction/hide.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import type { Supervisor } from "../upstream/supervisor/supervisor.ts";
+import type { ServerSupervisor } from "../types/shared-servers.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */
@@ -19,7 +19,7 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
-  "definition" | "cwd" | "supervisor" | "signIn" | "hash" | "pinKey" | "approvalKey"
+  "definition" | "cwd" | "supervisor" | "isShared" | "signIn" | "hash" | "pinKey" | "approvalKey"
 > & { cached: CachedTools | undefined };
 
 /** How a server is started and reached: another value of one of these takes a new start. */
@@ -39,7 +39,9 @@ export class ServerEntry {
   readonly definition: ServerDefinition;
   /** Where it runs unless its definition says otherwise. */
   readonly cwd: string;
-  readonly supervisor: Supervisor;
+  readonly supervisor: ServerSupervisor;
+  /** A gateway runs it, and guards its calls. */
+  readonly isShared: boolean;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
   /** Hash of the definition and the working directory, which together decide which tools the server has. */
@@ -57,6 +59,7 @@ export class ServerEntry {
     definition,
     cwd,
     supervisor,
+    isShared,
     signIn,
     hash,
     pinKey,
@@ -66,6 +69,7 @@ export class ServerEntry {
     this.definition = definition;
     this.cwd = cwd;
     this.supervisor = supervisor;
+    this.isShared = isShared;
     this.signIn = signIn;
     this.hash = hash;
     this.pinKey = pinKey;
@@ -141,6 +145,8 @@ export class ServerEntry {
     // Session-scoped servers start with their session, so the agent's board starts none of them eagerly.
     if (start !== "unknown" && !lazy && scope !== "session") return "eager";
     if (this.supervisor.state.kind === "failed") return undefined;
+    // The gateway sees to it that what it knows is not too old.
+    if (this.isShared) return this.isKnown ? undefined : "to-be-known";
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
     return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
   }
@@ -197,7 +203,10 @@ export class ServerEntry {
     if (supervisor.lastError !== undefined) status.lastError = supervisor.lastError.message;
     if (this.#identity !== undefined) status.identity = this.#identity;
     if (state.kind === "ready" && state.pid !== undefined) status.pid = state.pid;
-    return status;
+    const { told } = supervisor;
+    return told === undefined
+      ? status
+      : { ...status, ...told, diagnostics: joined(told.diagnostics, more) };
   }
 
   /** Resolves when no process of the server is left. */
@@ -205,4 +214,10 @@ export class ServerEntry {
     await this.supervisor.close();
     await this.signIn?.close();
   }
+}
+
+/** What a gateway tells of a server, and what only this board knows. */
+function joined(told: readonly Diagnostic[], more: readonly Diagnostic[]): Diagnostic[] {
+  const known = new Set(told.map((each) => JSON.stringify(each)));
+  return [...told, ...more.filter((each) => !known.has(JSON.stringify(each)))];
 }

@@ -207,12 +207,14 @@ export class ServerSet {
     const known = await Promise.all(definitions.map((each) => this.#readEarlier(each, cwd)));
     const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
     this.#followBase();
-    await this.#options.guard.open(entries, this.#offerAgain);
-    entries.forEach((entry, index) => this.#addCachedTools(entry, known[index]?.tools));
+    await this.#options.guard.open(guardedHere(entries), this.#offerAgain);
+    entries.forEach((entry, index) => this.#addKnownTools(entry, known[index]?.tools));
   }
 
   async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
-    const { earlier } = this.#options;
+    const { earlier, shared } = this.#options;
+    // A gateway knows its servers itself.
+    if (shared?.server(definition.name) !== undefined) return {};
     return earlier?.read(definition, cwd, advertisedTo(definition, this.#options)) ?? {};
   }
 
@@ -230,7 +232,7 @@ export class ServerSet {
     // Only now that the new server is on the board: earlier, the stop would be reported as the new server's.
     const replaced = before && this.#close(before);
     this.#emitTools(definition.name, { removed });
-    await this.#options.guard.open([entry], this.#offerAgain);
+    await this.#options.guard.open(guardedHere([entry]), this.#offerAgain);
     return { entry, replaced };
   }
 
@@ -276,6 +278,7 @@ export class ServerSet {
     const openPins = await guard.prepareToOpen(
       planned.flatMap((each): PinnedEntry[] => {
         const { entry } = each;
+        if (entry.isShared) return [];
         if (each.kind === "kept") {
           return each.isPinnedAnew ? [{ entry, definition: each.definition }] : [];
         }
@@ -368,7 +371,10 @@ export class ServerSet {
     cwd: string,
     agent: AgentConfig,
   ): boolean {
-    const { agent: last, roots } = this.#options;
+    const { agent: last, roots, shared } = this.#options;
+    const isShared = shared?.server(definition.name) !== undefined;
+    // How a gateway starts it is the gateway's affair.
+    if (before.isShared || isShared) return before.isShared === isShared && definition.enabled;
     const isReachedAlike =
       !isRemote(definition.target) ||
       canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
@@ -410,7 +416,7 @@ export class ServerSet {
       return this.#offer(entry);
     }
     this.#catalog.add(entry.definition);
-    this.#addCachedTools(entry, each.known.tools);
+    this.#addKnownTools(entry, each.known.tools);
     const { predecessor, gone } = each;
     if (predecessor === undefined) return gone.resolve();
     const { state: previous } = predecessor.supervisor;
@@ -461,6 +467,8 @@ export class ServerSet {
     const reason = entry.startReason(mode, clock.now());
     if (reason === undefined) return;
     const { supervisor } = entry;
+    // A server that the gateway has given up, or waits with, is left to the gateway.
+    if (entry.isShared && supervisor.state.kind !== "idle") return;
     const onlyToList = reason === "to-be-known";
     if (!entry.isKnown && wait === undefined) return supervisor.attempt(onlyToList);
     const start = supervisor.start(onlyToList);
@@ -498,7 +506,9 @@ export class ServerSet {
     agent: AgentConfig,
     after?: Promise<void>,
   ): ServerEntry {
-    const { earlier } = this.#options;
+    const { shared } = this.#options;
+    const isShared = shared?.server(definition.name) !== undefined;
+    const earlier = isShared ? undefined : this.#options.earlier;
     const context: CreateServerContext = {
       ...this.#options,
       agent,
@@ -516,6 +526,19 @@ export class ServerSet {
     };
     const entry = createServer(definition, cwd, known, context, after);
     return entry;
+  }
+
+  /** Its tools, as far as the gateway or an earlier run knows them. */
+  #addKnownTools(entry: ServerEntry, cached: CachedTools | undefined): void {
+    const told = entry.isShared ? this.#options.shared?.server(entry.name) : undefined;
+    if (told?.tools !== undefined && told.identity !== undefined) {
+      this.#onTools(entry, told.tools, told.identity);
+    } else this.#addCachedTools(entry, cached);
+    const { state } = entry.supervisor;
+    // It was ready before the board knew of it.
+    if (entry.isShared && state.kind === "ready") {
+      this.events.emit("state", { entry, state, previous: { kind: "idle" } });
+    }
   }
 
   /** Cached tools are checked against the pins like any other list, but never become the pins of a server. */
@@ -546,6 +569,13 @@ export class ServerSet {
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
+    if (entry.isShared) {
+      // The gateway has inspected them, and compared them with the pins.
+      const { instructions } = identity;
+      this.#listed.set(entry, { ...list, found: [], instructions, from: "server" });
+      entry.toolsListed(identity);
+      return this.#offer(entry);
+    }
     const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const { instructions } = identity;
@@ -567,7 +597,9 @@ export class ServerSet {
     if (listed === undefined) return;
     const { guard, logger } = this.#options;
     const { name } = entry;
-    const offer = guard.offer(name, listed.tools);
+    const offer = entry.isShared
+      ? { tools: listed.tools, diagnostics: [] }
+      : guard.offer(name, listed.tools);
     const change = this.#catalog.set(name, offer.tools);
     const diagnostics = [...listed.diagnostics, ...change.diagnostics, ...offer.diagnostics];
     entry.diagnose(diagnostics, logger, listed.found);
@@ -643,6 +675,10 @@ function kindOf(planned: PlannedServer): "kept" | "changed" | "added" {
 /** Whether it runs, or would without somebody's doing. */
 function isUp(entry: ServerEntry | undefined): boolean {
   return ["starting", "ready", "backoff"].includes(entry?.supervisor.state.kind ?? "");
+}
+
+function guardedHere(entries: readonly ServerEntry[]): ServerEntry[] {
+  return entries.filter(({ isShared }) => !isShared);
 }
 
 function isShareable({ definition }: ServerEntry): boolean {

@@ -10,6 +10,7 @@ import type { Callee, Next, ToolSubject } from "../types/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
+import type { SharedNativeTool } from "../types/shared-servers.ts";
 import {
   type CallOutcome,
   type NativeTool,
@@ -42,7 +43,8 @@ export interface BoardTool {
 }
 
 /** A native tool that the board brings itself. */
-export interface OwnTool extends NativeTool, Pick<ToolSubject, "neverAsks"> {
+export interface OwnTool
+  extends NativeTool, Pick<ToolSubject, "neverAsks">, Partial<Pick<SharedNativeTool, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
 }
@@ -208,6 +210,9 @@ export class BoardTools {
     const callee = (): Callee => {
       const { supervisor } = server;
       const { name } = entry.tool;
+      if (server.isShared) {
+        return calls.toGateway(() => supervisor.direct, { server: server.name, tool: name });
+      }
       const of = calls.toServer(supervisor, name, (call) => guard.recheck(call, isCurrent()));
       return needsTask(entry.tool) ? explaining(of) : of;
     };
@@ -218,7 +223,7 @@ export class BoardTools {
 
   #make(
     entry: CatalogEntry,
-    { definition, approvalKey }: ServerEntry,
+    { definition, approvalKey, isShared }: ServerEntry,
     callee: () => Callee,
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
@@ -231,6 +236,7 @@ export class BoardTools {
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
       ownerOnly: false,
+      guardedElsewhere: isShared || undefined,
       key: approvalKey,
     });
     const isAllowed = guard.allows(subject);
@@ -265,6 +271,7 @@ export class BoardTools {
   #makeNative(tool: OwnTool): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { neverAsks, isOffered = () => true } = tool;
+    const { direct } = tool;
     const { name, description, parameters, annotations, outputSchema, ownerOnly = false } = tool;
     const definition: ToolDefinition = {
       name,
@@ -279,16 +286,23 @@ export class BoardTools {
       source: { kind: "native" },
       origin: "native",
       ownerOnly,
-      ...(neverAsks && { neverAsks }),
+      neverAsks,
+      guardedElsewhere: direct && true,
       key: "native",
     });
     const isAllowed = guard.allows(subject);
     return {
       subject,
-      guarded: guard.around(subject, () => ({
-        outermost: calls.outermost(undefined),
-        callee: calls.toNative(tool),
-      })),
+      guarded:
+        direct === undefined
+          ? guard.around(subject, () => ({
+              outermost: calls.outermost(undefined),
+              callee: calls.toNative(tool),
+            }))
+          : guard.around(subject, () => ({
+              outermost: calls.outermost(undefined),
+              callee: calls.toGateway(direct, { tool: name }),
+            })),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isAllowed,
       get isListed() {
@@ -387,6 +401,7 @@ interface SubjectIdentity extends Pick<
   | "origin"
   | "ownerOnly"
   | "neverAsks"
+  | "guardedElsewhere"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -401,6 +416,7 @@ class Subject implements ToolSubject {
   readonly origin: ToolSubject["origin"];
   readonly ownerOnly: boolean;
   readonly neverAsks: true | undefined;
+  readonly guardedElsewhere: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly annotations: ToolSubject["annotations"];
@@ -418,6 +434,7 @@ class Subject implements ToolSubject {
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;
     this.neverAsks = identity.neverAsks;
+    this.guardedElsewhere = identity.guardedElsewhere;
     this.title = tool.title;
     this.description = tool.description;
     this.annotations = tool.annotations;

@@ -1,4 +1,4 @@
-// What an agent's servers take from the working directory: relative paths, files of the project, roots. It is noted where
+// What a server takes from the working directory: relative paths, files of the project, roots. It is noted where
 // the servers run, and compared in the directory of a command that would start them too.
 
 import { createHmac } from "node:crypto";
@@ -27,32 +27,24 @@ export interface StartPlace {
   cwd: string;
 }
 
-/** More words than this are not looked up: then the agent counts as depending on the directory. */
+/** More words than this are not looked up: then the server counts as depending on the directory. */
 const MOST_WORDS = 1000;
 
-/** `servers` are those of the agent that count. The salt is the key of the hashes. */
+/** The salt is the key of the hashes. */
 export function directoryUse(
-  agent: AgentConfig,
-  servers: readonly ServerDefinition[],
+  agent: Pick<AgentConfig, "isOfDirectory" | "workspace">,
+  server: ServerDefinition,
   place: StartPlace & { salt: string },
 ): DirectoryUse {
-  const { workspace, roots, nativeModules = [] } = agent;
   if (agent.isOfDirectory) {
     return { inDirectory: "the file has servers of its own for each project" };
   }
-  if (workspace !== undefined) return {};
-  if (nativeModules.length > 0) return { inDirectory: "the modules in tools.native run in it" };
-  const uses: DirectoryUse[] = [];
-  for (const server of servers) {
-    const use = serverUse({ ...server, roots: server.roots ?? roots }, place);
-    if (use.inDirectory !== undefined) return use;
-    uses.push(use);
-  }
-  const words = uses.flatMap((use) => use.words ?? []);
-  const entries = uses.flatMap((use) => use.entries ?? []);
-  const projects = uses.flatMap((use) => use.projects ?? []);
+  if (agent.workspace !== undefined) return {};
+  const use = serverUse(server, place);
+  const { words = [], entries = [], projects = [] } = use;
+  if (use.inDirectory !== undefined) return use;
   if (words.length + entries.length > MOST_WORDS) {
-    return { inDirectory: "its servers have very many arguments" };
+    return { inDirectory: `server '${server.name}' has very many arguments` };
   }
   return {
     ...(words.length > 0 && { words }),

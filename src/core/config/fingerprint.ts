@@ -1,10 +1,13 @@
-// What a gateway was started with, so that another command can tell whether it would start the same servers itself. The
-// command compares the file's bytes, its own variables and its directory; it does not read the configuration for that.
+// What a gateway was started with, so that another command can tell which of its servers it would start in the same way.
+// The command compares the file's bytes, and for each server its variables, its program and its directory; it does not
+// read the configuration for that.
 
 import { createHash, createHmac } from "node:crypto";
-import { delimiter } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type AgentConfig, templateFor } from "../types/agent-config.ts";
+import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
+import { findOnPath } from "../../util/on-path.ts";
 import { differsIn, type DirectoryUse, directoryUse, type StartPlace } from "./directory-use.ts";
 import { realDirectory } from "./find.ts";
 import { parseTemplate, referencesIn } from "./schema/references.ts";
@@ -27,18 +30,29 @@ export interface Fingerprint {
   untrusted?: true;
 }
 
-interface AgentFingerprint extends DirectoryUse {
+interface AgentFingerprint {
   /** How a command names its tools. */
   toolNames: { template: string; length?: number };
   workspace?: string;
-  /** The agent has servers of `scope: "session"`, which run in the process that has the session. */
+  /** It has servers that run in the process of whoever has the session. */
   hasSessionServers?: true;
-  /** The variables that its servers use. */
-  variables: string[];
+  /** The servers that it shares, by name. `native` stands for the modules in tools.native. */
+  servers: Record<string, ServerFingerprint>;
 }
 
-/** Every program gets these, and they decide which program it is and what it finds. */
-const OF_PROGRAMS = ["PATH", "HOME", "TZ"];
+/** What decides what a server is when it is started, apart from its definition. */
+interface ServerFingerprint extends DirectoryUse {
+  /** The variables that it uses. */
+  variables?: string[];
+  /** A program that is looked up on PATH, and where it was found; null if nowhere. */
+  program?: [name: string, path: string | null];
+}
+
+/** The modules in tools.native, in place of a server: no server has this name. */
+export const NATIVE_MODULES = "native";
+
+/** Every program gets these. PATH does not count: what counts is the program that is found with it. */
+const OF_PROGRAMS = ["HOME", "TZ"];
 /** They decide how a URL is reached. */
 const OF_URLS = [
   ...["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
@@ -52,7 +66,7 @@ export function hashOfFile(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The hashes of the configuration file, and of the file that it lies over. */
+/** The hashes of what is read: of the file, and of the one that it lies over. */
 export interface FileHashes {
   file: string;
   base?: string | undefined;
@@ -65,10 +79,14 @@ export function takeFingerprint(
 ): Fingerprint {
   const place = { env, cwd, salt };
   const known = agents.map((agent) => [agent.agentId, agentFingerprint(agent, place)] as const);
-  const names = new Set(known.flatMap(([, { variables }]) => variables));
+  const names = new Set(
+    known.flatMap(([, { servers }]) =>
+      Object.values(servers).flatMap(({ variables = [] }) => variables),
+    ),
+  );
   return {
     file,
-    ...(base !== undefined && { base }),
+    base,
     cwd: realDirectory(cwd),
     salt,
     values: Object.fromEntries([...names].map((name) => [name, hashOfValue(salt, name, env)])),
@@ -77,20 +95,25 @@ export function takeFingerprint(
   };
 }
 
-/** What keeps a command from using the gateway's servers. */
+/** What keeps a command from using any server of the gateway. */
 export type Difference =
   | { kind: "file" | "untrusted" }
   /** The file beneath: only one of the two has it, or it is another text. */
   | { kind: "base"; has: "gateway" | "command" | "both" }
-  | { kind: "agent"; agent: string }
+  | { kind: "agent"; agent: string };
+
+/** What keeps a command from using one server of the gateway. */
+export type ServerDifference =
+  | { kind: "unknown" }
   | { kind: "variable"; name: string }
+  | { kind: "program"; name: string; there: string | null }
   /** `what` means something else there than in `cwd`, where the gateway runs. */
   | { kind: "directory"; what: string; cwd: string };
 
-/** Undefined if a command that runs there would start the same servers for the agent. */
+/** Undefined if the gateway runs what a command with these files would run. */
 export function difference(
-  { salt, values, agents, cwd, ...gateway }: Fingerprint,
-  { agent, file, base, ...here }: StartPlace & FileHashes & { agent: string },
+  { agents, ...gateway }: Fingerprint,
+  { agent, file, base }: FileHashes & { agent: string },
 ): Difference | undefined {
   if (gateway.file !== file) return { kind: "file" };
   if (gateway.base !== base) {
@@ -98,16 +121,34 @@ export function difference(
     return { kind: "base", has: both ? "both" : base === undefined ? "gateway" : "command" };
   }
   if (gateway.untrusted) return { kind: "untrusted" };
-  const known = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
-  if (known === undefined) return { kind: "agent", agent };
-  const name = known.variables.find((each) => values[each] !== hashOfValue(salt, each, here.env));
+  return Object.hasOwn(agents, agent) ? undefined : { kind: "agent", agent };
+}
+
+/** The names of the servers that a gateway shares, NATIVE_MODULES among them if there are any. */
+export function sharedNames({ agents }: Fingerprint, agent: string): string[] {
+  return Object.keys(agents[agent]?.servers ?? {});
+}
+
+/** Undefined if a command that runs here would start the same server. */
+export function serverDifference(
+  { salt, values, agents, cwd }: Fingerprint,
+  { agent, server, env, cwd: here }: StartPlace & { agent: string; server: string },
+): ServerDifference | undefined {
+  const servers = agents[agent]?.servers ?? {};
+  const known = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  if (known === undefined) return { kind: "unknown" };
+  const { variables = [], program } = known;
+  const name = variables.find((each) => values[each] !== hashOfValue(salt, each, env));
   if (name !== undefined) return { kind: "variable", name };
-  if (cwd === realDirectory(here.cwd)) return undefined;
-  const what = differsIn(here.cwd, known, salt);
+  if (program !== undefined && program[1] !== pathOf(program[0], env)) {
+    return { kind: "program", name: program[0], there: program[1] };
+  }
+  if (cwd === realDirectory(here)) return undefined;
+  const what = differsIn(here, known, salt);
   return what === undefined ? undefined : { kind: "directory", what, cwd };
 }
 
-/** Undefined if the value is no fingerprint, or one of another version. */
+/** Undefined for what is not one, such as that of another version. */
 export function readFingerprint(value: unknown): Fingerprint | undefined {
   const found = (value ?? {}) as Partial<Fingerprint>;
   const texts = [found.file, found.cwd, found.salt];
@@ -118,10 +159,9 @@ export function readFingerprint(value: unknown): Fingerprint | undefined {
   return isOne ? (found as Fingerprint) : undefined;
 }
 
-/** A missing variable is not an empty one. A directory that is in PATH twice is looked into once. */
+/** A missing variable is not an empty one. */
 function hashOfValue(salt: string, name: string, env: Environment): string {
-  const found = Object.hasOwn(env, name) ? env[name] : undefined;
-  const value = name === "PATH" ? found && [...new Set(found.split(delimiter))] : found;
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
   return createHmac("sha256", salt)
     .update(JSON.stringify([name, value ?? null]))
     .digest("hex");
@@ -131,27 +171,51 @@ function agentFingerprint(
   agent: AgentConfig,
   place: StartPlace & { salt: string },
 ): AgentFingerprint {
-  const { workspace, roots, networkProxy } = agent;
-  // Servers of `scope: "session"` run in the process that has the session.
-  const shared = agent.servers.filter(({ enabled, scope }) => enabled && scope !== "session");
-  const programs = shared.filter(({ target }) => target.kind === "stdio");
-  const variables = new Set([
-    ...(programs.length > 0 ? OF_PROGRAMS : []),
-    ...(shared.length > programs.length ? OF_URLS : []),
-    ...namesIn([shared.map(({ target, roots: own }) => [target, own]), roots, networkProxy]),
-  ]);
-  const { toolNameLength: length } = agent;
-  const count = agent.servers.filter(({ enabled }) => enabled).length;
-  const template = templateFor(agent.toolNames, count);
-  const found: AgentFingerprint = {
-    toolNames: { template, ...(length !== undefined && { length }) },
-    ...(workspace !== undefined && { workspace }),
-    ...(agent.servers.some(({ enabled, scope }) => enabled && scope === "session") && {
-      hasSessionServers: true,
-    }),
-    variables: [...variables].toSorted(),
+  const { workspace, nativeModules = [], toolNameLength: length } = agent;
+  const enabled = agent.servers.filter((each) => each.enabled);
+  // Those of a session run in the process of whoever has the session.
+  const shared = enabled.filter(({ scope }) => scope !== "session");
+  const servers = Object.fromEntries(
+    shared.map((server) => [server.name, serverFingerprint(server, agent, place)]),
+  );
+  if (nativeModules.length > 0) {
+    const inDirectory = "the modules in tools.native run in it";
+    servers[NATIVE_MODULES] = workspace === undefined ? { inDirectory } : {};
+  }
+  return {
+    toolNames: { template: templateFor(agent.toolNames, enabled.length), length },
+    workspace,
+    ...(enabled.length > shared.length && { hasSessionServers: true }),
+    servers,
   };
-  return { ...found, ...directoryUse(agent, shared, place) };
+}
+
+function serverFingerprint(
+  server: ServerDefinition,
+  agent: AgentConfig,
+  place: StartPlace & { salt: string },
+): ServerFingerprint {
+  const { target, roots = agent.roots } = server;
+  const named = namesIn([target, roots]);
+  const variables = isRemote(target)
+    ? [...OF_URLS, ...named, ...namesIn(agent.networkProxy)]
+    : [...OF_PROGRAMS, ...named];
+  const looksUp = target.kind === "stdio" && !/[/\\]/.test(target.command);
+  return {
+    variables: [...new Set(variables)].toSorted(),
+    // A command that is made of variables is compared by these.
+    ...(looksUp &&
+      !target.command.includes("$") && {
+        program: [target.command, pathOf(target.command, place.env)],
+      }),
+    ...directoryUse(agent, { ...server, roots }, place),
+  };
+}
+
+/** The name is kept as it is: by a link's name, a program may tell which environment it is in. */
+function pathOf(program: string, env: Environment): string | null {
+  const path = findOnPath(program, env, process.platform);
+  return path === undefined ? null : join(realDirectory(dirname(path)), basename(path));
 }
 
 /** The variables that any text in a value refers to, as `${NAME}` or `secret://env/NAME`. */

@@ -47,6 +47,14 @@ export function toFailure(error: unknown, call?: FailedCall): CallOutcome {
   };
 }
 
+/** The same for a call to a gateway that gave no outcome: if it went away, nobody knows whether the call has run. */
+export function toGatewayFailure(error: unknown, isSent = true): CallOutcome {
+  const reason = toPlugboardError(error, "PROTOCOL");
+  const { failure, ...outcome } = toFailure(reason);
+  const mayHaveRun = isSent && !reason.hasNotRun && reason.code === "SERVER_UNAVAILABLE";
+  return { ...outcome, failure: failure && { ...failure, ...(mayHaveRun && { mayHaveRun }) } };
+}
+
 function answeredWith({ cause }: PlugboardError): Pick<CallFailure, "serverError"> {
   const error = isJsonObject(cause) ? cause.error : undefined;
   if (!isJsonObject(error) || typeof error.code !== "number") return {};

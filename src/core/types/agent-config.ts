@@ -29,13 +29,24 @@ export function templateFor(toolNames: string, serverCount: number): string {
   return toolNames === OWN_NAMES && serverCount > 1 ? OF_SEVERAL_SERVERS : toolNames;
 }
 
+/** How the tools of the agent are named: the template, and the most characters of a name. */
+export function toolNamesOf({
+  toolNames,
+  toolNameLength: length,
+  servers,
+}: Pick<AgentConfig, "toolNames" | "toolNameLength" | "servers">): {
+  template: string;
+  length?: number;
+} {
+  const count = servers.filter(({ enabled }) => enabled).length;
+  return { template: templateFor(toolNames, count), length };
+}
+
 export interface AgentConfig {
   agentId: string;
   servers: ServerDefinition[];
   /** Servers that are configured, but not on this board. Rules still know their names. */
   leftOut?: Pick<ServerDefinition, "name" | "toolPrefix">[];
-  /** Servers that a gateway runs for this board. They never start here, but rules and sessions know them. */
-  elsewhere?: ServerDefinition[];
   /** Template of public tool names. `{tool}` alone: a single server's tools keep their own names. */
   toolNames: string;
   /** The configuration says so itself. Absent: `toolNames` is the default. */

@@ -6,7 +6,7 @@ import type { PlugboardError } from "./errors.ts";
 import type { JsonObject } from "./json.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { ServerContent } from "./server-content.ts";
-import type { Progress, ToolDefinition } from "./tool.ts";
+import type { Progress, ToolDefinition, UpdateListener } from "./tool.ts";
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before it. */
 export type ProtocolEra = "legacy" | "modern";
@@ -18,6 +18,8 @@ export interface CallerRequest extends Pick<
   CallerOptions,
   "signal" | "meta" | "input" | "clientCapabilities"
 > {
+  /** For a gateway, which guards the request: who makes it, and who approves it. */
+  by?: Pick<CallerOptions, "caller" | "approvalsOf" | "onApproval"> | undefined;
   /** Passed on with the questions that the server asks because of the request. */
   callId?: string | undefined;
   /** Identifies the board that the request is made on: what a server logs about the request is for that board. */
@@ -30,6 +32,8 @@ export interface CallOptions extends CallerRequest {
   /** The arguments as JSON, if somebody has made that already. */
   argsJson?: string | undefined;
   onProgress?: (progress: Progress) => void;
+  /** For a gateway: everything that is told before the result, progress included. */
+  onUpdate?: UpdateListener | undefined;
   /** Milliseconds without an answer or progress after which the call fails. */
   timeout: number;
   /** Milliseconds after which the call fails even if there is progress. */

@@ -33,6 +33,8 @@ export interface ToolSubject {
   outputSchema?: JsonObject;
   /** Whether a native tool says so itself; patterns of the configuration can only add to it. */
   ownerOnly: boolean;
+  /** Its calls are guarded where its server runs, in a gateway. */
+  guardedElsewhere?: true | undefined;
   /** Needs no approval: it only shows again what an earlier call has returned. */
   neverAsks?: true | undefined;
   /** Hash of everything a model is told about the tool, and of its server's definition. */

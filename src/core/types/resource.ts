@@ -128,6 +128,8 @@ export interface OfferedResources extends BoardResources {
     uri: string,
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading>;
+  /** For a prompt that the host builds: only rules apply, no limits and no approval. */
+  readForPrompt(uri: string, options: ResourceOptions): Promise<ResourceReading>;
 }
 
 /** True for the resources of Plugboard's own boards. */

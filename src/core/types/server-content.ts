@@ -24,6 +24,8 @@ export type ContentChange =
   | { kind: "updated"; uri: string };
 
 export interface ContentRequest extends CallerRequest {
+  /** For a gateway, which guards the request: only rules apply, no limits and no approval. */
+  asksNobody?: boolean | undefined;
   /** Milliseconds to wait for an answer. */
   timeout: number;
 }
@@ -55,7 +57,8 @@ export interface ServerContent {
   readResource(uri: string, request: ContentRequest): Promise<unknown>;
   getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown>;
   complete(query: CompletionQuery, request: ContentRequest): Promise<unknown>;
-  subscribe(uri: string): Promise<void>;
-  unsubscribe(uri: string): Promise<void>;
+  /** `board` identifies the board that subscribes, as in a request. */
+  subscribe(uri: string, board?: object): Promise<void>;
+  unsubscribe(uri: string, board?: object): Promise<void>;
   onChange(listener: (change: ContentChange) => void): void;
 }

@@ -2,7 +2,7 @@
 // serves each command's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
 
 import { createServer, type Server, type Socket } from "node:net";
-import type { Board } from "../../core/types/board.ts";
+import type { Board, SessionBoard } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
@@ -13,7 +13,7 @@ import { isSameSecret } from "../../util/same-secret.ts";
 import { oneLine } from "../../util/text.ts";
 import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
 import { Link } from "./link.ts";
-import { ServedSession } from "./served-session.ts";
+import { CommandSession, SharedAgent } from "./command-session.ts";
 import type { OpenRequest } from "./wire.ts";
 
 /** What a channel needs of its gateway. */
@@ -25,6 +25,8 @@ export interface ChannelHost {
   stop(): void;
   /** What the gateway tells about itself. */
   status(): unknown;
+  /** Hears of every session of a command. Returns what is called when it closes. */
+  watch?(agent: string, session: SessionBoard): () => void;
   /** A command uses an agent's board from now on. Returns what is called when it does no longer. */
   attached(command: CommandInfo & { agent: string }): () => void;
 }
@@ -157,13 +159,13 @@ class Channel implements ServedChannel {
   }
 }
 
-/** One connected command and its sessions. */
+/** One connected command: the agents that it uses, and its sessions on their boards. */
 class ServedCommand {
   readonly link: Link;
   readonly #info: CommandInfo;
   readonly #options: ServeChannelOptions;
-  readonly #sessions = new Map<number, ServedSession | Promise<ServedSession>>();
-  readonly #agents = new Map<string, () => void>();
+  readonly #agents = new Map<string, AttachedAgent | Promise<AttachedAgent>>();
+  readonly #sessions = new Map<unknown, OpenedSession | Promise<OpenedSession>>();
   #closing: Promise<void> | undefined;
 
   constructor(link: Link, info: CommandInfo, options: ServeChannelOptions) {
@@ -174,20 +176,27 @@ class ServedCommand {
     link.handle("gateway/status", () => host.status());
     link.handle("gateway/reload", () => host.reload());
     link.handle("gateway/stop", () => host.stop());
+    link.handle("agent/attach", async ({ agent }) => (await this.#agent(agent)).shared.contents());
     link.handle("session/open", (params) => this.#open(params as unknown as OpenRequest));
-    link.handle("session/close", (params) => this.#closeOne(params));
-    for (const method of METHODS) {
+    link.handle("session/close", ({ session }) => this.#closeOne(session));
+    link.hear("session/setLogLevel", (params) => {
+      const opened = this.#sessions.get(params.session);
+      if (opened !== undefined && !(opened instanceof Promise)) opened.session.setLogLevel(params);
+    });
+    for (const method of AGENT_METHODS) {
       link.handle(method, (params, incoming) => {
-        const session = this.#session(params);
-        return session instanceof ServedSession
-          ? session.methods[method](params, incoming)
-          : session.then((opened) => opened.methods[method](params, incoming));
+        const attached = this.#agent(params.agent);
+        const ask = ({ shared }: AttachedAgent): unknown =>
+          shared.methods[method](params, incoming);
+        return attached instanceof Promise ? attached.then(ask) : ask(attached);
       });
     }
-    for (const method of NOTIFICATIONS) {
-      link.hear(method, (params) => {
-        const session = this.#sessions.get(params.session as number);
-        if (session instanceof ServedSession) session.notifications[method](params);
+    for (const method of SESSION_METHODS) {
+      link.handle(method, (params, incoming) => {
+        const opened = this.#session(params.session);
+        const ask = ({ session }: OpenedSession): unknown =>
+          session.methods[method](params, incoming);
+        return opened instanceof Promise ? opened.then(ask) : ask(opened);
       });
     }
   }
@@ -204,105 +213,136 @@ class ServedCommand {
 
   async #close(): Promise<void> {
     this.link.close();
-    const sessions = [...this.#sessions.values()];
+    const [sessions, agents] = [[...this.#sessions.values()], [...this.#agents.values()]];
     this.#sessions.clear();
-    for (const left of this.#agents.values()) left();
     this.#agents.clear();
-    await Promise.all(
-      sessions.map(async (each) => {
-        // One that could not be opened has nothing to close.
-        const session = await Promise.resolve(each).catch(() => undefined);
-        await session?.close();
-      }),
-    );
+    // One that could not be opened has nothing to close.
+    await Promise.allSettled([
+      ...sessions.map(async (opened) => (await opened).close()),
+      ...agents.map(async (attached) => (await attached).close()),
+    ]);
   }
 
-  async #open(request: OpenRequest): Promise<unknown> {
+  /** The agent's board for this command, which its first use attaches. */
+  #agent(agent: unknown): AttachedAgent | Promise<AttachedAgent> {
+    if (typeof agent !== "string") throw invalid("'agent' must be a text");
+    const known = this.#agents.get(agent);
+    if (known !== undefined) return known;
+    const attaching = this.#attach(agent);
+    this.#agents.set(agent, attaching);
+    attaching.then(
+      (attached) => this.#closing === undefined && this.#agents.set(agent, attached),
+      () => this.#agents.delete(agent),
+    );
+    return attaching;
+  }
+
+  async #attach(agent: string): Promise<AttachedAgent> {
+    const { host, clock } = this.#options;
+    const board = await host.boardOf(agent);
+    if (board === undefined) throw invalid(`the gateway has no agent '${oneLine(agent, 100)}'`);
+    // The command may have gone meanwhile; closing waits for what is being attached.
+    const shared = new SharedAgent(board, agent, this.link, clock);
+    const left = host.attached({ ...this.#info, agent });
+    return {
+      shared,
+      close: () => {
+        shared.close();
+        left();
+      },
+    };
+  }
+
+  async #open(request: OpenRequest): Promise<void> {
     checkOpen(request);
-    const { session: id, agent } = request;
-    if (this.#sessions.has(id) || this.#sessions.size >= MOST_SESSIONS) {
-      throw invalid(`session ${id} is open already, or there are too many`);
+    const { session: number } = request;
+    if (this.#sessions.has(number) || this.#sessions.size >= MOST_SESSIONS) {
+      throw invalid(`session ${number} is open already, or there are too many`);
     }
     const opening = this.#openOn(request);
-    this.#sessions.set(id, opening);
+    this.#sessions.set(number, opening);
     try {
-      const session = await opening;
-      // The command may have gone meanwhile; closing waits for what is being opened.
+      const opened = await opening;
       if (this.#closing !== undefined) throw invalid("the command is gone");
-      this.#sessions.set(id, session);
-      if (!this.#agents.has(agent)) {
-        this.#agents.set(agent, this.#options.host.attached({ ...this.#info, agent }));
-      }
-      return session.contents();
+      this.#sessions.set(number, opened);
     } catch (error) {
-      this.#sessions.delete(id);
+      this.#sessions.delete(number);
       throw error;
     }
   }
 
-  async #openOn(given: OpenRequest): Promise<ServedSession> {
-    const { host, clock } = this.#options;
+  async #openOn(given: OpenRequest): Promise<OpenedSession> {
     const { command, pid } = this.#info;
     // The audit tells who made a call.
-    const request = { ...given, options: { id: `${command}-${pid}`, ...given.options } };
-    const board = await host.boardOf(request.agent);
-    if (board === undefined) {
-      const message = `the gateway has no agent '${oneLine(request.agent, 100)}'`;
-      throw new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
-    }
-    return ServedSession.open({ request, board, link: this.link, clock });
+    const request = {
+      ...given,
+      options: { ...given.options, id: given.options.id ?? `${command}-${pid}` },
+    };
+    const { shared } = await this.#agent(request.agent);
+    const session = await CommandSession.open(shared.board, request, this.link, () =>
+      shared.changedSoon(),
+    );
+    const unwatch = this.#options.host.watch?.(request.agent, session.board);
+    return {
+      session,
+      close: async () => {
+        unwatch?.();
+        await session.close();
+      },
+    };
   }
 
-  async #closeOne({ session: id }: JsonObject): Promise<void> {
-    const session = this.#sessions.get(id as number);
-    this.#sessions.delete(id as number);
-    await (await session)?.close();
+  async #closeOne(number: unknown): Promise<void> {
+    const opened = this.#sessions.get(number);
+    this.#sessions.delete(number);
+    await (await opened)?.close();
   }
 
   /** A command need not wait for the answer to `session/open`. */
-  #session({ session: id }: JsonObject): ServedSession | Promise<ServedSession> {
-    const session = this.#sessions.get(id as number);
-    if (session !== undefined) return session;
+  #session(number: unknown): OpenedSession | Promise<OpenedSession> {
+    const opened = this.#sessions.get(number);
+    if (opened !== undefined) return opened;
     throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
   }
 }
 
-const METHODS = [
-  "session/call",
-  "session/execute",
-  "session/find",
-  "session/restart",
-  "session/setEnabled",
-  "session/wake",
-  "board/restart",
-  "board/signOut",
-  "board/refresh",
-  "board/trace",
-  "board/endTrace",
+interface AttachedAgent {
+  shared: SharedAgent;
+  close: () => void;
+}
+
+interface OpenedSession {
+  session: CommandSession;
+  close: () => Promise<void>;
+}
+
+const AGENT_METHODS = [
+  "server/start",
+  "server/acquire",
+  "server/refresh",
+  "server/restart",
+  "agent/trace",
+  "agent/endTrace",
+] as const satisfies (keyof SharedAgent["methods"])[];
+
+const SESSION_METHODS = [
+  "tools/call",
+  "tools/find",
   "resources/list",
   "resources/templates",
   "resources/read",
-  "resources/readOffered",
   "resources/subscribe",
   "resources/unsubscribe",
-  "resources/complete",
-  "resources/block",
   "prompts/list",
   "prompts/get",
-  "prompts/complete",
-] as const satisfies (keyof ServedSession["methods"])[];
+  "completion/complete",
+] as const satisfies (keyof CommandSession["methods"])[];
 
-const NOTIFICATIONS = [
-  "session/setLogLevel",
-  "session/listen",
-] as const satisfies (keyof ServedSession["notifications"])[];
-
-function checkOpen({ session, agent, options, withheld, handlers }: OpenRequest): void {
+function checkOpen({ session, agent, options, handlers }: OpenRequest): void {
   const isWhole =
     Number.isSafeInteger(session) &&
     typeof agent === "string" &&
     isJsonObject(options) &&
-    Array.isArray(withheld) &&
     isJsonObject(handlers) &&
     isHandler(handlers.approval) &&
     isHandler(handlers.elicitation) &&

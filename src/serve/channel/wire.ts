@@ -1,32 +1,18 @@
-// What a gateway and an attached command say to each other about a session: the messages, and how tools and states of
-// servers are written as JSON. The gateway sends what its session board has; the command derives the events from it.
+// What a gateway and a command say to each other about servers, sessions and calls, and how states and failures of servers
+// are written as JSON. The gateway tells what its board has; the command's board derives its events from that.
 
-import type { ServerInstructions } from "../../core/types/board.ts";
-import type { SessionOptions } from "../../core/types/board-options.ts";
 import type { CallerOptions } from "../../core/types/caller-options.ts";
-import type { BoardEvents } from "../../core/types/events.ts";
-import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
 import type { JsonObject } from "../../core/types/json.ts";
+import type { ServerContent } from "../../core/types/server-content.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
-import type { ServerStatus } from "../../core/types/server-status.ts";
-import type { Tool } from "../../core/types/tool.ts";
+import type { SharingBoard, ToldStatus } from "../../core/types/shared-servers.ts";
+import type { NativeTool, ToolDefinition } from "../../core/types/tool.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
-/** The options of a session that the gateway applies. The session's own servers and tools stay with the command. */
-export type SharedSessionOptions = Pick<
-  SessionOptions,
-  | "cwd"
-  | "id"
-  | "approval"
-  | "framing"
-  | "tools"
-  | "rateLimit"
-  | "owner"
-  | "toolNames"
-  | "defaultToolTimeout"
-  | "toolTimeout"
-  | "resourceTools"
-  | "startShared"
+/** What of a board or session the gateway applies. Its own servers and tools stay with the command. */
+export type WireSharing = Omit<
+  SharingBoard,
+  "onApproval" | "onElicitation" | "onSampling" | "onNotice"
 >;
 
 /** Which handler of the command answers a question: functions have numbers on the channel. */
@@ -41,37 +27,8 @@ export interface OpenRequest {
   /** Chosen by the command, so that it hears of the session from its first message on. */
   session: number;
   agent: string;
-  /** Whether the command is told the tools, the instructions and the rules, or only what it asks for. */
-  lists: boolean;
-  /** A command's board sees what an agent's board sees, with the rules that match nothing. */
-  of: "board" | "session";
-  options: SharedSessionOptions;
-  /** Names of shared servers that the session does not have from the start. */
-  withheld: string[];
+  options: WireSharing;
   handlers: WireHandlers;
-}
-
-/** The events that cost a message for each call. They are sent only while somebody listens to them. */
-const COSTLY_EVENTS = ["callStart", "call", "log"] as const satisfies (keyof BoardEvents)[];
-export type CostlyEvent = (typeof COSTLY_EVENTS)[number];
-
-export function isCostly(event: unknown): event is CostlyEvent {
-  return (COSTLY_EVENTS as readonly unknown[]).includes(event);
-}
-
-/** Functions are left out when a tool is written as JSON. */
-export type WireTool = Omit<Tool, "execute">;
-
-/** What has changed on the session board, or all of it when the session opens. */
-export interface SessionChange {
-  /** The public names of all tools in order, and the tools among them that are new or have changed. */
-  tools?: { order: string[]; changed: WireTool[] };
-  /** The names of all servers in order, and the status of those for which it has changed. */
-  servers?: { order: string[]; changed: WireStatus[] };
-  instructions?: ServerInstructions[];
-  notices?: readonly string[];
-  unmatchedRules?: UnmatchedRule[];
-  hasResources?: boolean;
 }
 
 /** What goes with a call, a read or a prompt. */
@@ -79,26 +36,40 @@ export interface WireCallerOptions extends Pick<
   CallerOptions,
   "callId" | "caller" | "approvalsOf" | "meta" | "input" | "clientCapabilities"
 > {
-  handlers?: WireHandlers;
+  handlers?: WireHandlers | undefined;
 }
 
-export interface WireStatus extends Omit<ServerStatus, "state"> {
+/** A server of the gateway. */
+export interface WireServer extends ToldStatus {
+  name: string;
   state: JsonObject;
+  has?: ServerContent["has"] | undefined;
+  /** Left out if they are not known, or have not changed since they were told last. */
+  tools?: ToolDefinition[];
 }
 
-export function statusToWire(status: ServerStatus): WireStatus {
-  return { ...status, state: stateToWire(status.state) };
+/** The answer to `server/restart`. */
+export interface WireRestarted {
+  state: JsonObject;
+  /** How many are listed. */
+  tools: number;
 }
 
-export function statusFromWire(status: WireStatus): ServerStatus {
-  return { ...status, state: stateFromWire(status.state) };
+/** A native tool without its function. */
+export type WireNative = Omit<NativeTool, "execute">;
+
+/** What has changed on an agent's board, or all of it when the command attaches. */
+export interface AgentChange {
+  /** The names of all servers in order, and those for which anything has changed. */
+  servers?: { order: string[]; changed: WireServer[] };
+  native?: WireNative[];
 }
 
-function stateToWire(state: ServerState): JsonObject {
+export function stateToWire(state: ServerState): JsonObject {
   return "error" in state ? { ...state, error: errorToWire(state.error) } : { ...state };
 }
 
-function stateFromWire(state: JsonObject): ServerState {
+export function stateFromWire(state: JsonObject): ServerState {
   const read = "error" in state ? { ...state, error: errorFromWire(state.error) } : state;
   return read as ServerState;
 }

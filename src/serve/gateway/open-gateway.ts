@@ -269,6 +269,7 @@ function channelHost(
     },
     stop: () => onStop?.(),
     status: () => seeing.status(),
+    watch: (agent, session) => seeing.watchSession(agent, session),
     attached: (command) => {
       const gone = [seeing.attached(command), onAttached?.()];
       return () => gone.forEach((each) => each?.());

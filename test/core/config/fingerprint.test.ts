@@ -1,33 +1,34 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import {
   difference,
   hashOfFile,
   readFingerprint,
+  serverDifference,
+  sharedNames,
   takeFingerprint,
 } from "../../../src/core/config/fingerprint.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 
-let root = "";
+const root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-fingerprint-")));
 /** The gateway runs in one directory, a command in the other. */
-let there = "";
-let here = "";
+const [there, here] = [join(root, "there"), join(root, "here")];
+/** Two directories with a program of the same name. */
+const [bin, other] = [join(root, "bin"), join(root, "other")];
 
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-fingerprint-")));
-  there = join(root, "there");
-  here = join(root, "here");
-  for (const directory of [there, here]) mkdirSync(directory);
-  symlinkSync(there, join(root, "link"));
-});
+for (const directory of [there, here, bin, other]) mkdirSync(directory);
+for (const directory of [bin, other]) {
+  writeFileSync(join(directory, "npx"), "", { mode: 0o755 });
+}
+symlinkSync(there, join(root, "link"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const FILE = hashOfFile(Buffer.from("{}"));
-const ENV = { PATH: "/bin:/sbin", HOME: "/home/me", TOKEN: "secret-value" };
+const ENV = { PATH: bin, HOME: "/home/me", TOKEN: "secret-value" };
 
 function compare(
   config: BoardConfig,
@@ -58,7 +59,12 @@ function compare(
   // It is read from a file.
   const noted = readFingerprint(JSON.parse(JSON.stringify(taken)));
   if (noted === undefined) throw new Error("it cannot be read back");
-  return difference(noted, { agent, file, base, env, cwd });
+  const whole = difference(noted, { agent, file, base });
+  if (whole !== undefined) return whole;
+  const differing = sharedNames(noted, agent).map((name) =>
+    serverDifference(noted, { agent, server: name, env, cwd }),
+  );
+  return differing.find((each) => each !== undefined);
 }
 
 const server = (args: string[], more: ServerConfig = {}): BoardConfig => ({
@@ -69,9 +75,14 @@ describe("a command would start the same servers as a gateway", () => {
   it.each<[string, BoardConfig, Parameters<typeof compare>[1]]>([
     ["with the same file, variables and directory", server(["."]), {}],
     [
-      "whose PATH has a directory twice",
+      "whose PATH is another, with the same program in it",
       server([]),
-      { env: { ...ENV, PATH: "/bin:/bin:/sbin:/bin" } },
+      { env: { ...ENV, PATH: `${bin}:/elsewhere` } },
+    ],
+    [
+      "whose PATH is another, if the program is a path",
+      server([], { command: "/bin/sh" }),
+      { env: { ...ENV, PATH: "/elsewhere" } },
     ],
     ["in the same directory by another path", server(["."]), { cwd: "link" }],
     ["whose variables that nobody uses differ", server([]), { env: { ...ENV, OTHER: "x" } }],
@@ -108,16 +119,9 @@ describe("a command would start the same servers as a gateway", () => {
 
 describe("a command stands alone", () => {
   it.each<[string, BoardConfig, Record<string, string>, string]>([
-    ["PATH", server([]), { ...ENV, PATH: "/other" }, "PATH"],
-    ["the order of PATH", server([]), { ...ENV, PATH: "/sbin:/bin" }, "PATH"],
     ["a variable in an argument", server(["${TOKEN}"]), { ...ENV, TOKEN: "x" }, "TOKEN"],
     ["a variable in env", server([], { env: { A: "x${TOKEN}" } }), { ...ENV, TOKEN: "x" }, "TOKEN"],
-    [
-      "a variable that is not set",
-      server(["${TOKEN}"]),
-      { PATH: "/bin:/sbin", HOME: "/home/me" },
-      "TOKEN",
-    ],
+    ["a variable that is not set", server(["${TOKEN}"]), { PATH: bin, HOME: "/home/me" }, "TOKEN"],
     [
       "a variable that is referred to as a secret",
       server([], { env: { A: "secret://env/TOKEN" } }),
@@ -142,9 +146,44 @@ describe("a command stands alone", () => {
     expect(compare(config, { env })).toEqual({ kind: "variable", name });
   });
 
+  it.each([
+    ["another program of that name comes first", `${other}:${bin}`],
+    ["the program is not found", "/elsewhere"],
+  ])("where %s on PATH", (_, PATH) => {
+    expect(compare(server([]), { env: { ...ENV, PATH } })).toEqual({
+      kind: "program",
+      name: "npx",
+      there: join(bin, "npx"),
+    });
+  });
+
+  it("with a server that the gateway does not share", () => {
+    const taken = takeFingerprint([parseAgentConfig(server([]))], {
+      file: FILE,
+      salt: "salt",
+      env: ENV,
+      cwd: there,
+    });
+    const asked = { agent: "default", server: "more", env: ENV, cwd: there };
+    expect(serverDifference(taken, asked)).toEqual({ kind: "unknown" });
+  });
+
   it("in another directory, where something depends on it", () => {
     const what = "server 'files' has the relative path .";
     expect(compare(server(["."]), { cwd: here })).toEqual({ kind: "directory", what, cwd: there });
+  });
+
+  it.each<[string, object, string]>([
+    ["roots of the agent", { roots: true }, "server 'files' gets it as a root"],
+    [
+      "modules with tools",
+      { nativeModules: [{ path: "/x.js", written: "x.js" }] },
+      "the modules in tools.native run in it",
+    ],
+  ])("in another directory, with %s", (_, change, what) => {
+    const config = server([], { command: "/bin/sh" });
+    const found = compare(config, { cwd: here }, change);
+    expect(found).toEqual({ kind: "directory", what, cwd: there });
   });
 
   it("with another file, another agent, or a file that nobody has trusted", () => {

@@ -4,8 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectChannel } from "../../../src/serve/channel/connect.ts";
-import { RemoteSession } from "../../../src/serve/channel/remote-session.ts";
-import { silentLogger } from "../../../src/core/types/logger.ts";
+import { GatewaySession } from "../../../src/serve/channel/gateway-session.ts";
 import type { TraceEntry } from "../../../src/core/types/trace.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { closeBoards, fixture, open, textOf } from "../../support/boards.ts";
@@ -226,8 +225,8 @@ describe("requests to the gateway itself", () => {
 
   it.each<[string, string, object, string]>([
     ["an unknown method", "session/fly", {}, "UNSUPPORTED"],
-    ["a session that is not open", "session/call", { session: 9, name: "x" }, "SERVER_UNAVAILABLE"],
-    ["no session at all", "session/find", {}, "SERVER_UNAVAILABLE"],
+    ["a session that is not open", "tools/call", { session: 9, name: "x" }, "SERVER_UNAVAILABLE"],
+    ["no session at all", "tools/find", {}, "SERVER_UNAVAILABLE"],
     ["an opening without anything", "session/open", {}, "INVALID_ARGUMENTS"],
     ["an unknown agent", "session/open", opening({ agent: "x" }), "INVALID_ARGUMENTS"],
     ["a relative cwd", "session/open", opening({ options: { cwd: "a" } }), "INVALID_ARGUMENTS"],
@@ -258,10 +257,9 @@ describe("requests to the gateway itself", () => {
   });
 
   it.each<[string, string, object]>([
-    ["a name that is no text", "session/call", { name: 1 }],
-    ["arguments that are a list", "session/call", { name: "x", args: [] }],
-    ["no name", "session/find", {}],
-    ["no call id", "session/execute", { name: "x" }],
+    ["a name that is no text", "tools/call", { name: 1 }],
+    ["arguments that are a list", "tools/call", { name: "x", args: [] }],
+    ["no name", "tools/find", {}],
     ["no URI", "resources/read", {}],
     ["a server that is no text", "resources/list", { server: {} }],
   ])("%s is refused", async (_, method, params) => {
@@ -278,7 +276,7 @@ describe("requests to the gateway itself", () => {
 });
 
 describe("with a server behind it", () => {
-  const options = { agent: "main", options: { cwd: "/" }, logger: silentLogger };
+  const options = { agent: "main", cwd: "/" };
 
   it("requests may follow the opening of a session without waiting for it", async () => {
     const board = await open({ echo: fixture("echo") });
@@ -286,8 +284,8 @@ describe("with a server behind it", () => {
     const link = await join_();
     const answers = await Promise.all([
       link.request("session/open", opening({})),
-      link.request("session/find", { session: 1, name: "add" }),
-      link.request("session/call", { session: 1, name: "echo/add", args: { a: 1, b: 2 } }),
+      link.request("tools/find", { session: 1, name: "add" }),
+      link.request("tools/call", { session: 1, name: "echo/add", args: { a: 1, b: 2 } }),
     ]);
     expect(answers.slice(1)).toMatchObject([
       { tool: { name: "mcp__echo__add" }, isListed: true },
@@ -304,11 +302,11 @@ describe("with a server behind it", () => {
     slow.write(`${JSON.stringify({ id: 1, method: "session/open", params: opening({}) })}\n`);
     const params = { session: 1, name: "echo/big", args: { bytes: 1024 ** 2 } };
     for (let id = 2; id < 40; id += 1) {
-      slow.write(`${JSON.stringify({ id, method: "session/call", params })}\n`);
+      slow.write(`${JSON.stringify({ id, method: "tools/call", params })}\n`);
     }
-    const quick = await RemoteSession.open(await join_(), options);
+    const quick = await GatewaySession.open(await join_(), options);
     for (let each = 0; each < 20; each += 1) {
-      expect(textOf(await quick.call("echo/echo", { text: "x" }))).toContain("x");
+      expect(textOf(await quick.callTool("echo/echo", { text: "x" }, {}))).toContain("x");
     }
     slow.destroy();
     await eventually(() => channel.attachedCount === 1);
@@ -322,7 +320,7 @@ describe("with a server behind it", () => {
     const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
     slow.pause();
     say({ id: 1, method: "session/open", params: opening({}) });
-    say({ id: 2, method: "board/trace", params: { session: 1, trace: 7, server: "echo" } });
+    say({ id: 2, method: "agent/trace", params: { agent: "main", trace: 7, server: "echo" } });
     const big = { bytes: 900_000 };
     // The first ones may come before the trace has begun.
     for (let each = 0; each < 12; each += 1) {
@@ -331,9 +329,9 @@ describe("with a server behind it", () => {
     let text = "";
     slow.on("data", (chunk: Buffer) => (text += String(chunk)));
     slow.resume();
-    say({ id: 3, method: "board/endTrace", params: { session: 1, trace: 7 } });
+    say({ id: 3, method: "agent/endTrace", params: { agent: "main", trace: 7 } });
     await eventually(() => text.includes('{"id":3}'));
-    const told = text.split("\n").filter((line) => line.startsWith('{"method":"session/trace"'));
+    const told = text.split("\n").filter((line) => line.startsWith('{"method":"agent/trace"'));
     const entries = told.map((line) => {
       const { params } = JSON.parse(line) as { params: { trace: number; entry: TraceEntry } };
       expect(params.trace).toBe(7);
@@ -344,11 +342,11 @@ describe("with a server behind it", () => {
     expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
     // With a number that is in use, the first trace ends.
     text = "";
-    say({ id: 4, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
-    say({ id: 5, method: "board/trace", params: { session: 1, trace: 8, server: "echo" } });
+    say({ id: 4, method: "agent/trace", params: { agent: "main", trace: 8, server: "echo" } });
+    say({ id: 5, method: "agent/trace", params: { agent: "main", trace: 8, server: "echo" } });
     await eventually(() => text.includes('{"id":5}'));
     await board.call("echo/echo", { text: "once" });
-    say({ id: 6, method: "board/endTrace", params: { session: 1, trace: 8 } });
+    say({ id: 6, method: "agent/endTrace", params: { agent: "main", trace: 8 } });
     await eventually(() => text.includes('{"id":6}'));
     expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
   });
@@ -360,8 +358,8 @@ describe("with a server behind it", () => {
     const told = new Promise<void>((resolve) => {
       link.hear("gateway/closing", () => resolve());
     });
-    const attached = await RemoteSession.open(link, options);
-    const call = attached.call("echo/sleep", { ms: 100 });
+    const attached = await GatewaySession.open(link, options);
+    const call = attached.callTool("echo/sleep", { ms: 100 }, {});
     await eventually(() => channel.inFlight === 1);
     channel.drain();
     await told;
@@ -378,17 +376,16 @@ describe("with a server behind it", () => {
   it("closing twice, or while a session opens, leaves nothing behind", async () => {
     const board = await open({ echo: fixture("echo") });
     const { channel, connect: join_, commands } = await openChannel({ main: board });
-    const opening_ = RemoteSession.open(await join_(), options).catch((error: unknown) => error);
+    const opening_ = GatewaySession.open(await join_(), options).catch((error: unknown) => error);
     await Promise.all([channel.close(), channel.close()]);
     const result = await opening_;
-    expect(result instanceof Error || !(result as RemoteSession).isOpen).toBe(true);
+    expect(result instanceof Error || !(result as GatewaySession).link.isOpen).toBe(true);
     expect([commands, channel.attachedCount, channel.inFlight]).toEqual([[], 0, 0]);
   });
 });
 
 function opening(changes: object): object {
-  const request = { session: 1, agent: "main", lists: true, of: "session", withheld: [] };
-  return { ...request, options: { cwd: "/" }, handlers: {}, ...changes };
+  return { session: 1, agent: "main", options: { cwd: "/" }, handlers: {}, ...changes };
 }
 
 /** The greeting of a command that is written by hand. */

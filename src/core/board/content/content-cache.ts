@@ -192,12 +192,17 @@ export class ContentCache {
     return this.#versions.get(uri) ?? 0;
   }
 
-  async subscribe(content: ServerContent, uri: string, subscriber: Subscriber): Promise<void> {
+  async subscribe(
+    content: ServerContent,
+    uri: string,
+    subscriber: Subscriber,
+    board?: object,
+  ): Promise<void> {
     const subscribers = this.#subscribers.get(uri) ?? new Set();
     // Comes before the request: the first update can arrive before the server's answer.
     this.#subscribers.set(uri, subscribers.add(subscriber));
     try {
-      await content.subscribe(uri);
+      await content.subscribe(uri, board);
     } catch (error) {
       this.#drop(uri, subscriber);
       throw error;

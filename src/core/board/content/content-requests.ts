@@ -12,6 +12,7 @@ import type { JsonObject } from "../../types/json.ts";
 import type { RequestHandlers } from "../../types/request-handlers.ts";
 import type { Completion } from "../../types/resource.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
+import type { SharedServers } from "../../types/shared-servers.ts";
 import type { CompletionQuery, ContentRequest, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
@@ -48,6 +49,8 @@ export interface BoardContentRequest {
 /** What the resources and the prompts of a board work with. */
 export interface ContentOptions {
   caches: ContentCaches;
+  /** The servers that a gateway runs, if there is one. */
+  shared: Pick<SharedServers, "settled"> | undefined;
   requests: ContentRequests;
   guard: Pick<BoardGuard, "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers">;
   /** Removes secrets; returns the same value if there are none. */
@@ -143,22 +146,25 @@ export class ContentRequests {
   }
 
   async #ask(
-    { from, content, what, given = {}, timeout, ask }: BoardContentRequest,
+    { from, content, what, given = {}, timeout, asksNobody, ask }: BoardContentRequest,
     call: GuardedCall,
   ): Promise<CallOutcome> {
     const { supervisor, definition } = from.entry;
     const { callId, signal, meta, input, clientCapabilities } = given;
+    const { caller, approvalsOf, onApproval } = given;
     const started = this.#clock.monotonic();
     let failed = true;
     supervisor.enter();
     try {
-      const connection = supervisor.live ?? (await supervisor.acquire(signal));
+      const connection = supervisor.direct ?? (await supervisor.acquire(signal));
       await this.#requireList(from, content, signal);
       await this.#guard.recheckContent(call);
       const outcome = await ask(connection.content, {
         timeout: Math.min(this.#timeoutOf(definition), timeout ?? Infinity),
         callId,
         board: this.#board,
+        by: { caller, approvalsOf, onApproval },
+        asksNobody,
         signal,
         handlers: this.#handlersOf(given),
         meta,
@@ -168,7 +174,9 @@ export class ContentRequests {
       failed = false;
       return outcome;
     } catch (error) {
-      throw withRequestName(toPlugboardError(error, "PROTOCOL"), definition.name, what);
+      const reason = toPlugboardError(error, "PROTOCOL");
+      // A gateway has named them already.
+      throw from.entry.isShared ? reason : withRequestName(reason, definition.name, what);
     } finally {
       supervisor.leave(this.#clock.monotonic() - started, failed);
     }
@@ -191,6 +199,25 @@ export class ContentRequests {
       onSampling: onSampling ?? this.#handlers.onSampling,
     };
     return handlers.onElicitation || handlers.onSampling ? handlers : undefined;
+  }
+}
+
+/**
+ * Asks servers for something that changes nothing. If a gateway goes away meanwhile, whoever runs the servers then is
+ * asked again.
+ */
+export async function askServers<Result>(
+  { shared }: Pick<ContentOptions, "shared">,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    await shared?.settled(signal);
+    try {
+      return await ask();
+    } catch (error) {
+      if (shared?.settled(signal) === undefined) throw error;
+    }
   }
 }
 

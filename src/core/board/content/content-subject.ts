@@ -20,7 +20,7 @@ export interface ContentSubjectOptions {
 }
 
 export function contentSubject(
-  { definition, pinKey }: Pick<ServerEntry, "definition" | "pinKey">,
+  { definition, pinKey, isShared }: Pick<ServerEntry, "definition" | "pinKey" | "isShared">,
   content: ContentName,
   given?: ContentSubjectOptions,
 ): ToolSubject {
@@ -34,6 +34,7 @@ export function contentSubject(
     source: { kind: "mcp", server, tool: what },
     content,
     origin,
+    guardedElsewhere: isShared || undefined,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     // That is what MCP says of resources and prompts. Only a trusted server is believed.

@@ -14,7 +14,12 @@ import type {
 import type { Completion } from "../../types/resource.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
-import { asksFirst, type ContentOptions, requireCapability } from "./content-requests.ts";
+import {
+  askServers,
+  asksFirst,
+  type ContentOptions,
+  requireCapability,
+} from "./content-requests.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ListFrom } from "./content-caches.ts";
 import { contentSubject } from "./content-subject.ts";
@@ -28,17 +33,26 @@ export class Prompts implements BoardPrompts {
   }
 
   async list(server?: string): Promise<Prompt[]> {
-    return (await this.#lists(server)).flatMap(({ from, list }) => {
+    const lists = await askServers(this.#options, undefined, () => this.#lists(server));
+    return lists.flatMap(({ from, list }) => {
       return list.prompts
         .filter(({ name }) => this.#permits(from, name))
         .map((each) => this.#options.redact({ ...each, ...from.listedServer }));
     });
   }
 
-  async get(
+  get(
     name: string,
     args: Record<string, string> = {},
     given: PromptOptions = {},
+  ): Promise<PromptResult> {
+    return askServers(this.#options, given.signal, () => this.#get(name, args, given));
+  }
+
+  async #get(
+    name: string,
+    args: Record<string, string>,
+    given: PromptOptions,
   ): Promise<PromptResult> {
     const { from, prompt } = await this.#locate(name, given.signal);
     let roles: PromptMessage["role"][] = [];
@@ -94,9 +108,11 @@ export class Prompts implements BoardPrompts {
     value: string,
     { signal, known = {} }: PromptCompleteOptions = {},
   ): Promise<Completion> {
-    const { from, prompt } = await this.#locate(name, signal);
-    const of = { type: "ref/prompt", name: prompt } as const;
-    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
+    return askServers(this.#options, signal, async () => {
+      const { from, prompt } = await this.#locate(name, signal);
+      const of = { type: "ref/prompt", name: prompt } as const;
+      return this.#options.requests.complete(from, { of, argument, value, known }, signal);
+    });
   }
 
   #permits({ entry }: ContentCache, name: string): boolean {

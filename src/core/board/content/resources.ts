@@ -14,7 +14,12 @@ import type {
   ResourceReadOptions,
   ResourceTemplate,
 } from "../../types/resource.ts";
-import { asksFirst, type ContentOptions, requireCapability } from "./content-requests.ts";
+import {
+  askServers,
+  asksFirst,
+  type ContentOptions,
+  requireCapability,
+} from "./content-requests.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
 
@@ -44,23 +49,32 @@ export class Resources implements OfferedResources {
   }
 
   async list(server?: string): Promise<Resource[]> {
-    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
-      list.resources
-        .filter(({ uri }) => this.#locator.permits(from, uri))
-        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
+    return (await this.#ask(undefined, () => this.#locator.lists(server))).flatMap(
+      ({ from, list }) =>
+        list.resources
+          .filter(({ uri }) => this.#locator.permits(from, uri))
+          .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
   async templates(server?: string): Promise<ResourceTemplate[]> {
-    return (await this.#locator.lists(server)).flatMap(({ from, list }) =>
-      list.templates
-        .filter(({ uriTemplate }) => this.#locator.permitsTemplate(from, uriTemplate))
-        .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
+    return (await this.#ask(undefined, () => this.#locator.lists(server))).flatMap(
+      ({ from, list }) =>
+        list.templates
+          .filter(({ uriTemplate }) => this.#locator.permitsTemplate(from, uriTemplate))
+          .map((each) => this.#options.redact({ ...each, ...from.listedServer })),
     );
   }
 
   async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
-    return this.readFrom(await this.#locator.locate(uri, options), options);
+    return this.#ask(options.signal, async () =>
+      this.readFrom(await this.#locator.locate(uri, options), options),
+    );
+  }
+
+  async readForPrompt(uri: string, options: ResourceOptions): Promise<ResourceReading> {
+    const located = await this.#locator.locate(uri, options);
+    return this.readFrom(located, { signal: options.signal, asksNobody: true });
   }
 
   /** For a model: rejects for a URI that no server lists and no template of one offers. */
@@ -68,7 +82,9 @@ export class Resources implements OfferedResources {
     uri: string,
     options: ResourceOptions & { callId?: string },
   ): Promise<ResourceReading> {
-    return this.readFrom(await this.#locator.locateOffered(uri, options), options);
+    return this.#ask(options.signal, async () =>
+      this.readFrom(await this.#locator.locateOffered(uri, options), options),
+    );
   }
 
   /** Whether some server is known to have resources. */
@@ -116,6 +132,10 @@ export class Resources implements OfferedResources {
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    return this.#ask(options.signal, () => this.#subscribe(uri, options));
+  }
+
+  async #subscribe(uri: string, options: ResourceOptions): Promise<void> {
     const located = await this.#locator.locate(uri, options);
     await this.#options.requests.run({
       from: located.from,
@@ -125,8 +145,8 @@ export class Resources implements OfferedResources {
       given: { signal: options.signal },
       // An update names the resource; its text takes a read.
       asksNobody: true,
-      ask: async (content) => {
-        await located.from.subscribe(content, located.uri, this.#caller);
+      ask: async (content, { board }) => {
+        await located.from.subscribe(content, located.uri, this.#caller, board);
         return { content: [] };
       },
     });
@@ -147,9 +167,15 @@ export class Resources implements OfferedResources {
     options: CompleteOptions = {},
   ): Promise<Completion> {
     const { signal, known = {} } = options;
-    const from = await this.#locator.locateTemplate(uriTemplate, options);
     const of = { type: "ref/resource", uri: uriTemplate } as const;
-    return this.#options.requests.complete(from, { of, argument, value, known }, signal);
+    return this.#ask(signal, async () => {
+      const from = await this.#locator.locateTemplate(uriTemplate, options);
+      return this.#options.requests.complete(from, { of, argument, value, known }, signal);
+    });
+  }
+
+  #ask<Result>(signal: AbortSignal | undefined, ask: () => Promise<Result>): Promise<Result> {
+    return askServers(this.#options, signal, ask);
   }
 
   async context(options: ResourceBlockOptions = {}): Promise<string> {

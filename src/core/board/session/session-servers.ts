@@ -12,8 +12,6 @@ export interface SessionServersOptions {
   servers: ServerSet;
   /** The agent's set. */
   base: ServerSet;
-  /** Servers of the agent that a gateway runs. */
-  elsewhere: readonly ServerDefinition[];
   /** Definitions of the servers that the configuration starts for each session. */
   perSession: readonly ServerDefinition[];
   cwd: string;
@@ -37,7 +35,7 @@ export class SessionServers {
   }
 
   /** The configuration starts other servers for each session from now on. */
-  reconfigure(given: Pick<SessionServersOptions, "perSession" | "elsewhere">): void {
+  reconfigure(given: Pick<SessionServersOptions, "perSession">): void {
     this.#options = { ...this.#options, ...given };
   }
 
@@ -127,8 +125,7 @@ export class SessionServers {
 
   /** Reports that the server replaces one of the agent's. */
   replacing({ name, origin }: ServerDefinition): Diagnostic[] {
-    const { base, elsewhere } = this.#options;
-    const isReplaced = base.get(name) !== undefined || elsewhere.some((each) => each.name === name);
+    const isReplaced = this.#options.base.get(name) !== undefined;
     if (origin !== "session" || !isReplaced) return [];
     const message = `the session's server '${name}' replaces the agent's server of that name`;
     return [{ server: name, message }];

@@ -13,7 +13,7 @@ import {
   type SessionLimits,
   sessionLimits,
 } from "../../guard/session-limits.ts";
-import type { AgentConfig } from "../../types/agent-config.ts";
+import { type AgentConfig, toolNamesOf } from "../../types/agent-config.ts";
 import type {
   BoardCallOptions,
   ReloadReport,
@@ -249,7 +249,6 @@ export class LiveSession implements SessionBoard {
     this.#follows = base.agent;
     const { perSession, definitions, servers } = serversOf(settings, base.agent, brought);
     this.#definitions = definitions;
-    const { elsewhere = [] } = base.agent;
     this.#core = new BoardCore({
       agent: { ...agent, servers },
       options,
@@ -263,7 +262,7 @@ export class LiveSession implements SessionBoard {
           id,
           approval: settings.approval,
           rateLimit: settings.rateLimit,
-          servers: sessionGuards([...base.agent.servers, ...elsewhere], () => this.#core.servers),
+          servers: sessionGuards(base.agent.servers, () => this.#core.servers),
         },
       },
     });
@@ -272,7 +271,6 @@ export class LiveSession implements SessionBoard {
     this.#own = new SessionServers({
       servers: this.#core.servers,
       base: base.servers,
-      elsewhere,
       perSession,
       cwd,
       startupWait,
@@ -286,8 +284,24 @@ export class LiveSession implements SessionBoard {
   }
 
   async open(): Promise<void> {
-    const { base, startShared } = this.#settings;
+    const { base, startShared, given, cwd, agent } = this.#settings;
     base.servers.startIdle(startShared);
+    const { approval, tools, rateLimit, toolTimeout } = given;
+    const { onApproval, onElicitation, onSampling, owner, defaultToolTimeout } = this.#core.options;
+    await this.#core.openShared({
+      cwd,
+      id: this.id,
+      approval,
+      tools,
+      rateLimit,
+      owner,
+      toolNames: toolNamesOf(agent),
+      defaultToolTimeout,
+      toolTimeout,
+      onApproval,
+      onElicitation,
+      onSampling,
+    });
     await this.#own.open(this.#definitions);
     for (const notice of this.notices) this.#core.logger.warn(notice);
     this.#reportLeftOut();
@@ -338,10 +352,7 @@ export class LiveSession implements SessionBoard {
         definitions: definitions.map((each) => this.#own.asChosen(each)),
         cwd,
         native: isSameNative ? this.#core.native : [...native, ...ownTools],
-        guards: sessionGuards(
-          [...base.servers, ...(base.elsewhere ?? [])],
-          () => this.#core.servers,
-        ),
+        guards: sessionGuards(base.servers, () => this.#core.servers),
       });
       return {
         release,
@@ -349,7 +360,7 @@ export class LiveSession implements SessionBoard {
           if (this.#closing !== undefined) return undefined;
           this.#follows = base;
           this.#settings = { ...this.#settings, agent, limits: this.#limitsOf(base) };
-          this.#own.reconfigure({ perSession, elsewhere: base.elsewhere ?? [] });
+          this.#own.reconfigure({ perSession });
           const { tell, toStart } = this.#core.replace(next);
           return { tell, start: () => this.#core.servers.startAll(toStart, startupWait) };
         },
@@ -467,7 +478,7 @@ export class LiveSession implements SessionBoard {
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
-    this.#core.logLevel.set(level);
+    this.#core.setLogLevel(level);
   }
 
   async restart(server: string): Promise<ServerStatus> {

@@ -6,6 +6,7 @@ import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
 import type { ServerState } from "../../types/server-state.ts";
+import type { ServerSupervisor } from "../../types/shared-servers.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
@@ -38,7 +39,7 @@ export interface SupervisorOptions {
   onTools: (list: ToolList, identity: ServerIdentity) => void;
 }
 
-export class Supervisor {
+export class Supervisor implements ServerSupervisor {
   /** Its timeouts and restarts may change at any time; what is started stays the same. */
   readonly definition: ServerDefinition;
   readonly stats = new CallStats();
@@ -90,6 +91,10 @@ export class Supervisor {
   /** The connection, while ready: the fast path for a call. */
   get live(): Connection | undefined {
     return this.#state.kind === "ready" ? this.#connection : undefined;
+  }
+
+  get direct(): Connection | undefined {
+    return this.live;
   }
 
   get restarts(): number {

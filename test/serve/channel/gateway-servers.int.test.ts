@@ -3,13 +3,11 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
-import { openAttachedBoard } from "../../../src/serve/channel/attached-board.ts";
-import { RemoteSession } from "../../../src/serve/channel/remote-session.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { Board, BoardBase, SessionBoard } from "../../../src/core/types/board.ts";
 import type { SessionOptions } from "../../../src/core/types/board-options.ts";
-import { silentLogger } from "../../../src/core/types/logger.ts";
 import type { TraceEntry } from "../../../src/core/types/trace.ts";
+import { openAttachedBoard } from "../../support/attached.ts";
 import { fixture } from "../../support/boards.ts";
 import { closeChannelsAfterAll, openChannel } from "../../support/channels.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
@@ -40,11 +38,6 @@ beforeAll(async () => {
   boards.attached = await openAttachedBoard({ agent, link: await channel.connect(), owner: true });
   const options: SessionOptions = { cwd: "/", owner: true };
   sessions.local = await gateway.openSession(options);
-  sessions.remote = await RemoteSession.open(await channel.connect(), {
-    agent: agent.agentId,
-    options,
-    logger: silentLogger,
-  });
   sessions.attached = await boards.attached.openSession(options);
 });
 
@@ -192,10 +185,10 @@ const BOARD_QUESTIONS: Record<string, Question<Board>> = {
   "a session without a cwd": (board) => board.openSession({ cwd: "relative" }),
 };
 
-describe.each(["remote", "attached"])("the %s session is like a local one", (name) => {
+describe("the attached session is like a local one", () => {
   it.each(Object.entries({ ...QUESTIONS, ...SESSION_QUESTIONS }))("%s", async (_, question) => {
     const expected = await answer(sessions.local, question);
-    expect(await answer(sessions[name], question)).toEqual(expected);
+    expect(await answer(sessions.attached, question)).toEqual(expected);
   });
 });
 

@@ -1,14 +1,10 @@
-// What concerns both parts of an attached board at once: saved results, signing in, session servers that match.
+// What concerns servers of the gateway and of the command at once: saved results, signing in, session servers that match.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
-import {
-  type AttachedBoardOptions,
-  openAttachedBoard,
-} from "../../../src/serve/channel/attached-board.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { Board, BoardBase } from "../../../src/core/types/board.ts";
@@ -16,6 +12,7 @@ import type { SessionOptions } from "../../../src/core/types/board-options.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { agree, protect } from "../../core/auth/support.ts";
 import { closeAll } from "../../fixtures/http/client.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../support/attached.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { closeChannels, openChannel } from "../../support/channels.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
@@ -154,20 +151,13 @@ it("a server in the session's ACP client is reached from this process, beside th
   expect(gateway.status().map(({ name }) => name)).toEqual(["echo"]);
 });
 
-it("rules that match nothing are those of the part that has the server", async () => {
+it("rules that match nothing are told, whoever runs the server", async () => {
   const { board } = await attach({
     servers: { echo: fixture("echo"), mine: { ...fixture("echo"), scope: "session" } },
     tools: { deny: ["echo/ad", "mine/ad", "*/ad", "*/crash"] },
   });
   const rules = board.unmatchedRules().map(({ rule }) => rule);
-  expect(rules.sort()).toEqual(["echo/ad", "mine/ad"]);
-});
-
-it("a command without anything of its own opens no board of its own", async () => {
-  const { board } = await attach({ servers: { echo: fixture("echo") } }, { lists: false });
-  expect(board.tools()).toEqual([]);
-  expect((await board.find("echo/add")).name).toBe("mcp__echo__add");
-  expect(board.tools().map(({ name }) => name)).toEqual(["mcp__echo__add"]);
+  expect(rules.sort()).toEqual(["*/ad", "echo/ad", "mine/ad"]);
 });
 
 it("a gateway that hangs does not keep a command that closes", async () => {
@@ -175,18 +165,14 @@ it("a gateway that hangs does not keep a command that closes", async () => {
   const gateway = await openBoard(agent);
   boards.push(gateway);
   const awake = deferred();
-  const hanging = {
-    status: () => gateway.status(),
-    unmatchedRules: () => [],
-    on: gateway.on.bind(gateway),
-    openSession: async (options: SessionOptions) => {
-      const session = await gateway.openSession(options);
-      const close = session.close.bind(session);
-      session.close = () => awake.promise.then(close);
-      return session;
-    },
-  } as unknown as Board;
-  const { connect } = await openChannel({ [agent.agentId]: hanging });
+  const open = gateway.openSession.bind(gateway);
+  gateway.openSession = async (options: SessionOptions) => {
+    const session = await open(options);
+    const close = session.close.bind(session);
+    session.close = () => awake.promise.then(close);
+    return session;
+  };
+  const { connect } = await openChannel({ [agent.agentId]: gateway });
   const link = await connect();
   const board = await openAttachedBoard({ agent, link });
   await board.close();

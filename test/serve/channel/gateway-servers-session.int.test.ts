@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
-import { openAttachedBoard } from "../../../src/serve/channel/attached-board.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
 import type { SessionOptions } from "../../../src/core/types/board-options.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
+import { openAttachedBoard } from "../../support/attached.ts";
 import { fixture } from "../../support/boards.ts";
 import { closeChannelsAfterAll, openChannel } from "../../support/channels.ts";
 import { eventually, expectNoProcesses } from "../../support/processes.ts";

@@ -1,16 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import type { Link } from "../../../src/serve/channel/link.ts";
-import {
-  RemoteSession,
-  type RemoteSessionOptions,
-} from "../../../src/serve/channel/remote-session.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { AskApproval } from "../../../src/core/types/approval.ts";
-import type { Board } from "../../../src/core/types/board.ts";
+import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
+import type { SessionOptions } from "../../../src/core/types/board-options.ts";
 import type { ElicitationRequest, OnElicitation } from "../../../src/core/types/elicitation.ts";
-import { silentLogger } from "../../../src/core/types/logger.ts";
 import { deferred } from "../../../src/util/deferred.ts";
+import { openAttachedBoard } from "../../support/attached.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { closeChannels, openChannel, type TestChannel } from "../../support/channels.ts";
 import { eventually, expectNoProcesses } from "../../support/processes.ts";
@@ -47,16 +44,24 @@ beforeEach(async () => {
 
 closeChannels();
 
-function session(link: Link, options: Partial<RemoteSessionOptions> = {}): Promise<RemoteSession> {
-  return RemoteSession.open(link, {
-    agent: "main",
-    options: { cwd: "/" },
-    logger: silentLogger,
-    ...options,
-  });
+/** A session of a command, on a board of its own that shares all servers of the gateway. */
+async function session(
+  link: Link,
+  options: Partial<SessionOptions> = {},
+  agentId = "main",
+): Promise<SessionBoard> {
+  const attached = await openAttachedBoard({ agent, agentId, link });
+  const opened_ = await attached.openSession({ cwd: "/", ...options });
+  attachedBoards.push(attached);
+  return opened_;
 }
 
-async function opened(options: Partial<RemoteSessionOptions> = {}): Promise<RemoteSession> {
+const attachedBoards: Board[] = [];
+afterEach(async () => {
+  await Promise.all(attachedBoards.splice(0).map((each) => each.close()));
+});
+
+async function opened(options: Partial<SessionOptions> = {}): Promise<SessionBoard> {
   return session(await channel.connect(), options);
 }
 
@@ -85,7 +90,7 @@ describe("calls of several commands", () => {
 
   it("get their own progress, with the same ids", async () => {
     const [one, other] = await Promise.all([opened(), opened()]);
-    const steps = async (attached: RemoteSession, count: number): Promise<number> => {
+    const steps = async (attached: SessionBoard, count: number): Promise<number> => {
       let heard = 0;
       const onUpdate = (): void => void (heard += 1);
       await attached.call("echo/progress", { steps: count, ms: 1 }, { callId: "same", onUpdate });
@@ -124,7 +129,7 @@ describe("a command that disconnects", () => {
     const asked = deferred();
     const link = await channel.connect();
     const leaving = await session(link, {
-      options: { cwd: "/", approval: "ask" },
+      approval: "ask",
       onApproval: () => {
         asked.resolve();
         return new Promise(() => {});
@@ -154,19 +159,13 @@ it("a gateway that goes away fails the calls in flight, and says that they may h
   expect(textOf(await call)).toBe("the gateway stopped during the call; it may have run");
   expect(await executed).toMatchObject({ isError: true, details: { failure } });
   await read;
-  expect(await attached.call("echo/echo")).toMatchObject({
-    failure: { code: "SERVER_UNAVAILABLE", message: "the gateway is gone" },
-  });
-  expect((await attached.call("echo/echo")).failure).not.toHaveProperty("mayHaveRun");
-  await expect(attached.resources.list()).rejects.toMatchObject({ code: "SERVER_UNAVAILABLE" });
-  await attached.close();
 });
 
 it.each([
   ["marked if the session asks for it", "full", true],
   ["as they are otherwise", undefined, false],
 ] as const)("results are %s", async (_, framing, isFramed) => {
-  const attached = await opened({ options: { cwd: "/", ...(framing && { framing }) } });
+  const attached = await opened({ framing });
   const { content } = await attached.call("echo/echo", { text: "x" }, { framed: true });
   expect(JSON.stringify(content).includes("EXTERNAL_UNTRUSTED_CONTENT")).toBe(isFramed);
 });
@@ -178,7 +177,7 @@ describe("approvals", () => {
   ] as const)("the answer %s comes from the command", async (answer, code) => {
     const requests: unknown[] = [];
     const attached = await opened({
-      options: { cwd: "/", approval: "ask" },
+      approval: "ask",
       onApproval: (request) => {
         requests.push(request);
         return answer;
@@ -197,10 +196,10 @@ describe("approvals", () => {
         asked.push(`${who} ${callId}`);
         return "once";
       };
-    const options = { cwd: "/", approval: "ask" } as const;
+    const options = { approval: "ask" } as const;
     const [one, other] = await Promise.all([
-      opened({ options, onApproval: ask("one") }),
-      opened({ options, onApproval: ask("other") }),
+      opened({ ...options, onApproval: ask("one") }),
+      opened({ ...options, onApproval: ask("other") }),
     ]);
     await one.call("echo/echo", { text: "x" }, { callId: "a", onApproval: ask("call") });
     await other.call("echo/echo", { text: "x" }, { callId: "a" });
@@ -218,7 +217,7 @@ describe("approvals", () => {
       open -= 1;
       return "once" as const;
     };
-    const attached = await opened({ options: { cwd: "/", approval: "ask" } });
+    const attached = await opened({ approval: "ask" });
     const calls = Array.from({ length: 5 }, () =>
       attached.call("echo/echo", { text: "x" }, { onApproval }),
     );
@@ -230,7 +229,7 @@ describe("approvals", () => {
     const ending = new AbortController();
     const aborted = deferred();
     const attached = await opened({
-      options: { cwd: "/", approval: "ask" },
+      approval: "ask",
       onApproval: (_, signal) =>
         new Promise(() => {
           signal?.addEventListener("abort", () => aborted.resolve());
@@ -244,7 +243,7 @@ describe("approvals", () => {
 
   it("that fail refuse the call with the command's own words", async () => {
     const attached = await opened({
-      options: { cwd: "/", approval: "ask" },
+      approval: "ask",
       onApproval: () => {
         throw new Error("no terminal");
       },
@@ -255,7 +254,7 @@ describe("approvals", () => {
   });
 
   it("without a handler nobody is asked, and the call is refused", async () => {
-    const attached = await opened({ options: { cwd: "/", approval: "ask" } });
+    const attached = await opened({ approval: "ask" });
     const outcome = await attached.call("echo/echo", { text: "x" });
     expect(outcome).toMatchObject({ failure: { code: "NOT_APPROVED" } });
   });
@@ -276,10 +275,7 @@ describe("questions of servers", () => {
       session(link, { onElicitation: accept("second") }),
       opened({ onElicitation: accept("other") }),
     ]);
-    const ask = async (
-      attached: RemoteSession,
-      onElicitation?: OnElicitation,
-    ): Promise<unknown> => {
+    const ask = async (attached: SessionBoard, onElicitation?: OnElicitation): Promise<unknown> => {
       const options = { callId: "same", ...(onElicitation && { onElicitation }) };
       return (await attached.call("asks/ask", question, options)).structuredContent;
     };
@@ -336,7 +332,7 @@ describe("questions of servers", () => {
   });
 
   it("in a read and in a prompt take the handlers of the request", async () => {
-    const attached = await opened({ options: { cwd: "/" } });
+    const attached = await opened();
     const onApproval: AskApproval = () => "once";
     expect(await attached.resources.read("lib:///rules", { onApproval })).toMatchObject({
       contents: [{ text: "Be quiet." }],
@@ -348,7 +344,7 @@ describe("questions of servers", () => {
 });
 
 describe("the options of a session", () => {
-  it.each<[string, RemoteSessionOptions["options"], string, unknown]>([
+  it.each<[string, SessionOptions, string, unknown]>([
     ["the owner may", { cwd: "/", owner: true }, "echo/pid", undefined],
     ["others may not", { cwd: "/", owner: false }, "echo/pid", "REFUSED_BY_POLICY"],
     ["not said: others", { cwd: "/" }, "echo/pid", "REFUSED_BY_POLICY"],
@@ -356,39 +352,27 @@ describe("the options of a session", () => {
     ["the time of a call", { cwd: "/", toolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
     ["the default time of a call", { cwd: "/", defaultToolTimeout: 30 }, "asks/sleep", "TIMEOUT"],
   ])("%s", async (_, options, tool, code) => {
-    const attached = await opened({ options });
+    const attached = await opened(options);
     expect((await attached.call(tool, { text: "x" })).failure?.code).toBe(code);
   });
 
   it("name the tools as the command wants", async () => {
     const toolNames = { template: "{server}--{tool}", length: 20 };
-    const attached = await opened({ options: { cwd: "/", toolNames } });
+    const attached = await opened({ toolNames });
     const names = attached.tools().map(({ name }) => name);
     expect(names).toContain("echo--echo");
     expect(Math.max(...names.map(({ length }) => length))).toBeLessThanOrEqual(20);
     expect(await attached.call("echo--echo", { text: "x" })).not.toHaveProperty("failure");
   });
 
-  it("without lists, the command is told of the tools that it finds", async () => {
-    const attached = await opened({ lists: false });
-    expect([attached.tools(), attached.instructions()]).toEqual([[], []]);
-    expect(attached.status().map(({ name }) => name)).toEqual(["echo", "asks", "apps", "library"]);
-    const tool = await attached.find("progress");
-    expect(attached.tools()).toEqual([tool]);
-    expect(textOf(await attached.call("echo/echo", { text: "x" }))).toContain("x");
-    await expect(attached.find("ehco")).rejects.toMatchObject({
-      hint: expect.stringContaining("echo"),
-    });
-  });
-
   it("do not let a command bring servers or switch to another agent's board", async () => {
     const link = await channel.connect();
-    await expect(session(link, { agent: "other", options: { cwd: "/" } })).rejects.toMatchObject({
-      code: "INVALID_ARGUMENTS",
-    });
+    await expect(session(link, {}, "other")).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
     const servers = { mine: fixture("echo") };
-    const attached = await session(link, { options: { cwd: "/", servers } as { cwd: string } });
-    expect(attached.status().map(({ name }) => name)).not.toContain("mine");
+    const options = { cwd: "/", servers };
+    await link.request("session/open", { session: 9, agent: "main", options, handlers: {} });
+    const find = link.request("tools/find", { session: 9, name: "mine/echo" });
+    await expect(find).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
   });
 
   it("the shared servers are not stopped by a command that closes its session", async () => {
@@ -410,7 +394,7 @@ describe("the options of a session", () => {
   });
 });
 
-function total(attached: RemoteSession): number {
+function total(attached: SessionBoard): number {
   return attached.status().find(({ name }) => name === "echo")?.calls.total ?? -1;
 }
 

@@ -6,14 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
-import {
-  type AttachedBoardOptions,
-  openAttachedBoard,
-} from "../../../src/serve/channel/attached-board.ts";
 import type { Link } from "../../../src/serve/channel/link.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
 import type { BoardEvents } from "../../../src/core/types/events.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../support/attached.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { closeChannels, openChannel, type TestChannel } from "../../support/channels.ts";
 import { eventually, expectNoProcesses } from "../../support/processes.ts";
@@ -249,7 +246,7 @@ describe("no other gateway comes", () => {
     await eventually(() => told.length === 1);
     const waiting = session.call("echo/echo", { text: "x" });
     await board.close();
-    expect(await waiting).toMatchObject({ isError: true, failure: { code: "SERVER_UNAVAILABLE" } });
+    expect(await waiting).toMatchObject({ isError: true, failure: { code: "CANCELLED" } });
     expect(told).toHaveLength(1);
   });
 
