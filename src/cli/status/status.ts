@@ -11,7 +11,8 @@ import { capitalised, duration } from "../../util/text.ts";
 import { roughly } from "../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { withBoard } from "../open.ts";
+import { findChannel } from "../attach/find-channel.ts";
+import { findSource, withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
 import {
   type AnsweringGateway,
@@ -44,13 +45,20 @@ const COLUMNS: readonly Column[] = [
 
 export async function runStatus(server: string | undefined, context: CliContext): Promise<number> {
   const gateway = await askGateway(context);
-  if (gateway !== undefined && showGateway(gateway, server, context)) return EXIT.ok;
-  return showOwnBoard(server, context);
+  if (gateway === undefined) return showOwnBoard(server, context);
+  const found = await findChannel(findSource(context), context);
+  const apart = found.kind === "attach" ? found.apart : new Map<string, string>();
+  return showGateway(gateway, apart, server, context) ? EXIT.ok : showOwnBoard(server, context);
 }
 
-/** False if the gateway does not know the agent or the server: then the configuration decides whether there is one. */
+/**
+ * `apart` says of servers why commands in this shell and directory start their own instead of the gateway's.
+ *
+ * False if the gateway does not know the agent or the server: then the configuration decides whether there is one.
+ */
 function showGateway(
   gateway: AnsweringGateway,
+  apart: ReadonlyMap<string, string>,
   server: string | undefined,
   context: CliContext,
 ): boolean {
@@ -66,6 +74,7 @@ function showGateway(
     screen.json({
       gateway: { ...gateway, agents: gateway.agents.map((each) => each.id) },
       servers: servers.map((each) => ({ ...each, state: stateToJson(each.state) })),
+      ...(apart.size > 0 && { notShared: Object.fromEntries(apart) }),
       ...(server === undefined && known.toolSearch && { toolSearch: known.toolSearch }),
     });
     return true;
@@ -76,6 +85,7 @@ function showGateway(
   screen.lines([gatewayLine(gateway, now), ...unapplied, ""]);
   if (server !== undefined) {
     screen.lines(servers.flatMap((each) => serverPage(each, screen.terminal, now, options)));
+    screen.lines(apartLines([apart.get(server)]));
     return true;
   }
   // The command did not wait for servers that are starting, so it has nothing to explain about them.
@@ -86,7 +96,13 @@ function showGateway(
   screen.lines(toolSearchLines(known.toolSearch?.text, screen.terminal));
   screen.lines(clientLines(gateway, now, out));
   screen.lines(attachedLines(gateway, now, out));
+  screen.lines(apartLines([...apart.values()]));
   return true;
+}
+
+function apartLines(reasons: readonly (string | undefined)[]): string[] {
+  const lines = reasons.flatMap((reason) => (reason === undefined ? [] : [capitalised(reason)]));
+  return lines.length === 0 ? [] : ["", ...lines];
 }
 
 function serverTable(

@@ -1,5 +1,6 @@
 // Commands beside a running gateway. All are in this process; test/e2e/attached.test.ts has processes of their own.
 
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -97,19 +98,43 @@ describe("while a gateway runs", () => {
     expect(await printed("call", "echo/pid")).not.toBe(own);
   });
 
-  it("a command whose variables differ starts servers of its own, and says so once", async () => {
+  it("a server that would be started with another variable is the command's own; the status says why", async () => {
     await up();
-    const { code, stdout, stderr } = await scratch.run(["call", "echo/pid"], {
-      env: { TZ: "Asia/Tokyo" },
-    });
-    expect(code).toBe(0);
-    expect(stderr).toBe(
-      `warn  the gateway (pid ${process.pid}) is not used, because TZ is set differently there. ` +
-        "This command starts servers of its own; to share its servers, start the gateway again with this TZ\n",
+    const tokyo = { env: { TZ: "Asia/Tokyo" } };
+    const own = await scratch.run(["call", "echo/pid"], tokyo);
+    expect([own.code, own.stderr]).toEqual([0, ""]);
+    expect(own.stdout).not.toBe(await printed("call", "echo/pid"));
+    const told = await scratch.run(["--verbose", "call", "echo/pid"], tokyo);
+    const why = "is not shared, because TZ is set differently there";
+    expect(told.stderr).toContain(`server 'echo' of the gateway ${why}`);
+    expect((await scratch.run(["status"], tokyo)).stdout).toContain(
+      `Server 'echo' of the gateway ${why}`,
     );
-    expect(stdout).not.toBe(await printed("call", "echo/pid"));
-    const silent = { env: { TZ: "Asia/Tokyo" } };
-    expect((await scratch.run(["--log-level", "error", "tools"], silent)).stderr).toBe("");
+    expect(await printed("status")).not.toContain("not shared");
+  });
+
+  it("what the shell's PATH and directory change for one server changes nothing for the others", async () => {
+    const config = scratch.file("mixed.json", {
+      mcpServers: {
+        echo: fixture("echo"),
+        here: { ...fixture("echo"), args: [...(fixture("echo").args ?? []), "."] },
+      },
+    });
+    await up(["--config", config]);
+    const elsewhere = join(scratch.directory, "elsewhere");
+    mkdirSync(elsewhere);
+    const env = { PATH: `${process.env["PATH"]}:${elsewhere}` };
+    const call = async (tool: string, cwd?: string): Promise<string> =>
+      (
+        await scratch.run(["--config", config, "call", tool], {
+          env,
+          ...(cwd !== undefined && { cwd: () => cwd }),
+        })
+      ).stdout;
+    const [shared, own] = [await call("echo/pid"), await call("here/pid")];
+    expect(await call("echo/pid", elsewhere)).toBe(shared);
+    expect(await call("here/pid", elsewhere)).not.toBe(own);
+    expect(await call("here/pid")).toBe(own);
   });
 
   it("a call is on record once, under the same name, with its own timeout", async () => {

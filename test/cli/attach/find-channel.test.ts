@@ -29,7 +29,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-const SERVERS = { files: { command: "files", args: ["${TOKEN}", "."] } };
+const SERVERS = {
+  files: { command: "files", args: ["${TOKEN}", "."] },
+  docs: { url: "https://example.com/mcp" },
+};
 const TEXT = JSON.stringify({ agents: { defaults: { mcp: { servers: SERVERS } } } });
 const ENV = { PATH: "/bin", TOKEN: "t" };
 
@@ -89,6 +92,60 @@ describe("a command attaches to the gateway that runs for its file", () => {
       from: "directory",
     };
     expect(await find({}, { source })).toMatchObject({ kind: "attach" });
+  });
+});
+
+describe("each server is shared by itself", () => {
+  const NOT = "server 'files' of the gateway is not shared, because ";
+
+  it.each<[string, () => Where, string[], string | undefined]>([
+    ["all where nothing differs", () => ({}), ["files", "docs"], undefined],
+    [
+      "another PATH does not matter",
+      () => ({ env: { PATH: "/none" } }),
+      ["files", "docs"],
+      undefined,
+    ],
+    [
+      "not one whose variable differs",
+      () => ({ env: { TOKEN: "other" } }),
+      ["docs"],
+      `${NOT}TOKEN is set differently there; to share it, start the gateway again with this TOKEN`,
+    ],
+    [
+      "not one whose program is another",
+      () => {
+        const bin = join(directory, "bin");
+        mkdirSync(bin);
+        writeFileSync(join(bin, "files"), "", { mode: 0o755 });
+        return { env: { PATH: bin } };
+      },
+      ["docs"],
+      `${NOT}'files' is not on its PATH; to share it, start the gateway again with this PATH, or give the server an absolute path`,
+    ],
+    [
+      "not one that depends on the directory",
+      () => {
+        const cwd = join(directory, "elsewhere");
+        mkdirSync(cwd);
+        return { cwd };
+      },
+      ["docs"],
+      `${NOT}server 'files' has the relative path ., and the gateway runs in {directory}; to share it, run in that directory, or give the server a "cwd" or an absolute path`,
+    ],
+    [
+      "not one whose proxy differs",
+      () => ({ env: { HTTPS_PROXY: "http://proxy" } }),
+      ["files"],
+      "server 'docs' of the gateway is not shared, because HTTPS_PROXY is set differently there; to share it, start the gateway again with this HTTPS_PROXY",
+    ],
+  ])("%s", async (_, where, shares, reason) => {
+    await note();
+    const found = await find({}, where());
+    if (found.kind !== "attach") throw new Error("it stands alone");
+    expect([...found.shares]).toEqual(shares);
+    const reasons = reason === undefined ? [] : [reason.replace("{directory}", directory)];
+    expect([...found.apart.values()]).toEqual(reasons);
   });
 });
 
@@ -157,18 +214,6 @@ describe("a command stands alone", () => {
       `it is version 0.0.1, and this is ${packageVersion()}. ${ALONE}to share its servers, start the gateway again`,
     ],
     [
-      "with another variable",
-      {},
-      () => find({}, { env: { TOKEN: "other" } }),
-      `TOKEN is set differently there. ${ALONE}to share its servers, start the gateway again with this TOKEN`,
-    ],
-    [
-      "with another PATH",
-      {},
-      () => find({}, { env: { PATH: "/usr/bin" } }),
-      `PATH is set differently there. ${ALONE}to share its servers, start the gateway again with this PATH`,
-    ],
-    [
       "with another text of the file",
       { of: { file: "other" } },
       () => find(),
@@ -179,16 +224,6 @@ describe("a command stands alone", () => {
       { of: { untrusted: true } },
       () => find(),
       `{file} was not trusted when it read the file. ${ALONE}if you trust the file: plugboard trust`,
-    ],
-    [
-      "in another directory",
-      {},
-      () => {
-        const cwd = join(directory, "elsewhere");
-        mkdirSync(cwd);
-        return find({}, { cwd });
-      },
-      `server 'files' has the relative path ., and the gateway runs in {directory}. ${ALONE}to share its servers, run in that directory, or give the server a "cwd" or an absolute path`,
     ],
     [
       "with a gateway that has no channel",

@@ -45,7 +45,9 @@ interface Running {
 }
 
 function start(): Running {
-  const child = spawn(process.execPath, [join(directory, "dist", "cli", "demo", "server", "server.js")]);
+  const child = spawn(process.execPath, [
+    join(directory, "dist", "cli", "demo", "server", "server.js"),
+  ]);
   const lines: string[] = [];
   const reader = createInterface(child.stdout).on("line", (line) => lines.push(line));
   return {
