@@ -142,12 +142,7 @@ class LiveBoard implements Board {
     const { onToolsChanged } = options;
     this.#given = given;
     this.#sharedNative = shared?.native();
-    this.#core = new BoardCore({
-      agent,
-      options,
-      shared,
-      call: (name, args, call) => this.call(name, args, call),
-    });
+    this.#core = new BoardCore({ agent, options, shared });
     this.#sessions = new SessionBoards(this.#core);
     const { clock, logger } = this.#core;
     this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });

@@ -37,6 +37,15 @@ export interface CallStagesOptions extends BoardGuardOptions {
   shared?: CallStages;
 }
 
+/** What the stages are around. */
+export interface GuardedCallee<Answer> {
+  /** Every call ends in it. */
+  outermost: OutermostStage;
+  callee: Callee<Answer>;
+  /** Only rules apply, no limits and no approval. */
+  asksNobody?: boolean;
+}
+
 /** What must not be lost when the configuration is replaced: what calls have used, and what they have left behind. */
 interface LastingState {
   readonly approvals: GivenApprovals;
@@ -116,16 +125,10 @@ export class CallStages {
     ];
   }
 
-  /** The chain around the calls of one tool, inside the `outermost` stage. */
-  around<Answer>(subject: ToolSubject, outermost: OutermostStage, callee: Callee<Answer>): Next {
-    const stages = [outermost, ...stagesFor(subject, this.#stages)];
-    return compose(stages, callee, this.#clock);
-  }
-
-  /** The chain around one request for a resource or a prompt. */
-  aroundContent<Answer>(subject: ToolSubject, callee: Callee<Answer>, asksNobody: boolean): Next {
-    const stages = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
-    return compose(stages, callee, this.#clock);
+  around<Answer>(subject: ToolSubject, called: GuardedCallee<Answer>): Next {
+    const { outermost, callee, asksNobody = false } = called;
+    const inner = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
+    return compose([outermost, ...inner], callee, this.#clock);
   }
 
   presenter(subject: ToolSubject): Present {

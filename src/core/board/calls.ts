@@ -1,5 +1,5 @@
-// Makes calls, to a server through its supervisor or to a native tool. Every call ends with an outcome, failures
-// included.
+// Makes every guarded call of a board: to a tool of a server, to a native tool, for a resource or for a prompt. What is
+// called differs, the way does not.
 
 import { randomUUID } from "node:crypto";
 import { toFailure, toGatewayFailure } from "../tools/failure.ts";
@@ -8,9 +8,17 @@ import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { BoardEvents } from "../types/events.ts";
-import type { Callee, Decision, GuardedCall, OutermostStage } from "../types/guard.ts";
+import type {
+  Callee,
+  Decision,
+  GuardedCall,
+  Next,
+  OutermostStage,
+  ToolSubject,
+} from "../types/guard.ts";
 import type { JsonObject } from "../types/json.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
+import type { RequestHandlers } from "../types/request-handlers.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type {
   CallOutcome,
@@ -26,7 +34,7 @@ import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { excerpt } from "../../util/text.ts";
-import type { BoardTool } from "./tools.ts";
+import type { BoardGuard } from "./guard.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
 const ALLOWED: Decision = { verdict: "allowed" };
@@ -35,14 +43,54 @@ const ALLOWED: Decision = { verdict: "allowed" };
 const CALL_CEILING_MS = 600_000;
 
 type Frame = (outcome: CallOutcome) => Promise<CallOutcome>;
-type Confirm = (call: GuardedCall) => Promise<void> | undefined;
+
+/** What can be called, with the guard around it. */
+export interface Callable {
+  readonly subject: ToolSubject;
+  readonly guarded: Next;
+}
+
+/** What the guard is around. */
+export interface Called<Answer> {
+  callee: Callee<Answer>;
+  /** Frames an outcome, where the configuration asks for that. */
+  frame?: Frame | undefined;
+  /** Only rules apply, no limits and no approval. */
+  asksNobody?: boolean;
+}
+
+/** One kind of request to a server. */
+export interface ServerRequest<Answer> extends Pick<Callee<Answer>, "received" | "failed"> {
+  /** Runs when the server is ready, before the request is sent. It rejects to refuse the request. */
+  confirm: (call: GuardedCall) => Promise<void> | undefined;
+  send: (connection: LiveServer, call: GuardedCall, options: CallOptions) => Promise<Answer>;
+}
+
+export interface CallsOptions {
+  clock: Clock;
+  logger: Logger;
+  events: Emitter<BoardEvents>;
+  guard: Pick<BoardGuard, "around">;
+  /** Removes the board's secrets from a text; `isCut` says that the text was cut off. */
+  redact: (text: string, isCut: boolean) => string;
+  /** How long a call to the server may take without progress, in milliseconds. */
+  timeoutOf: (definition: ServerDefinition) => number;
+  /** Only for a board over another. */
+  over?: {
+    /** Are asked where the caller brings no handlers: a shared server would ask those of the agent's board. */
+    handlers: RequestHandlers;
+    /** Ends the calls that are running: the shared servers that they are on do not end with the board. */
+    closing: AbortSignal;
+  };
+}
 
 export class Calls {
+  readonly #options: CallsOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #events: Emitter<BoardEvents>;
-  readonly #quote: (received: unknown) => string;
-  readonly #timeoutOf: (definition: ServerDefinition) => number;
+  readonly #handlers: RequestHandlers;
+  readonly #closing: AbortSignal | undefined;
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
@@ -56,32 +104,57 @@ export class Calls {
   #running = 0;
   #onIdle: (() => void) | undefined;
 
-  /**
-   * `redact` removes the board's secrets from a text; `isCut` says that the text was cut off. `timeoutOf` tells how long
-   * a call to the server may take without progress, in milliseconds.
-   */
-  constructor(
-    clock: Clock,
-    logger: Logger,
-    events: Emitter<BoardEvents>,
-    redact: (text: string, isCut: boolean) => string,
-    timeoutOf: (definition: ServerDefinition) => number,
-  ) {
-    this.#clock = clock;
-    this.#logger = logger;
-    this.#events = events;
-    this.#quote = (received) => excerpt(received, redact);
-    this.#timeoutOf = timeoutOf;
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#events = options.events;
+    this.#handlers = options.over?.handlers ?? {};
+    this.#closing = options.over?.closing;
+    if (this.#closing !== undefined) allowManyListeners(this.#closing);
   }
 
-  /** Never rejects. Not async: all halves of a call share one async function, which is in the tool's chain. */
-  run(
-    { guarded, subject }: BoardTool,
+  /**
+   * The chain around the calls of one subject. `make` runs with the first call. A failed call of a tool is an outcome; a
+   * failed request for a resource or prompt rejects.
+   */
+  around<Answer>(subject: ToolSubject, make: () => Called<Answer>): Next {
+    return this.#options.guard.around(subject, () => {
+      const { frame, ...called } = make();
+      const outermost = subject.content === undefined ? this.#forTool(frame) : this.#forContent;
+      return { ...called, outermost };
+    });
+  }
+
+  /** Not async: all halves of a call share one async function, which is in the chain around it. */
+  run(callable: Callable, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
+    const { signal } = options;
+    if (signal !== undefined) allowManyListeners(signal);
+    if (this.#closing === undefined) return this.#start(callable, args, options, signal);
+    return this.untilClosed(signal, (either) => this.#start(callable, args, options, either));
+  }
+
+  /** Runs something that ends when `given` aborts or the board closes. */
+  untilClosed<Outcome>(
+    given: AbortSignal | undefined,
+    run: (signal: AbortSignal | undefined) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    if (this.#closing === undefined) return run(given);
+    return untilEither(given === undefined ? [this.#closing] : [given, this.#closing], run);
+  }
+
+  #start(
+    { guarded, subject }: Callable,
     args: JsonObject,
     options: BoardCallOptions,
+    signal: AbortSignal | undefined,
   ): Promise<CallOutcome> {
-    const { callId = this.#newCallId(), signal, onUpdate, onElicitation, onSampling } = options;
-    if (signal !== undefined) allowManyListeners(signal);
+    const {
+      callId = this.#newCallId(),
+      onUpdate,
+      onElicitation = this.#handlers.onElicitation,
+      onSampling = this.#handlers.onSampling,
+    } = options;
     const now = this.#clock.monotonic();
     const call: GuardedCall = {
       callId,
@@ -108,8 +181,8 @@ export class Calls {
     return guarded(call);
   }
 
-  /** The stage that every call ends in. `frame` frames an outcome, where the configuration asks for that. */
-  outermost(frame: Frame | undefined): OutermostStage {
+  /** The stage that every call of a tool ends in. */
+  #forTool(frame: Frame | undefined): OutermostStage {
     return {
       after: (call, outcome) =>
         call.framed && frame !== undefined && outcome.inputRequired === undefined
@@ -118,6 +191,18 @@ export class Calls {
       failed: (call, error) => this.#end(call, failureOf(call, error)),
     };
   }
+
+  /** Nobody hears of such a request as a call, and who makes it gets the error itself. */
+  readonly #forContent: OutermostStage = {
+    after: (_, outcome) => {
+      this.#ended();
+      return outcome;
+    },
+    failed: (_, error) => {
+      this.#ended();
+      throw error;
+    },
+  };
 
   async #endFramed(call: GuardedCall, outcome: CallOutcome, frame: Frame): Promise<CallOutcome> {
     let framed: CallOutcome;
@@ -131,10 +216,14 @@ export class Calls {
   }
 
   #end(call: GuardedCall, outcome: CallOutcome): CallOutcome {
-    this.#running -= 1;
-    if (this.#running === 0) this.#onIdle?.();
+    this.#ended();
     this.#report(call, outcome);
     return outcome;
+  }
+
+  #ended(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#onIdle?.();
   }
 
   /** Resolves when no call is running. */
@@ -146,48 +235,71 @@ export class Calls {
   }
 
   /** `confirm` runs when the server is ready, before the call is sent. It rejects to refuse the call. */
-  toServer(supervisor: ServerSupervisor, tool: string, confirm: Confirm): Callee {
+  toTool(
+    supervisor: ServerSupervisor,
+    tool: string,
+    confirm: ServerRequest<unknown>["confirm"],
+  ): Callee {
     const { name: server } = supervisor.definition;
-    const send = (connection: LiveServer, call: GuardedCall): Promise<unknown> => {
-      requireShallow("the arguments are", call.args);
-      if (call.request !== undefined) requireShallowRequest(call.request);
-      const options = callOptions(call, this.#timeoutOf(supervisor.definition), this);
+    const quote = (received: unknown): string => excerpt(received, this.#options.redact);
+    return this.toServer(supervisor, {
+      confirm,
+      send: (connection, call, options) => connection.callTool(tool, call.args, options),
+      received: (call, result) => {
+        const asked = call.request?.input === undefined ? undefined : toInputRequired(result);
+        return asked === undefined
+          ? toOutcome(result, quote)
+          : { content: [], inputRequired: asked };
+      },
+      failed: (call, error) => toFailure(error, { server, tool, isSent: call.isSent }),
+    });
+  }
+
+  /** Starts the server if needed, and keeps it from being idle. */
+  toServer<Answer>(
+    supervisor: ServerSupervisor,
+    { confirm, send, received, failed }: ServerRequest<Answer>,
+  ): Callee<Answer> {
+    const sendNow = (connection: LiveServer, call: GuardedCall): Promise<Answer> => {
+      requireShallow(call);
+      const options = callOptions(call, this.#options.timeoutOf(supervisor.definition), this);
       call.isSent = true;
-      return connection.callTool(tool, call.args, options);
+      return send(connection, call, options);
     };
     const sendConfirmed = async (
       connection: LiveServer,
       call: GuardedCall,
       confirmation = confirm(call),
-    ): Promise<unknown> => {
+    ): Promise<Answer> => {
       await confirmation;
-      return await send(connection, call);
+      return await sendNow(connection, call);
     };
-    const leave = (call: GuardedCall, outcome: CallOutcome): CallOutcome => {
-      supervisor.leave(call.now - call.reached, outcome.failure !== undefined);
-      return outcome;
-    };
+    const leave = ({ now, reached }: GuardedCall, hasFailed: boolean): void =>
+      supervisor.leave(now - reached, hasFailed);
     return {
       // A call to a ready server that needs no confirmation waits for nothing but the answer.
       send: (call) => {
         call.reached = call.now;
         this.#reportStart(call);
         supervisor.enter();
-        const { live } = supervisor;
-        if (live === undefined) {
+        const { direct } = supervisor;
+        if (direct === undefined) {
           return supervisor.acquire(call.signal).then((ready) => sendConfirmed(ready, call));
         }
         const confirmation = confirm(call);
         return confirmation === undefined
-          ? send(live, call)
-          : sendConfirmed(live, call, confirmation);
+          ? sendNow(direct, call)
+          : sendConfirmed(direct, call, confirmation);
       },
-      received: (call, result) => {
-        const asked = call.request?.input === undefined ? undefined : toInputRequired(result);
-        if (asked !== undefined) return leave(call, { content: [], inputRequired: asked });
-        return leave(call, toOutcome(result, this.#quote));
+      received: (call, answer) => {
+        const outcome = received(call, answer);
+        leave(call, outcome.failure !== undefined);
+        return outcome;
       },
-      failed: (call, error) => leave(call, toFailure(error, { server, tool, isSent: call.isSent })),
+      failed: (call, error) => {
+        leave(call, true);
+        return failed(call, error);
+      },
     };
   }
 
@@ -202,8 +314,7 @@ export class Calls {
         this.#reportStart(call);
         const live = gateway();
         if (live === undefined) throw gatewayGone();
-        requireShallow("the arguments are", call.args);
-        if (call.request !== undefined) requireShallowRequest(call.request);
+        requireShallow(call);
         const { caller, approvalsOf, onApproval, onUpdate } = call;
         const by = { caller, approvalsOf, onApproval };
         // The gateway knows how long the call may take.
@@ -239,7 +350,7 @@ export class Calls {
   }
 
   #reportStart({ callId, subject }: GuardedCall): void {
-    if (!this.#events.has("callStart")) return;
+    if (!this.#events.has("callStart") || subject.content !== undefined) return;
     const { publicName: tool, source } = subject;
     this.#events.emit("callStart", { callId, tool, source });
   }
@@ -271,25 +382,48 @@ function gatewayGone(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun: true, quote: "" });
 }
 
+/**
+ * Each call has a signal of its own, since a tool may leave a listener on it. Not that of `AbortSignal.any`, which stays
+ * with its sources until these are gone.
+ */
+async function untilEither<Outcome>(
+  signals: readonly AbortSignal[],
+  run: (either: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> {
+  const ending = new AbortController();
+  const onAbort = (): void => {
+    ending.abort(signals.find(({ aborted }) => aborted)?.reason);
+  };
+  if (signals.some(({ aborted }) => aborted)) onAbort();
+  for (const each of signals) each.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await run(ending.signal);
+  } finally {
+    for (const each of signals) each.removeEventListener("abort", onAbort);
+  }
+}
+
 function failureOf({ subject }: GuardedCall, error: unknown): CallOutcome {
   return toFailure(error, subject.source.kind === "mcp" ? subject.source : undefined);
 }
 
-/** Throws for what no JSON writer survives. `what` begins the sentence about it. */
-function requireShallow(what: string, value: unknown): void {
-  if (!isDeeperThan(REFUSED_DEPTH, value)) return;
-  const message = `${what} nested more than ${REFUSED_DEPTH} levels deep`;
-  throw new PlugboardError("INVALID_ARGUMENTS", `${message}; the tool was not called`);
+/** Throws for what no JSON writer survives. */
+function requireShallow(call: GuardedCall): void {
+  const { args, request } = call;
+  if (isDeeperThan(REFUSED_DEPTH, args)) throw tooDeep("the arguments are", call);
+  if (request === undefined) return;
+  const { meta, input, clientCapabilities } = request;
+  if (isDeeperThan(REFUSED_DEPTH, meta)) throw tooDeep("the metadata of the call is", call);
+  if (isDeeperThan(REFUSED_DEPTH, input)) throw tooDeep("the answers to the server are", call);
+  if (isDeeperThan(REFUSED_DEPTH, clientCapabilities)) {
+    throw tooDeep("the capabilities of the client are", call);
+  }
 }
 
-/** The same for what the caller gives with the arguments. */
-export function requireShallowRequest(request: NonNullable<GuardedCall["request"]>): void {
-  const { meta, input, clientCapabilities } = request;
-  if (meta !== undefined) requireShallow("the metadata of the call is", meta);
-  if (input !== undefined) requireShallow("the answers to the server are", input);
-  if (clientCapabilities !== undefined) {
-    requireShallow("the capabilities of the client are", clientCapabilities);
-  }
+function tooDeep(what: string, { subject }: GuardedCall): PlugboardError {
+  const end = subject.content === undefined ? "the tool was not called" : "nothing was sent";
+  const message = `${what} nested more than ${REFUSED_DEPTH} levels deep; ${end}`;
+  return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
 function callOptions(

@@ -15,6 +15,7 @@ import type {
   ServerInstructions,
 } from "../types/board.ts";
 import type { BoardOptions } from "../types/board-options.ts";
+import { PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
@@ -56,8 +57,6 @@ const CLOSE_WAIT_MS = 1000;
 export interface BoardCoreOptions {
   agent: AgentConfig;
   options: BoardOptions;
-  /** Runs the calls that are made through a tool's `execute`. */
-  call: (name: string, args: JsonObject, options: BoardCallOptions) => Promise<CallOutcome>;
   /** The servers that a gateway runs. Only for an agent's board. */
   shared?: SharedServers | undefined;
   /** For a session's board: the agent's board, and the session. */
@@ -128,10 +127,11 @@ export class BoardCore {
   /** Servers that are new since the board opened: its users hear what they have once they are ready. */
   readonly #joining = new WeakSet<ServerEntry>();
   #isOpen = false;
+  readonly #closing = new AbortController();
   /** While the configuration is replaced: what is told when all of it is. */
   #untold: (() => void)[] | undefined;
 
-  constructor({ agent, options: given, call, shared, over }: BoardCoreOptions) {
+  constructor({ agent, options: given, shared, over }: BoardCoreOptions) {
     const base = over?.base;
     this.shared = base ? base.shared : shared;
     this.#agent = agent;
@@ -215,14 +215,21 @@ export class BoardCore {
       sendMcpMessage: over?.sendMcpMessage,
     });
     const timeoutOf = over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout);
-    const redactText = (text: string, isCut: boolean): string => this.#redactor.text(text, isCut);
-    this.#calls = new Calls(this.clock, this.logger, this.#events, redactText, timeoutOf);
+    this.#calls = new Calls({
+      clock: this.clock,
+      logger: this.logger,
+      events: this.#events,
+      guard: this.#guard,
+      redact: (text, isCut) => this.#redactor.text(text, isCut),
+      timeoutOf,
+      over: over && { handlers: options, closing: this.#closing.signal },
+    });
     this.tools = new BoardTools({
       native: this.#ownTools,
       servers: this.servers,
       calls: this.#calls,
       guard: this.#guard,
-      execute: call,
+      execute: (...args) => this.call(...args),
     });
     this.#caches = new ContentCaches({
       ...common,
@@ -241,13 +248,7 @@ export class BoardCore {
     const content = {
       shared: this.shared,
       caches: this.#caches,
-      requests: new ContentRequests({
-        guard: this.#guard,
-        clock: this.clock,
-        board: this.#calls,
-        handlers: over && options,
-        timeoutOf,
-      }),
+      requests: new ContentRequests({ calls: this.#calls, guard: this.#guard }),
       guard: this.#guard,
       redact: <Value>(value: Value): Value => this.#redactor.value(value),
     };
@@ -386,6 +387,9 @@ export class BoardCore {
 
   /** Not async, so that a call to a known tool does not pay for a second promise. */
   call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
+    if (this.#over !== undefined && this.#closing.signal.aborted) {
+      return Promise.resolve(toFailure(sessionClosed()));
+    }
     try {
       const known = this.tools.find(name);
       const settling = known?.subject.guardedElsewhere && this.shared?.settled(options.signal);
@@ -466,6 +470,7 @@ export class BoardCore {
 
   /** Resolves when no process of its own servers is left. The guard closes after `others`, which use it. */
   async close(others?: Promise<void>): Promise<void> {
+    this.#closing.abort();
     for (const off of this.#offBase) off();
     this.logLevel.close();
     this.#caches.close();
@@ -483,9 +488,11 @@ export class BoardCore {
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
     try {
-      const tool = await findByFullName(name, this, options.signal);
-      if (tool === undefined) return toFailure(unknownTool(name, this));
-      return await this.#calls.run(tool, args, options);
+      return await this.#calls.untilClosed(options.signal, async (signal) => {
+        const tool = await findByFullName(name, this, signal);
+        if (tool === undefined) return toFailure(unknownTool(name, this));
+        return this.#calls.run(tool, args, options);
+      });
     } catch (error) {
       return toFailure(error);
     }
@@ -574,6 +581,10 @@ function namesFor(
     native: new Set(native.keys()),
   };
   return { naming, known };
+}
+
+export function sessionClosed(): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", "the session is closed");
 }
 
 /** What decides which resources and prompts are listed. */

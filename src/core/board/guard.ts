@@ -13,7 +13,7 @@ import type { BoardOptions } from "../types/board-options.ts";
 import type { ToolList } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { PlugboardError } from "../types/errors.ts";
-import type { Callee, GuardedCall, Next, OutermostStage, ToolSubject } from "../types/guard.ts";
+import type { GuardedCall, Next, ToolSubject } from "../types/guard.ts";
 import type { ApprovalMode, FramingMode, PinMode } from "../types/guard-settings.ts";
 import type { Logger } from "../types/logger.ts";
 import type { PinnedServer } from "../types/pin.ts";
@@ -24,7 +24,7 @@ import type { Redactor } from "../redaction/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { sayTool } from "../../util/text.ts";
-import type { CallStages, CallStagesOptions } from "./call-stages.ts";
+import type { CallStages, CallStagesOptions, GuardedCallee } from "./call-stages.ts";
 import { loadCallStages } from "./lazy.ts";
 import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -259,31 +259,20 @@ export class BoardGuard {
     return Promise.reject(new PlugboardError("CHANGED_TOOL", message, { hint }));
   }
 
-  /**
-   * The chain around the calls of one tool, inside the `outermost` stage. It never rejects. `make` runs with the
-   * first call, since most tools are only listed.
-   */
-  around<Answer>(
-    subject: ToolSubject,
-    make: () => { outermost: OutermostStage; callee: Callee<Answer> },
-  ): Next {
+  /** The chain around the calls of one subject. `make` runs with the first call, since most tools are only listed. */
+  around<Answer>(subject: ToolSubject, make: () => GuardedCallee<Answer>): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
-      const { outermost, callee } = make();
+      const made = make();
       try {
-        chain ??= (await this.#stages()).around(subject, outermost, callee);
+        chain ??= (await this.#stages()).around(subject, made);
       } catch (error) {
-        return outermost.failed(call, error);
+        return made.outermost.failed(call, error);
       }
       call.now = this.#options.clock.monotonic();
       return chain(call);
     };
     return (call) => (chain ?? first)(call);
-  }
-
-  /** For requests for resources and prompts. With `asksNobody`, no limits apply and no approval is needed. */
-  aroundContent<Answer>(subject: ToolSubject, callee: Callee<Answer>, asksNobody: boolean): Next {
-    return async (call) => (await this.#stages()).aroundContent(subject, callee, asksNobody)(call);
   }
 
   framing({ guard }: Pick<ServerDefinition, "guard">): FramingMode {

@@ -6,7 +6,7 @@ import { type Execute, explainTask, toTool } from "../tools/tool.ts";
 import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../types/events.ts";
-import type { Callee, Next, ToolSubject } from "../types/guard.ts";
+import type { Callee, ToolSubject } from "../types/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
@@ -19,16 +19,12 @@ import {
   type ToolDefinition,
 } from "../types/tool.ts";
 import { toolName } from "../types/tool-pattern.ts";
-import type { Calls } from "./calls.ts";
+import type { Callable, Calls } from "./calls.ts";
 import type { BoardGuard } from "./guard.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import type { ServerSet } from "./server-set.ts";
 
-export interface BoardTool {
-  /** The tool as rules see it. */
-  subject: ToolSubject;
-  /** Calls the tool through the guard. */
-  guarded: Next;
+export interface BoardTool extends Callable {
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
@@ -213,7 +209,7 @@ export class BoardTools {
       if (server.isShared) {
         return calls.toGateway(() => supervisor.direct, { server: server.name, tool: name });
       }
-      const of = calls.toServer(supervisor, name, (call) => guard.recheck(call, isCurrent()));
+      const of = calls.toTool(supervisor, name, (call) => guard.recheck(call, isCurrent()));
       return needsTask(entry.tool) ? explaining(of) : of;
     };
     const tool = this.#make(entry, server, callee);
@@ -248,10 +244,7 @@ export class BoardTools {
       : undefined;
     return {
       subject,
-      guarded: guard.around(subject, () => ({
-        outermost: calls.outermost(frame),
-        callee: callee(),
-      })),
+      guarded: calls.around(subject, () => ({ callee: callee(), frame })),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
         ...(guard.isTrusted(subject) && { trusted: true }),
@@ -295,14 +288,8 @@ export class BoardTools {
       subject,
       guarded:
         direct === undefined
-          ? guard.around(subject, () => ({
-              outermost: calls.outermost(undefined),
-              callee: calls.toNative(tool),
-            }))
-          : guard.around(subject, () => ({
-              outermost: calls.outermost(undefined),
-              callee: calls.toGateway(direct, { tool: name }),
-            })),
+          ? calls.around(subject, () => ({ callee: calls.toNative(tool) }))
+          : calls.around(subject, () => ({ callee: calls.toGateway(direct, { tool: name }) })),
       tool: toUnified(tool, execute, guard.presenter(subject)),
       isAllowed,
       get isListed() {

@@ -31,10 +31,9 @@ async function openCore(
   base?: BoardCore,
 ): Promise<BoardCore> {
   const agent = { ...parseAgentConfig({ servers: {} }), servers: [...definitions] };
-  const core: BoardCore = new BoardCore({
+  const core = new BoardCore({
     agent,
     options: {},
-    call: (name, args, options) => core.call(name, args, options),
     over: base && { base, directories: [cwd], session: { id: "s", servers: serverGuards([]) } },
   });
   opened.push(core);

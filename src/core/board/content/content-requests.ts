@@ -1,24 +1,20 @@
-// Sends resource reads and prompt requests to a server. They go through the guard like tool calls, with the rules that
-// name resources or prompts. They start the server if needed, keep it from being idle, and have its `toolTimeout`.
+// Resource reads and prompt requests as guarded calls: what each is about, and what its failure says. The rules for them
+// name resources or prompts.
 
-import { randomUUID } from "node:crypto";
 import { toCompletion } from "../../tools/completion.ts";
 import { toInputRequired } from "../../tools/outcome.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
 import type { ContentName } from "../../types/content-pattern.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
-import type { Callee, GuardedCall } from "../../types/guard.ts";
+import type { Callee } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { RequestHandlers } from "../../types/request-handlers.ts";
 import type { Completion } from "../../types/resource.ts";
-import type { ServerDefinition } from "../../types/server-definition.ts";
 import type { SharedServers } from "../../types/shared-servers.ts";
 import type { CompletionQuery, ContentRequest, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
-import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import { requireShallowRequest } from "../calls.ts";
+import type { Calls } from "../calls.ts";
 import type { BoardGuard } from "../guard.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ContentCaches } from "./content-caches.ts";
@@ -57,66 +53,26 @@ export interface ContentOptions {
   redact: <Value>(value: Value) => Value;
 }
 
-type RequestGuard = Pick<BoardGuard, "aroundContent" | "needsList" | "recheckContent">;
-
 export interface ContentRequestsOptions {
-  guard: RequestGuard;
-  clock: Clock;
-  /** Identifies the board to its servers. */
-  board: object;
-  /** A session's: a shared server would ask those of the agent. */
-  handlers?: RequestHandlers | undefined;
-  /** How long a request to the server may take, in milliseconds. */
-  timeoutOf: (definition: ServerDefinition) => number;
+  calls: Pick<Calls, "around" | "run" | "toServer">;
+  guard: Pick<BoardGuard, "needsList" | "recheckContent">;
 }
 
 export class ContentRequests {
-  readonly #guard: RequestGuard;
-  readonly #clock: Clock;
-  readonly #board: object;
-  readonly #handlers: RequestHandlers;
-  readonly #timeoutOf: ContentRequestsOptions["timeoutOf"];
+  readonly #options: ContentRequestsOptions;
 
-  constructor({ guard, clock, board, handlers = {}, timeoutOf }: ContentRequestsOptions) {
-    this.#guard = guard;
-    this.#clock = clock;
-    this.#board = board;
-    this.#handlers = handlers;
-    this.#timeoutOf = timeoutOf;
+  constructor(options: ContentRequestsOptions) {
+    this.#options = options;
   }
 
   /** Rejects only with a PlugboardError. */
-  async run(request: BoardContentRequest): Promise<CallOutcome> {
-    const { from, content, what, listed, args, given = {}, asksNobody = false } = request;
-    requireShallowRequest(given);
+  run(request: BoardContentRequest): Promise<CallOutcome> {
+    const { from, content, what, listed, args, given = {}, asksNobody } = request;
+    const { calls } = this.#options;
     const shown = what.slice(what.indexOf(":") + 1);
     const subject = contentSubject(from.entry, content, { what, shown, listed });
-    const callee: Callee<CallOutcome> = {
-      send: (call) => this.#ask(request, call),
-      received: (_, outcome) => outcome,
-      failed: (_, error) => {
-        throw error;
-      },
-    };
-    const guarded = this.#guard.aroundContent(subject, callee, asksNobody);
-    const now = this.#clock.monotonic();
-    return guarded({
-      callId: given.callId ?? randomUUID(),
-      subject,
-      args,
-      started: now,
-      now,
-      signal: given.signal,
-      caller: given.caller,
-      onApproval: given.onApproval,
-      approvalsOf: given.approvalsOf,
-      onUpdate: undefined,
-      decision: { verdict: "allowed" },
-      audit: undefined,
-      argsJson: undefined,
-      reached: now,
-      isSent: false,
-    });
+    const guarded = calls.around(subject, () => ({ callee: this.#callee(request), asksNobody }));
+    return calls.run({ subject, guarded }, args, given);
   }
 
   async complete(
@@ -145,41 +101,30 @@ export class ContentRequests {
     return structuredContent as Completion;
   }
 
-  async #ask(
-    { from, content, what, given = {}, timeout, asksNobody, ask }: BoardContentRequest,
-    call: GuardedCall,
-  ): Promise<CallOutcome> {
-    const { supervisor, definition } = from.entry;
-    const { callId, signal, meta, input, clientCapabilities } = given;
-    const { caller, approvalsOf, onApproval } = given;
-    const started = this.#clock.monotonic();
-    let failed = true;
-    supervisor.enter();
-    try {
-      const connection = supervisor.direct ?? (await supervisor.acquire(signal));
-      await this.#requireList(from, content, signal);
-      await this.#guard.recheckContent(call);
-      const outcome = await ask(connection.content, {
-        timeout: Math.min(this.#timeoutOf(definition), timeout ?? Infinity),
-        callId,
-        board: this.#board,
-        by: { caller, approvalsOf, onApproval },
-        asksNobody,
-        signal,
-        handlers: this.#handlersOf(given),
-        meta,
-        input,
-        clientCapabilities,
-      });
-      failed = false;
-      return outcome;
-    } catch (error) {
-      const reason = toPlugboardError(error, "PROTOCOL");
-      // A gateway has named them already.
-      throw from.entry.isShared ? reason : withRequestName(reason, definition.name, what);
-    } finally {
-      supervisor.leave(this.#clock.monotonic() - started, failed);
-    }
+  #callee(request: BoardContentRequest): Callee<CallOutcome> {
+    const { from, content, what, given, timeout, asksNobody, ask } = request;
+    const { supervisor, name } = from.entry;
+    return this.#options.calls.toServer(supervisor, {
+      confirm: async (call) => {
+        await this.#requireList(from, content, call.signal);
+        await this.#options.guard.recheckContent(call);
+      },
+      send: (connection, { caller, approvalsOf, onApproval }, options) =>
+        ask(connection.content, {
+          ...options,
+          by: { caller, approvalsOf, onApproval },
+          asksNobody,
+          // A question names the call that it is a part of, if the caller has told of one.
+          callId: given?.callId,
+          timeout: Math.min(options.timeout, timeout ?? Infinity),
+        }),
+      received: (_, outcome) => outcome,
+      failed: (_, error) => {
+        const reason = toPlugboardError(error, "PROTOCOL");
+        // A gateway has named them already.
+        throw from.entry.isShared ? reason : withRequestName(reason, name, what);
+      },
+    });
   }
 
   /** A name needs no list to be found, but only a list tells whether what it names has changed. */
@@ -189,16 +134,8 @@ export class ContentRequests {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const list = kind === "prompt" ? from.prompts : from.resources;
-    if (list.known !== undefined || !this.#guard.needsList(from.entry)) return;
+    if (list.known !== undefined || !this.#options.guard.needsList(from.entry)) return;
     await untilAborted<unknown>(list.fresh(), signal, cancelled);
-  }
-
-  #handlersOf({ onElicitation, onSampling }: CallerOptions): RequestHandlers | undefined {
-    const handlers = {
-      onElicitation: onElicitation ?? this.#handlers.onElicitation,
-      onSampling: onSampling ?? this.#handlers.onSampling,
-    };
-    return handlers.onElicitation || handlers.onSampling ? handlers : undefined;
   }
 }
 

@@ -2,7 +2,6 @@
 
 import { randomUUID } from "node:crypto";
 import { isAbsolute } from "node:path";
-import { toFailure } from "../../tools/failure.ts";
 import { parseSessionServers } from "../../config/session.ts";
 import { type ServerGuards, serverGuards } from "../../guard/server-guards.ts";
 import {
@@ -34,10 +33,9 @@ import type { ServerDefinition } from "../../types/server-definition.ts";
 import type { ServerLogLevel } from "../../types/server-log.ts";
 import type { ServerStatus } from "../../types/server-status.ts";
 import type { CallOutcome, Tool } from "../../types/tool.ts";
-import { allowManyListeners } from "../../../util/abort.ts";
 import { deferred } from "../../../util/deferred.ts";
 import { oneLine } from "../../../util/text.ts";
-import { BoardCore } from "../core.ts";
+import { BoardCore, sessionClosed } from "../core.ts";
 import { Inclusion, withInclude } from "../inclusion.ts";
 import { withMatchingServer } from "../matching-server.ts";
 import type { ServerEntry } from "../server-entry.ts";
@@ -229,8 +227,6 @@ export class LiveSession implements SessionBoard {
   #follows: AgentConfig;
   /** While another configuration is prepared, the session's servers must not change. */
   #preparing: Promise<void> | undefined;
-  /** Abort the running calls. They end with the session, also those on shared servers, which keep running. */
-  readonly #running = new Set<AbortController>();
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   #closing: Promise<void> | undefined;
@@ -252,7 +248,6 @@ export class LiveSession implements SessionBoard {
     this.#core = new BoardCore({
       agent: { ...agent, servers },
       options,
-      call: (name, args, call) => this.call(name, args, call),
       over: {
         base,
         directories,
@@ -442,24 +437,12 @@ export class LiveSession implements SessionBoard {
     return this.#search.search(query, options);
   }
 
-  async call(
-    name: string,
-    args: JsonObject = {},
-    options: BoardCallOptions = {},
-  ): Promise<CallOutcome> {
-    if (this.#closing !== undefined) return toFailure(isClosed());
-    // A shared server would hand its question to the agent's handlers if the call brought none.
-    const {
-      onElicitation = this.#core.options.onElicitation,
-      onSampling = this.#core.options.onSampling,
-    } = options;
-    return this.#untilClosed(options.signal, (signal) =>
-      this.#core.call(name, args, { ...options, onElicitation, onSampling, signal }),
-    );
+  call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {
+    return this.#core.call(name, args, options);
   }
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
-    if (this.#closing !== undefined) throw isClosed();
+    if (this.#closing !== undefined) throw sessionClosed();
     const tool = this.#inclusion.of(await this.#core.find(name, options.signal));
     const isPastLimit = this.toolSearch !== "off" && this.#selection().leftOut.includes(tool);
     return isPastLimit ? withInclude(tool, "agent") : tool;
@@ -496,7 +479,7 @@ export class LiveSession implements SessionBoard {
 
   async setEnabled(server: string, enabled: boolean): Promise<ServerStatus> {
     await this.#preparing;
-    if (this.#closing !== undefined) throw isClosed();
+    if (this.#closing !== undefined) throw sessionClosed();
     return this.#statusOf(await this.#own.setEnabled(server, enabled));
   }
 
@@ -508,7 +491,7 @@ export class LiveSession implements SessionBoard {
 
   async add(name: string, config: ServerConfig): Promise<ServerStatus> {
     await this.#preparing;
-    if (this.#closing !== undefined) throw isClosed();
+    if (this.#closing !== undefined) throw sessionClosed();
     const { agent, limits } = this.#settings;
     const { brought } = this.#own;
     const { definitions } = parseSessionServers(
@@ -560,29 +543,9 @@ export class LiveSession implements SessionBoard {
   }
 
   async #close(): Promise<void> {
-    for (const each of this.#running) each.abort();
     this.#core.resources.unsubscribeAll();
     await this.#core.close();
     this.#settings.onClosed();
-  }
-
-  /** Runs a call that is aborted when `given` aborts or the session closes. */
-  async #untilClosed<Outcome>(
-    given: AbortSignal | undefined,
-    call: (signal: AbortSignal) => Promise<Outcome>,
-  ): Promise<Outcome> {
-    const ending = new AbortController();
-    const onAbort = (): void => ending.abort(given?.reason);
-    if (given?.aborted) onAbort();
-    if (given !== undefined) allowManyListeners(given);
-    given?.addEventListener("abort", onAbort, { once: true });
-    this.#running.add(ending);
-    try {
-      return await call(ending.signal);
-    } finally {
-      given?.removeEventListener("abort", onAbort);
-      this.#running.delete(ending);
-    }
   }
 
   /** Selects the tools of brought servers that are within the session's limit. */
@@ -638,8 +601,4 @@ function sessionGuards(
     },
     shadowed: (subject) => guards.shadowed(subject),
   };
-}
-
-function isClosed(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the session is closed");
 }

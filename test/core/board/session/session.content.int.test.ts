@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { ResourcesEvent } from "../../../../src/core/types/events.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { cleanUp, openWith } from "../../guard/boards.ts";
 import { fixture, textOf } from "../../../support/boards.ts";
 import { cwd } from "./sessions.ts";
@@ -106,6 +107,26 @@ describe("resources and prompts of a session", () => {
     await one.close();
     while ((await subscriptions()).includes("welcome"));
     expect(await subscriptions()).toBe("lib:///rules");
+  });
+
+  it("that it is waiting for end with it, while the agent's board goes on", async () => {
+    const approval = { tools: { "resource:*": "ask" } } as const;
+    const board = await openWith({ servers: { shared: { ...fixture("library"), approval } } });
+    const asked = deferred();
+    const session = await board.openSession({
+      cwd,
+      onApproval: () => {
+        asked.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const reading = expect(session.resources.read(WELCOME)).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
+    await asked.promise;
+    await session.close();
+    await reading;
+    expect(await board.resources.list()).toHaveLength(2);
   });
 
   it("that are added and removed are reported to every session", async () => {
