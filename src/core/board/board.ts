@@ -1,17 +1,25 @@
-// The board of one agent: opens its servers, gives access to their tools, resources and prompts, and closes
-// them. board/core.ts wires its parts. Read this file first.
+// A board: opens its servers, gives access to their tools, resources and prompts, and closes them. That of a session is one
+// more, over the board of its agent. board/core.ts wires its parts. Read this file first.
 
-import { BoardCore } from "./core.ts";
-import { Inclusion } from "./inclusion.ts";
-import { loadReapOrphans } from "./lazy.ts";
-import { SessionBoards } from "./session/session-boards.ts";
+import { BoardCore, type Configuration, sessionClosed } from "./core.ts";
+import { Inclusion, withInclude } from "./inclusion.ts";
+import type { HostTools } from "./native-tools.ts";
+import { OwnServers } from "./own-servers.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import {
+  type FollowingBoard,
+  OpenSessions,
+  type PreparedBoard,
+  type ReplacedBoard,
+} from "./session/open-sessions.ts";
+import type { SessionLayer } from "./session/session-layer.ts";
 import { BoardSearch } from "./tool-search.ts";
 import { statusOffBoard, untrustedStatus } from "./untrusted-servers.ts";
 import { parseAgentConfig } from "../config/parse.ts";
 import { formatProblem } from "../config/issue.ts";
 import { requireProviders } from "../config/secret-references.ts";
+import type { Selection } from "../guard/session-limits.ts";
 import { type AgentConfig, type BoardConfig, toolNamesOf } from "../types/agent-config.ts";
-import type { ServerEntry } from "./server-entry.ts";
 import type { SignInRequest, SignOutOutcome } from "../types/authorization.ts";
 import {
   type Board,
@@ -22,13 +30,14 @@ import {
   type SessionBoard,
 } from "../types/board.ts";
 import type { BoardOptions, SessionOptions } from "../types/board-options.ts";
-import { boardClosed, type ConfigProblem } from "../types/errors.ts";
+import { boardClosed, type ConfigProblem, PlugboardError } from "../types/errors.ts";
 import type { UnmatchedRule } from "../types/guard-settings.ts";
-import type { ToolSearchSetting } from "../types/include.ts";
+import { isShownToModels, type ToolSearchSetting } from "../types/include.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { BoardPrompts } from "../types/prompt.ts";
 import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
+import type { ServerConfig } from "../types/server-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -58,8 +67,9 @@ export async function openSharingBoard(
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
   requireProviders(agent, namesOf(options.secretProviders));
-  const opened = await withModules(agent, options, shared);
-  const board = new LiveBoard(agent, opened, options, shared);
+  const native = await nativeFor(agent, options, shared);
+  const configuration = configurationOf(agent, native, options);
+  const board = new LiveBoard({ configuration, options, shared });
   try {
     await board.open();
   } catch (error) {
@@ -79,19 +89,40 @@ function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
   return providers.map(({ name }) => name);
 }
 
-async function withModules(
+/** The native tools of the host, and those of the modules that are configured. */
+async function nativeFor(
   { nativeModules = [], workspace }: AgentConfig,
-  options: BoardOptions,
+  { workspaceDir = workspace, native = [] }: BoardOptions,
   shared: SharedServers | undefined,
-): Promise<BoardOptions> {
-  if (nativeModules.length === 0) return options;
-  const { workspaceDir = workspace, native = [] } = options;
+): Promise<HostTools> {
+  if (nativeModules.length === 0) return native;
   const elsewhere = shared?.native();
-  if (elsewhere !== undefined) return { ...options, native: [...native, ...elsewhere] };
+  if (elsewhere !== undefined) return [...native, ...elsewhere];
   // Loaded here, since most boards have no modules.
   const { loadNativeModules } = await import("./native-modules.ts");
   const loaded = await loadNativeModules(nativeModules, workspaceDir ? { workspaceDir } : {});
-  return { ...options, native: [...native, ...loaded] };
+  return [...native, ...loaded];
+}
+
+/** What a configuration means for the agent's own board. */
+function configurationOf(
+  agent: AgentConfig,
+  native: HostTools,
+  options: BoardOptions,
+): Configuration {
+  return {
+    agent,
+    definitions: agent.servers.filter((each) => !isOnlyInSessions(each, options)),
+    cwd: options.workspaceDir ?? agent.workspace ?? process.cwd(),
+    native,
+  };
+}
+
+function isOnlyInSessions(
+  { scope }: ServerDefinition,
+  { onlyInSessions = false }: BoardOptions,
+): boolean {
+  return scope === "session" && onlyInSessions;
 }
 
 /** The board itself does not have the server, and people must learn from its status where it is. */
@@ -114,83 +145,106 @@ export function isAgentConfig(config: BoardConfig | AgentConfig): config is Agen
   return Array.isArray(config.servers);
 }
 
-class LiveBoard implements Board {
+interface LiveBoardParts {
+  configuration: Configuration;
+  options: BoardOptions;
+  /** The servers that a gateway runs. Only for an agent's board. */
+  shared?: SharedServers | undefined;
+  /** For a session's board: what it lays over the agent's. */
+  session?: SessionLayer;
+  onClosed?: () => void;
+}
+
+/** A board with servers in this process: an agent's, or that of a session over an agent's. */
+class LiveBoard implements Board, SessionBoard, FollowingBoard {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   readonly on: Board["on"];
   readonly #core: BoardCore;
-  readonly #sessions: SessionBoards;
-  readonly #inclusion = new Inclusion({
-    tools: () => this.#core.tools.list({ all: true }),
-    onChange: (change) => this.#core.toolsChanged(change),
-  });
+  readonly #session: SessionLayer | undefined;
+  /** The agent's board, for a session's. */
+  readonly #base: BoardCore | undefined;
+  readonly #own: OwnServers;
+  readonly #sessions: OpenSessions<LiveBoard>;
+  readonly #inclusion: Inclusion;
   readonly #search: BoardSearch;
   readonly #onAbort = (): void => void this.close();
-  #reloading: Promise<void> = Promise.resolve();
-  #closing: Promise<void> | undefined;
-  /** The options without the tools of configured modules. */
-  readonly #given: BoardOptions;
+  readonly #onClosed: () => void;
+  /** The servers of which tools were left out so far. */
+  readonly #leftOutOf = new Set<string>();
   /** Where the tools of configured modules run now. */
   #sharedNative: ReturnType<SharedServers["native"]>;
+  #reloading: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
 
-  constructor(
-    agent: AgentConfig,
-    options: BoardOptions,
-    given: BoardOptions,
-    shared: SharedServers | undefined,
-  ) {
-    const { onToolsChanged } = options;
-    this.#given = given;
+  constructor({ configuration, options, shared, session, onClosed = () => {} }: LiveBoardParts) {
+    const over = session?.beneath;
+    const core = new BoardCore({ configuration, options, shared, over });
+    const { onToolsChanged, embed } = options;
+    this.#core = core;
+    this.#session = session;
+    this.#base = over?.core;
+    this.#onClosed = onClosed;
     this.#sharedNative = shared?.native();
-    this.#core = new BoardCore({ agent, options, shared });
-    this.#sessions = new SessionBoards(this.#core);
-    const { clock, logger } = this.#core;
-    this.#search = new BoardSearch(this, { embed: options.embed, clock, logger });
-    ({ resources: this.resources, prompts: this.prompts, on: this.on } = this.#core);
+    this.#own = new OwnServers({
+      core,
+      base: over?.core.servers,
+      configured: (name) => session?.configured(name, core.configuration),
+    });
+    this.#sessions = new OpenSessions(core, (layer, onEnd) => {
+      const { first, options: given } = layer;
+      const parts = { configuration: first, options: given, session: layer, onClosed: onEnd };
+      return new LiveBoard(parts);
+    });
+    this.#inclusion = new Inclusion({
+      tools: () => core.tools.list({ all: true }),
+      onChange: (change) => core.toolsChanged(change),
+    });
+    this.#search = new BoardSearch(this, { embed, clock: core.clock, logger: core.logger });
+    ({ resources: this.resources, prompts: this.prompts, on: this.on } = core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
 
   async open(): Promise<void> {
-    const { agent, options, clock, logger, servers } = this.#core;
-    this.#warn(agent.warnings);
-    for (const note of agent.notes ?? []) logger.info(formatProblem(note));
-    const { signal, stateDir, env = process.env } = options;
+    const { agent, options, servers } = this.#core;
+    const { signal, start } = options;
+    if (this.#session === undefined) this.#beginAgent();
+    else this.#session.startShared();
     signal?.throwIfAborted();
-    if (stateDir !== undefined) checkStateDirectory(stateDir, env);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
-    const here = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
-    await this.#openShared(agent);
-    await servers.open(here, this.#cwd(agent));
-    const started = servers.start(options.start, agent.startupWait);
-    // Loaded here, so that the start of the servers does not wait for code that only cleans up.
-    servers.inBackground(
-      loadReapOrphans().then(({ reapOrphansOnce }) => reapOrphansOnce(clock, logger)),
-    );
+    await this.#openShared();
+    await this.#core.addServers();
+    const started = servers.start(start, agent.startupWait);
+    if (this.#session === undefined) this.#cleanUp();
     await started;
+    if (this.#session !== undefined) this.#tellNotices();
     this.#core.opened();
     if (!signal?.aborted) return;
     await this.close();
     signal.throwIfAborted();
   }
 
-  /** What the gateway is told: this board is no session of anybody, so it has none of a session's limits. */
-  async #openShared(agent: AgentConfig): Promise<void> {
-    const { shared, options } = this.#core;
+  /** What a gateway is told of this board. That of an agent is no session of anybody, so it has none of a session's limits. */
+  async #openShared(): Promise<void> {
+    const { shared, options, agent } = this.#core;
     if (shared === undefined) return;
     const { owner, defaultToolTimeout, onApproval, onElicitation, onSampling } = options;
-    shared.onChange = () => this.#shareAnew();
-    await this.#core.openShared({
-      cwd: this.#cwd(agent),
-      rateLimit: false,
-      // The command may ask before calls that the file says nothing about.
-      approval: agent.guard?.approval,
+    const common = {
+      cwd: this.cwd,
       owner,
-      toolNames: toolNamesOf(agent),
+      toolNames: toolNamesOf({ ...agent, servers: (this.#base?.agent ?? agent).servers }),
       defaultToolTimeout,
       onApproval,
       onElicitation,
       onSampling,
-    });
+    };
+    if (this.#session !== undefined) {
+      await this.#core.openShared({ ...common, ...this.#session.sharing });
+      return;
+    }
+    shared.onChange = () => this.#shareAnew();
+    // The command may ask before calls that the file says nothing about.
+    await this.#core.openShared({ ...common, rateLimit: false, approval: agent.guard?.approval });
   }
 
   /** Other servers are shared than before, or none: the others run in this process from now on. */
@@ -204,7 +258,8 @@ class LiveBoard implements Board {
     acquire: async (name, signal) =>
       void (await this.#core.servers.named(name).supervisor.acquire(signal)),
     refresh: (name) => this.#core.servers.named(name).supervisor.refresh(),
-    native: () => this.#core.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
+    native: () =>
+      this.#core.configuration.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
   };
 
   #served(entry: ServerEntry): ServedServer {
@@ -216,8 +271,59 @@ class LiveBoard implements Board {
     };
   }
 
+  #beginAgent(): void {
+    const { agent, options, logger } = this.#core;
+    const { stateDir, env = process.env } = options;
+    this.#warn(agent.warnings);
+    for (const note of agent.notes ?? []) logger.info(formatProblem(note));
+    if (stateDir !== undefined) checkStateDirectory(stateDir, env);
+  }
+
+  /** Loaded here, so that the start of the servers does not wait for code that only cleans up. */
+  #cleanUp(): void {
+    const { servers, clock, logger } = this.#core;
+    servers.inBackground(
+      import("../process/reap-orphans.ts").then(({ reapOrphansOnce }) =>
+        reapOrphansOnce(clock, logger),
+      ),
+    );
+  }
+
+  #tellNotices(): void {
+    for (const notice of this.notices) this.#core.logger.warn(notice);
+    this.#reportLeftOut();
+    this.on("tools", () => {
+      const notice = this.#reportLeftOut();
+      if (notice !== undefined) this.#core.notify(notice);
+    });
+  }
+
+  /** Of the session, or of the agent. */
+  get id(): string {
+    return this.#session?.id ?? this.#core.agent.agentId;
+  }
+
+  get cwd(): string {
+    return this.#core.configuration.cwd;
+  }
+
+  get notices(): readonly string[] {
+    if (this.#session === undefined) return [];
+    const { notices } = this.#session;
+    const slow = this.#session.warningOf(this.#own.programs);
+    return [...notices, ...this.#own.warnings, slow, this.#pastLimit().notice].filter(
+      (notice) => notice !== undefined,
+    );
+  }
+
   tools(options: { all?: boolean } = {}): Tool[] {
-    return this.#inclusion.ofAll(this.#core.tools.list(options));
+    const listed = this.#inclusion.ofAll(this.#core.tools.list(options));
+    const { leftOut } = this.#pastLimit();
+    if (leftOut.length === 0) return listed;
+    const isLeftOut = new Set(leftOut);
+    return this.toolSearch === "off"
+      ? listed.filter((tool) => !isLeftOut.has(tool))
+      : listed.map((tool) => (isLeftOut.has(tool) ? withInclude(tool, "agent") : tool));
   }
 
   get toolSearch(): ToolSearchSetting {
@@ -241,19 +347,54 @@ class LiveBoard implements Board {
   }
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
-    return this.#inclusion.of(await this.#core.find(name, options.signal));
+    const tool = this.#inclusion.of(await this.#core.find(name, options.signal));
+    const isPastLimit = this.toolSearch !== "off" && this.#pastLimit().leftOut.includes(tool);
+    return isPastLimit ? withInclude(tool, "agent") : tool;
+  }
+
+  /** The tools of brought servers that are past the limit of a session. */
+  #pastLimit(): Pick<Selection<Tool>, "leftOut" | "notice"> {
+    if (this.#session === undefined) return { leftOut: [] };
+    const tools = this.#core.tools
+      .listOf(new Set(this.#own.brought))
+      // Only tools that a model has to read count, and those that somebody has added stay.
+      .filter((tool) => isShownToModels(tool) && !this.#inclusion.hasChosen(tool));
+    return this.#session.selectTools(tools, this.toolSearch !== "off");
+  }
+
+  /** Returns the notice if tools of another server are left out than before. */
+  #reportLeftOut(): string | undefined {
+    const { leftOut, notice } = this.#pastLimit();
+    const servers = leftOut.flatMap(({ source }) => (source.kind === "mcp" ? [source.server] : []));
+    const isNew = servers.some((server) => !this.#leftOutOf.has(server));
+    for (const server of servers) this.#leftOutOf.add(server);
+    return isNew ? notice : undefined;
   }
 
   status(): ServerStatus[] {
-    const { agent, servers } = this.#core;
-    const onBoard = agent.servers.flatMap((definition) => {
-      if (this.#isOnlyInSessions(definition)) {
-        return [statusInSessions(definition, this.#sessions.withPerSession)];
-      }
-      const entry = servers.get(definition.name);
-      return entry === undefined ? [] : [this.#core.status(entry)];
-    });
+    const { agent, servers, options } = this.#core;
+    const onBoard =
+      this.#session === undefined
+        ? agent.servers.flatMap((definition) => {
+            if (isOnlyInSessions(definition, options)) {
+              return [statusInSessions(definition, this.#sessions.withPerSession)];
+            }
+            const entry = servers.get(definition.name);
+            return entry === undefined ? [] : [this.#statusOf(entry)];
+          })
+        : [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
+            this.#statusOf(entry),
+          );
     return [...onBoard, ...untrustedStatus(agent, onBoard)];
+  }
+
+  #statusOf(entry: ServerEntry): ServerStatus {
+    const status = this.#core.status(entry);
+    status.diagnostics.push(...this.#own.replacing(entry.definition));
+    if (!this.#core.servers.isWithheld(entry)) return status;
+    // For this session, whatever its state is for others.
+    const { pid: _, ...disabled } = status;
+    return { ...disabled, state: { kind: "disabled" }, available: false };
   }
 
   instructions(): ServerInstructions[] {
@@ -264,25 +405,35 @@ class LiveBoard implements Board {
     this.#core.setLogLevel(level);
   }
 
+  setRoots(roots: readonly string[]): void {
+    this.#core.roots.set(roots);
+  }
+
   unmatchedRules(): UnmatchedRule[] {
     return this.#core.rules?.unmatched() ?? [];
   }
 
   async restart(server: string): Promise<ServerStatus> {
-    const entry = this.#core.servers.named(server);
+    const shared = this.#core.servers.shared().find(({ name }) => name === server);
+    if (shared !== undefined && shared.supervisor.live === undefined) {
+      // A call would start it too, and nobody uses it while it is down.
+      await shared.supervisor.start();
+      return this.#statusOf(shared);
+    }
+    const entry = this.#own.named(server);
     await entry.supervisor.restart();
-    return this.#core.status(entry);
+    return this.#statusOf(entry);
   }
 
   async signIn(server: string, request?: SignInRequest): Promise<ServerStatus> {
-    const entry = this.#core.servers.named(server);
+    const entry = this.#own.named(server);
     await entry.requireSignIn().signIn(request);
     await entry.supervisor.restart();
-    return this.#core.status(entry);
+    return this.#statusOf(entry);
   }
 
   async signOut(server: string): Promise<SignOutOutcome> {
-    const entry = this.#core.servers.named(server);
+    const entry = this.#own.named(server);
     const outcome = await entry.requireSignIn().signOut();
     if (entry.supervisor.live !== undefined) await entry.supervisor.restart();
     return outcome;
@@ -293,13 +444,120 @@ class LiveBoard implements Board {
     return this.status();
   }
 
-  setRoots(roots: readonly string[]): void {
-    this.#core.roots.set(roots);
+  async wake(): Promise<void> {
+    if (this.#closing !== undefined) return;
+    this.#own.wake();
+    await Promise.all(this.#core.servers.all().map((entry) => entry.retryLogin()));
+  }
+
+  async setEnabled(server: string, enabled: boolean): Promise<ServerStatus> {
+    await this.#untilFree();
+    return this.#statusOf(await this.#own.setEnabled(server, enabled));
+  }
+
+  async add(name: string, config: ServerConfig): Promise<ServerStatus> {
+    await this.#untilFree();
+    if (this.#session === undefined) {
+      const message = "the servers of an agent's board are those of its configuration";
+      throw new PlugboardError("UNSUPPORTED", message, {
+        hint: "open a session, and add it there",
+      });
+    }
+    const { agent } = this.#core;
+    const definition = this.#session.bring(name, config, this.#own.brought, agent);
+    this.#core.learnSecrets([definition]);
+    return this.#statusOf(await this.#own.add(definition));
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#own.free();
+    if (this.#own.named(name).definition.origin !== "session") {
+      const message = `server '${name}' comes from the configuration`;
+      throw new PlugboardError("UNSUPPORTED", message, {
+        server: name,
+        hint: "you can remove only servers that the session brought",
+      });
+    }
+    this.#session?.forget(name);
+    await this.#own.remove(name);
+  }
+
+  /** Waits until the servers may be changed. */
+  async #untilFree(): Promise<void> {
+    await this.#own.free();
+    if (this.#closing !== undefined) throw this.#session ? sessionClosed() : boardClosed();
+  }
+
+  trace(listener: TraceListener, options: TraceOptions = {}): EndTrace {
+    if (this.#session !== undefined) throw ofAgentAlone("traced");
+    const { server } = options;
+    const { agent, servers, trace } = this.#core;
+    if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
+      servers.named(server);
+    }
+    const ends = [trace.begin(listener, options), this.#core.shared?.trace(listener, options)];
+    return async () => {
+      await Promise.all(ends.map((end) => end?.()));
+    };
+  }
+
+  async openSession(options: SessionOptions): Promise<SessionBoard> {
+    if (this.#session !== undefined) throw ofAgentAlone("the base of a session");
+    return this.#sessions.open(options);
+  }
+
+  get hasPerSession(): boolean {
+    return this.#session?.hasPerSession ?? false;
+  }
+
+  get isUpToDate(): boolean {
+    return this.#core.configuration.base === this.#base?.agent;
+  }
+
+  async catchUp(): Promise<void> {
+    if (this.#base === undefined || this.isUpToDate) return;
+    const { configuration, servers } = this.#base;
+    const prepared = await this.prepare(configuration.agent, configuration.native);
+    const replaced = prepared.replace();
+    prepared.release();
+    const names = servers.own().map(({ name }) => name);
+    replaced?.tell({ added: [], changed: names, removed: [], unchanged: [] });
+    await replaced?.start();
+  }
+
+  async prepare(agent: AgentConfig, native: HostTools): Promise<PreparedBoard> {
+    const core = this.#core;
+    const release = this.#own.hold();
+    try {
+      const next =
+        this.#session?.next(agent, native, core) ?? configurationOf(agent, native, core.options);
+      const prepared = await core.prepare({
+        ...next,
+        definitions: next.definitions.map((each) => this.#own.asChosen(each)),
+      });
+      return {
+        release,
+        replace: () => {
+          if (this.#closing !== undefined) return undefined;
+          this.#session?.follow(agent);
+          const { tell, toStart, ...report } = core.replace(prepared);
+          return {
+            report,
+            tell,
+            start: () => core.servers.startAll(toStart, core.agent.startupWait),
+          };
+        },
+      };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
+    if (this.#session !== undefined) throw ofAgentAlone("configured anew");
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-    requireProviders(agent, namesOf(this.#given.secretProviders));
+    requireProviders(agent, namesOf(this.#core.options.secretProviders));
     return this.#inTurn(() => this.#reload(agent));
   }
 
@@ -328,33 +586,25 @@ class LiveBoard implements Board {
 
   /** `started` resolves when the servers that it has started are ready, have failed, or `startupWait` has passed. */
   async #replace(agent: AgentConfig): Promise<{ report: ReloadReport; started: Promise<unknown> }> {
-    const definitions = agent.servers.filter((each) => !this.#isOnlyInSessions(each));
     const native = await this.#nativeFor(agent);
-    const prepared = await this.#core.prepare({
-      agent,
-      definitions,
-      cwd: this.#cwd(agent),
-      native,
-    });
-    const sessions = await this.#sessions.prepare(agent, native);
-    let starting: Promise<void>[];
-    let replaced: ReloadReport;
+    const own = await this.prepare(agent, native);
+    const sessions: PreparedBoard[] = [];
+    const starting: Promise<void>[] = [];
+    let replaced: ReplacedBoard | undefined;
     try {
-      if (this.#closing !== undefined) throw boardClosed();
+      sessions.push(...(await this.#sessions.prepare(agent, native)));
       // From here to the end of the block nothing is awaited, so that no call sees one half of each configuration.
-      const { tell, toStart, ...report } = this.#core.replace(prepared);
-      replaced = report;
+      replaced = own.replace();
+      if (replaced === undefined) throw boardClosed();
       const followers = sessions.flatMap((session) => session.replace() ?? []);
-      starting = [
-        this.#core.servers.startAll(toStart, agent.startupWait),
-        ...followers.map((session) => session.start()),
-      ];
-      tell();
-      for (const session of followers) session.tell(report);
+      starting.push(...[replaced, ...followers].map((each) => each.start()));
+      replaced.tell();
+      for (const session of followers) session.tell(replaced.report);
     } finally {
-      for (const session of sessions) session.release();
+      for (const each of [own, ...sessions]) each.release();
     }
-    return { report: replaced, started: Promise.all([...starting, this.#sessions.catchUp()]) };
+    const { report } = replaced;
+    return { report, started: Promise.all([...starting, this.#sessions.catchUp()]) };
   }
 
   /** What has become of servers that are not on the board itself. */
@@ -362,7 +612,7 @@ class LiveBoard implements Board {
     const onlyInSessions = ({ servers }: AgentConfig): Map<string, string> =>
       new Map(
         servers.flatMap((each) =>
-          this.#isOnlyInSessions(each) ? [[each.name, canonicalJson(each)]] : [],
+          isOnlyInSessions(each, this.#core.options) ? [[each.name, canonicalJson(each)]] : [],
         ),
       );
     const before = onlyInSessions(last);
@@ -377,19 +627,16 @@ class LiveBoard implements Board {
     };
   }
 
-  /** The native tools of the host, and those of the modules that are configured now. */
-  async #nativeFor(agent: AgentConfig): Promise<NonNullable<BoardOptions["native"]>> {
-    const { agent: last, native, shared } = this.#core;
+  /** The same list if the modules are the same. */
+  async #nativeFor(agent: AgentConfig): Promise<HostTools> {
+    const { configuration, options, shared } = this.#core;
     const before = this.#sharedNative;
     this.#sharedNative = shared?.native();
     const modulesOf = ({ nativeModules, workspace }: AgentConfig): string =>
       canonicalJson([nativeModules ?? [], workspace ?? null]);
-    if (modulesOf(last) === modulesOf(agent) && before === this.#sharedNative) return native;
-    return (await withModules(agent, this.#given, shared)).native ?? [];
-  }
-
-  #cwd({ workspace }: AgentConfig): string {
-    return this.#core.options.workspaceDir ?? workspace ?? process.cwd();
+    const isSame = modulesOf(configuration.agent) === modulesOf(agent);
+    if (isSame && before === this.#sharedNative) return configuration.native;
+    return nativeFor(agent, options, shared);
   }
 
   #warn(warnings: readonly ConfigProblem[], told: readonly ConfigProblem[] = []): void {
@@ -397,26 +644,6 @@ class LiveBoard implements Board {
     for (const text of warnings.map(formatProblem)) {
       if (!before.has(text)) this.#core.logger.warn(text);
     }
-  }
-
-  trace(listener: TraceListener, options: TraceOptions = {}): EndTrace {
-    const { server } = options;
-    const { agent, servers, trace } = this.#core;
-    if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
-      servers.named(server);
-    }
-    const ends = [trace.begin(listener, options), this.#core.shared?.trace(listener, options)];
-    return async () => {
-      await Promise.all(ends.map((end) => end?.()));
-    };
-  }
-
-  openSession(options: SessionOptions): Promise<SessionBoard> {
-    return this.#sessions.open(options);
-  }
-
-  #isOnlyInSessions({ scope }: ServerDefinition): boolean {
-    return scope === "session" && this.#core.options.onlyInSessions === true;
   }
 
   close(): Promise<void> {
@@ -431,5 +658,11 @@ class LiveBoard implements Board {
   async #close(): Promise<void> {
     this.#core.options.signal?.removeEventListener("abort", this.#onAbort);
     await this.#core.close(this.#sessions.close());
+    this.#onClosed();
   }
+}
+
+function ofAgentAlone(what: string): PlugboardError {
+  const message = `the board of a session cannot be ${what}`;
+  return new PlugboardError("UNSUPPORTED", message, { hint: "do this on the agent's board" });
 }

@@ -24,7 +24,7 @@ import type { CallOutcome } from "../types/tool.ts";
 import { auditIn } from "../state/files/audit-file.ts";
 import { LocalLimits } from "../state/local-limits.ts";
 import type { Clock } from "../../util/clock.ts";
-import type { BoardGuardOptions, SessionGuard } from "./guard.ts";
+import type { BoardGuardOptions, GuardedSession } from "./guard.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 
 const MAX_RESULT_BYTES = 256 * 1024;
@@ -66,7 +66,7 @@ export class CallStages {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #servers: ServerGuards;
-  readonly #session: SessionGuard | undefined;
+  readonly #session: GuardedSession | undefined;
   readonly #audit: AuditLog | undefined;
   readonly #lasting: LastingState;
   readonly #readTool: () => string | undefined;
@@ -76,10 +76,10 @@ export class CallStages {
 
   /** `earlier` are the stages of the configuration before this one. Their lasting state is used from now on. */
   constructor(given: CallStagesOptions, earlier?: CallStages) {
-    const { agent, options, clock, logger, redactor, servers, first, session, shared } = given;
+    const { agent, options, clock, logger, redactor, servers, first, over, shared } = given;
     const { onApproval } = options;
     this.#agent = agent;
-    this.#session = session;
+    this.#session = over?.session;
     this.#clock = clock;
     this.#logger = logger;
     this.#servers = servers;
@@ -92,16 +92,16 @@ export class CallStages {
       this.#audit &&
       auditStages(this.#audit, {
         agent: agent.agentId,
-        session: session?.id,
+        session: this.#session?.id,
         arguments: agent.audit?.arguments ?? false,
         redact: redactor,
         clock,
       });
-    const perMinute = session && (session.rateLimit ?? SESSION_RATE_LIMIT);
+    const perMinute = over && (over.session.rateLimit ?? SESSION_RATE_LIMIT);
     this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
     this.concurrency = concurrencyStage(servers, permits);
     const sharedStages = (subject: ToolSubject): CallStages | undefined =>
-      session?.isShared(subject) ? shared : undefined;
+      over?.isShared(subject) ? shared : undefined;
     this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
@@ -112,7 +112,7 @@ export class CallStages {
       approvalStage({
         servers,
         agentMode: agent.guard?.approval,
-        least: session?.approval,
+        least: this.#session?.approval,
         redact: (value) => redactor.value(value),
         ask: onApproval,
         store: approvals,
@@ -209,7 +209,7 @@ function newLastingState({
   options,
   clock,
   logger,
-  session,
+  over,
   shared,
 }: CallStagesOptions): LastingState {
   const { stateDir, state } = options;
@@ -224,7 +224,7 @@ function newLastingState({
     }),
     turns: new ApprovalTurns(),
     // A session's own limits are for this session alone.
-    limits: (session ? undefined : state?.limits) ?? new LocalLimits(clock),
+    limits: (over ? undefined : state?.limits) ?? new LocalLimits(clock),
     permits: new Map(),
     spill: spill === undefined ? undefined : new SpillDirectory(spill),
     // Sessions share the directory, and the agent's board has seen to it.

@@ -42,16 +42,21 @@ export interface BoardGuardOptions {
   /** The name of the tool with which a model can read what was saved of a long result, if it has one now. */
   readTool: () => string | undefined;
   /** Only for a session's board. */
-  session?: SessionGuard;
+  over?: GuardBeneath | undefined;
 }
 
-/** What the guard of a session's board needs to know of the agent's board. */
-export interface SessionGuard {
+/** What the guard of a session's board needs to know of the session. */
+export interface GuardedSession {
   id: string;
   /** No call of the session needs less approval than this. */
   approval?: ApprovalMode | undefined;
   /** Calls per minute to a server without a setting of its own. Absent: as for any session. */
   rateLimit?: number | false | undefined;
+}
+
+/** The session, and what its guard uses of the agent's board. */
+export interface GuardBeneath {
+  session: GuardedSession;
   /** The guard of the agent's board. Its pins and limits apply to shared servers. */
   guard: BoardGuard;
   /** The guard settings of shared servers and of the session's own. */
@@ -125,13 +130,13 @@ export class BoardGuard {
   }
 
   /** From the next call on, another configuration applies. Limits, approvals and saved results go on. */
-  reconfigure(given: Pick<BoardGuardOptions, "agent" | "known" | "session">): void {
+  reconfigure(given: Pick<BoardGuardOptions, "agent" | "known" | "over">): void {
     this.#options = { ...this.#options, ...given };
     this.#servers = guardsOf(this.#options);
     this.#policy = policyOf(this.#options, this.#servers);
     const earlier = this.#loaded;
     if (earlier === undefined) return;
-    const base = given.session?.guard;
+    const base = given.over?.guard;
     this.#loaded = earlier.renewed(this.#stageOptions(base && base.#loaded));
     this.#loading = Promise.resolve(this.#loaded);
   }
@@ -181,9 +186,9 @@ export class BoardGuard {
 
   /** Whether a model is told the server's instructions; not while they wait for approval. */
   offersInstructions(server: string): boolean {
-    const { session } = this.#options;
+    const { over } = this.#options;
     return (
-      this.#pins.offersInstructions(server) && (session?.guard.offersInstructions(server) ?? true)
+      this.#pins.offersInstructions(server) && (over?.guard.offersInstructions(server) ?? true)
     );
   }
 
@@ -220,8 +225,8 @@ export class BoardGuard {
 
   /** If true, the pins keep back no tool of a server of this name, neither of the session's own nor of a shared one. */
   offersAll(server: string): boolean {
-    const { session } = this.#options;
-    return this.#pins.offersAll(server) && (session?.guard.offersAll(server) ?? true);
+    const { over } = this.#options;
+    return this.#pins.offersAll(server) && (over?.guard.offersAll(server) ?? true);
   }
 
   /** The results that were too long for a model: none without a `stateDir`, and none before the first call. */
@@ -317,13 +322,13 @@ export class BoardGuard {
 
   /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
   #pinsOf(subject: ToolSubject): Pins {
-    const { session } = this.#options;
-    return session?.isShared(subject) ? session.guard.#pins : this.#pins;
+    const { over } = this.#options;
+    return over?.isShared(subject) ? over.guard.#pins : this.#pins;
   }
 
   #contentPinsOf(subject: ToolSubject): ContentPins {
-    const { session } = this.#options;
-    return session?.isShared(subject) ? session.guard.#contentPins : this.#contentPins;
+    const { over } = this.#options;
+    return over?.isShared(subject) ? over.guard.#contentPins : this.#contentPins;
   }
 
   #stages(): Promise<CallStages> {
@@ -333,11 +338,11 @@ export class BoardGuard {
 
   /** Loads the stages with the first call: listing tools does not need them, and would start slower. */
   async #load(): Promise<CallStages> {
-    const { session } = this.#options;
-    const [module] = await Promise.all([loadCallStages(), session && session.guard.#stages()]);
+    const { over } = this.#options;
+    const [module] = await Promise.all([loadCallStages(), over && over.guard.#stages()]);
     this.#options.learnSecrets();
     // The configuration may have been replaced while this was loaded.
-    this.#loaded = new module.CallStages(this.#stageOptions(session && session.guard.#loaded));
+    this.#loaded = new module.CallStages(this.#stageOptions(over && over.guard.#loaded));
     return this.#loaded;
   }
 
@@ -357,8 +362,8 @@ export class BoardGuard {
   }
 }
 
-function guardsOf({ agent, session }: BoardGuardOptions): ServerGuards {
-  return session?.servers ?? serverGuards(agent.servers);
+function guardsOf({ agent, over }: BoardGuardOptions): ServerGuards {
+  return over?.servers ?? serverGuards(agent.servers);
 }
 
 function policyOf({ agent, options, known }: BoardGuardOptions, servers: ServerGuards): Policy {

@@ -28,6 +28,22 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
   };
 }
 
+/** For a session's board. `own` finds one of its servers by name, on every use: it can add and remove some. */
+export function guardsOver(
+  configured: Iterable<GuardedServer>,
+  own: (server: string) => GuardedServer | undefined,
+): ServerGuards {
+  const guards = serverGuards(configured);
+  return {
+    own: (subject) => {
+      const { origin, source } = subject;
+      if (origin !== "session" || source.kind !== "mcp") return guards.own(subject);
+      return own(source.server)?.guard ?? {};
+    },
+    shadowed: (subject) => guards.shadowed(subject),
+  };
+}
+
 /** A key that keeps the counts of a configured server and of a session's server of the same name apart. */
 export function countedAs(subject: ToolSubject, name: string): string {
   return `${subject.origin === "session" ? "session" : "configured"} ${name}`;

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { afterEach, expect, it } from "vitest";
 import { BoardCore } from "../../../src/core/board/core.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import { serverGuards } from "../../../src/core/guard/server-guards.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { fixture } from "../../support/boards.ts";
@@ -32,12 +31,12 @@ async function openCore(
 ): Promise<BoardCore> {
   const agent = { ...parseAgentConfig({ servers: {} }), servers: [...definitions] };
   const core = new BoardCore({
-    agent,
+    configuration: { agent, definitions, cwd, native: [] },
     options: {},
-    over: base && { base, directories: [cwd], session: { id: "s", servers: serverGuards([]) } },
+    over: base && { core: base, directories: [cwd], session: { id: "s" } },
   });
   opened.push(core);
-  await core.servers.open(definitions, cwd);
+  await core.addServers();
   await core.servers.start("eager", undefined);
   core.opened();
   return core;

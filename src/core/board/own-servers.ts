@@ -1,45 +1,48 @@
-// A session's own servers: those that it brought, and those that the configuration starts for each session. A
-// server that it brought replaces any other of the same name.
+// A board's own servers, as its user changes them while it runs. Those of a session's board are what the session brought and
+// what the configuration starts for each session; one that it brought replaces any other of the same name.
 
-import type { Diagnostic } from "../../types/diagnostic.ts";
-import { PlugboardError } from "../../types/errors.ts";
-import type { ServerDefinition } from "../../types/server-definition.ts";
-import type { ServerEntry } from "../server-entry.ts";
-import type { ServerSet } from "../server-set.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
+import { PlugboardError } from "../types/errors.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
+import { deferred } from "../../util/deferred.ts";
+import type { BoardCore } from "./core.ts";
+import type { ServerEntry } from "./server-entry.ts";
+import type { ServerSet } from "./server-set.ts";
 
-export interface SessionServersOptions {
-  /** The session's set. */
-  servers: ServerSet;
-  /** The agent's set. */
-  base: ServerSet;
-  /** Definitions of the servers that the configuration starts for each session. */
-  perSession: readonly ServerDefinition[];
-  cwd: string;
-  startupWait: number;
+export interface OwnServersOptions {
+  core: Pick<BoardCore, "servers" | "configuration">;
+  /** For a session's board: the servers of the agent's. */
+  base: ServerSet | undefined;
+  /** What the configuration starts for each session under a name. It comes back when the session's server goes. */
+  configured: (name: string) => ServerDefinition | undefined;
 }
 
-export class SessionServers {
-  #options: SessionServersOptions;
-  /** Names of its own servers that the session has disabled. */
+export class OwnServers {
+  readonly #options: OwnServersOptions;
+  /** Names of those that the user has disabled. */
   readonly #disabled = new Set<string>();
+  #held: Promise<void> | undefined;
 
-  constructor(options: SessionServersOptions) {
+  constructor(options: OwnServersOptions) {
     this.#options = options;
   }
 
-  /** Adds the servers, starts them, and waits for them up to `startupWait`. */
-  async open(definitions: readonly ServerDefinition[]): Promise<void> {
-    const { servers, cwd, startupWait } = this.#options;
-    await servers.open(definitions, cwd);
-    await servers.start("eager", startupWait);
+  /** Nothing is changed until the returned function is called: another configuration is prepared. */
+  hold(): () => void {
+    const { promise, resolve } = deferred();
+    this.#held = promise;
+    return () => {
+      this.#held = undefined;
+      resolve();
+    };
   }
 
-  /** The configuration starts other servers for each session from now on. */
-  reconfigure(given: Pick<SessionServersOptions, "perSession">): void {
-    this.#options = { ...this.#options, ...given };
+  /** Resolves when they may be changed. */
+  async free(): Promise<void> {
+    await this.#held;
   }
 
-  /** What the session has disabled stays so, whatever the configuration says. */
+  /** What the user has disabled stays so, whatever the configuration says. */
   asChosen(definition: ServerDefinition): ServerDefinition {
     return this.#disabled.has(definition.name) ? { ...definition, enabled: false } : definition;
   }
@@ -57,7 +60,7 @@ export class SessionServers {
 
   /** Throws UNKNOWN_SERVER, and UNSUPPORTED for a shared server. */
   named(name: string): ServerEntry {
-    const { servers } = this.#options;
+    const { servers } = this.#options.core;
     const entry = servers.namedOrWithheld(name);
     if (servers.isOwn(entry)) return entry;
     throw new PlugboardError("UNSUPPORTED", `server '${name}' is shared by all sessions`, {
@@ -68,7 +71,7 @@ export class SessionServers {
 
   /** Starts servers that were stopped for being idle. A lazy server starts with its next call. */
   wake(): void {
-    for (const { definition, supervisor } of this.#options.servers.own()) {
+    for (const { definition, supervisor } of this.#options.core.servers.own()) {
       const { kind } = supervisor.state;
       if (!definition.lazy && (kind === "idle" || kind === "stopping")) void supervisor.start();
     }
@@ -76,19 +79,20 @@ export class SessionServers {
 
   /** Adds a server, which replaces one of the same name. Resolves when it is ready, has failed or is late. */
   async add(definition: ServerDefinition): Promise<ServerEntry> {
-    const { servers, cwd, startupWait } = this.#options;
+    const { servers, configuration } = this.#options.core;
+    const { cwd, agent } = configuration;
     const { entry, replaced } = await servers.add(definition, cwd);
-    await Promise.all([replaced, servers.startOne(entry, "eager", startupWait)]);
+    await Promise.all([replaced, servers.startOne(entry, "eager", agent.startupWait)]);
     return entry;
   }
 
   /** Resolves when no process of the server is left and the server that it had replaced is back. */
   async remove(name: string): Promise<void> {
-    const { servers, perSession } = this.#options;
+    const { core, configured } = this.#options;
     this.#disabled.delete(name);
-    const given = perSession.find((each) => each.name === name);
-    const gone = servers.remove(name);
-    await Promise.all([gone, given && this.add(given)]);
+    const before = configured(name);
+    const gone = core.servers.remove(name);
+    await Promise.all([gone, before && this.add(before)]);
   }
 
   /**
@@ -96,12 +100,17 @@ export class SessionServers {
    * keeps running for others. Throws UNKNOWN_SERVER, and UNSUPPORTED if the configuration disables the server.
    */
   async setEnabled(name: string, enabled: boolean): Promise<ServerEntry> {
-    const { servers, base } = this.#options;
+    const { base } = this.#options;
+    const { servers } = this.#options.core;
     const entry = servers.namedOrWithheld(name);
     const { definition, supervisor } = entry;
     const isEnabled = definition.enabled && !servers.isWithheld(entry);
     if (isEnabled === enabled) return entry;
-    if (definition.origin !== "session" && base.get(name)?.definition.enabled === false) {
+    const isDisabledByConfiguration =
+      base === undefined
+        ? enabled && !this.#disabled.has(name)
+        : base.get(name)?.definition.enabled === false;
+    if (definition.origin !== "session" && isDisabledByConfiguration) {
       throw new PlugboardError("UNSUPPORTED", `server '${name}' is disabled in the configuration`, {
         server: name,
         hint: "enable it in the configuration",
@@ -125,7 +134,7 @@ export class SessionServers {
 
   /** Reports that the server replaces one of the agent's. */
   replacing({ name, origin }: ServerDefinition): Diagnostic[] {
-    const isReplaced = this.#options.base.get(name) !== undefined;
+    const isReplaced = this.#options.base?.get(name) !== undefined;
     if (origin !== "session" || !isReplaced) return [];
     const message = `the session's server '${name}' replaces the agent's server of that name`;
     return [{ server: name, message }];
@@ -136,6 +145,6 @@ export class SessionServers {
   }
 
   get #definitions(): ServerDefinition[] {
-    return this.#options.servers.own().map(({ definition }) => definition);
+    return this.#options.core.servers.own().map(({ definition }) => definition);
   }
 }

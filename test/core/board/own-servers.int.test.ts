@@ -1,11 +1,11 @@
 // Servers that a session disables and enables for itself.
 
 import { describe, expect, it } from "vitest";
-import type { ServerConfig } from "../../../../src/core/types/server-config.ts";
-import { cleanUp, openWith } from "../../guard/boards.ts";
-import { fixture, textOf } from "../../../support/boards.ts";
-import { isAlive } from "../../../support/processes.ts";
-import { cwd, statusIn } from "./sessions.ts";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
+import { cleanUp, openWith } from "../guard/boards.ts";
+import { fixture, textOf } from "../../support/boards.ts";
+import { isAlive } from "../../support/processes.ts";
+import { cwd, statusIn } from "./session/sessions.ts";
 
 cleanUp();
 
