@@ -1,6 +1,5 @@
 // `plugboard audit`: shows which calls were made, and their results.
 
-import { queryAudit } from "../../core/board/audit.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import type { AuditLine } from "../../core/types/audit-entry.ts";
@@ -14,6 +13,7 @@ import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
 import type { AuditCommand } from "./command.ts";
+import { auditFilter } from "./filter.ts";
 import { auditRow, auditTable } from "./view.ts";
 
 const LAST = 50;
@@ -29,12 +29,12 @@ export async function runAudit(command: AuditCommand, context: CliContext): Prom
   const trail = await auditTrail(context);
   const file = trail.where;
   const start = since?.kind === "ago" ? clock.now() - since.ms : since?.ms;
-  const query = { server, tool, caller, since: start };
+  const filter = auditFilter({ server, tool, caller, since: start });
   let damaged = 0;
   const onDamage = (): void => {
     damaged += 1;
   };
-  const lines = queryAudit(trail, query, { follow, last: limit, signal, onDamage });
+  const lines = trail.read({ follow, last: limit, signal, onDamage, filter });
   const { out } = screen.terminal;
   try {
     if (options.json) {

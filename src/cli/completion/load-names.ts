@@ -1,6 +1,6 @@
 // Reads the names that can be completed from the configuration, and from what servers had in earlier runs. Nothing starts.
 
-import { knownTools } from "../../core/board/known-tools.ts";
+import { knownTools } from "../../core/board/earlier-runs.ts";
 import { type ConfigSource, filesOf } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { agentIdsIn, loadConfig } from "../../core/config/load.ts";

@@ -27,7 +27,6 @@ import type { Clock } from "../../util/clock.ts";
 import type { QuestionQueue } from "../../util/question-queue.ts";
 import { approvalKey } from "./approval-key.ts";
 import type { RememberedServer } from "./earlier-runs.ts";
-import { loadConnect } from "./lazy.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
 import { ServerEntry } from "./server-entry.ts";
@@ -158,7 +157,7 @@ function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
         begun = options.resolve(signal);
         begun.catch(() => {});
       }
-      connector ??= loadConnect().then(({ createConnector }) =>
+      connector ??= import("../upstream/connect.ts").then(({ createConnector }) =>
         createConnector({ ...options, resolve }),
       );
       return await (

@@ -13,6 +13,7 @@ import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
+import type { ToolDefinition } from "../types/tool.ts";
 import { toolWithoutSecrets } from "../types/without-secrets.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Clock } from "../../util/clock.ts";
@@ -135,4 +136,22 @@ export class EarlierRuns {
   #failureKey(definition: ServerDefinition, cwd: string): string | undefined {
     return failureKey(definition, cwd, this.#options.options.env ?? process.env);
   }
+}
+
+/**
+ * The tools that servers had in earlier runs, by the name of the server, for whoever must not start anything: names for a
+ * shell to complete. One that never ran, or whose definition has changed since, is not there.
+ */
+export async function knownTools(
+  servers: readonly ServerDefinition[],
+  stateDir: string,
+): Promise<Map<string, readonly ToolDefinition[]>> {
+  const origins = servers.map((each) => definitionHash(each, ""));
+  const lists = await new CatalogCache(stateDir).newest(origins);
+  return new Map(
+    servers.flatMap(({ name }, index) => {
+      const list = lists.get(origins[index] ?? "");
+      return list === undefined ? [] : [[name, list.tools]];
+    }),
+  );
 }

@@ -3,7 +3,6 @@
 import { exampleArguments, exampleWords } from "../tools/arguments/example.ts";
 import { SchemaView } from "../tools/arguments/schema-view.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
-import { loadSchemaCheck } from "./lazy.ts";
 
 export interface ExampleCall {
   /** As on a command line, not yet quoted for a shell. */
@@ -17,7 +16,8 @@ export async function exampleCall(schema: JsonObject): Promise<ExampleCall | und
   const tries = exampleArguments(schema);
   const [first] = tries;
   if (first === undefined) return undefined;
-  const { compileSchema } = await loadSchemaCheck();
+  // Loaded here, since most tools are listed without an example.
+  const { compileSchema } = await import("../guard/output/compile.ts");
   const compiled = await compileSchema(schema);
   const fitting =
     compiled.kind === "enforced" && compiled.ignored.length === 0

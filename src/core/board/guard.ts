@@ -25,7 +25,6 @@ import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { sayTool } from "../../util/text.ts";
 import type { CallStages, CallStagesOptions, GuardedCallee } from "./call-stages.ts";
-import { loadCallStages } from "./lazy.ts";
 import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
 
@@ -339,7 +338,7 @@ export class BoardGuard {
   /** Loads the stages with the first call: listing tools does not need them, and would start slower. */
   async #load(): Promise<CallStages> {
     const { over } = this.#options;
-    const [module] = await Promise.all([loadCallStages(), over && over.guard.#stages()]);
+    const [module] = await Promise.all([import("./call-stages.ts"), over && over.guard.#stages()]);
     this.#options.learnSecrets();
     // The configuration may have been replaced while this was loaded.
     this.#loaded = new module.CallStages(this.#stageOptions(over && over.guard.#loaded));

@@ -12,7 +12,6 @@ import type { Logger } from "../types/logger.ts";
 import type { RemoteTarget, ResolvedTarget } from "../types/server-definition.ts";
 import type { GrantStore } from "../types/shared-state.ts";
 import type { Clock } from "../../util/clock.ts";
-import { loadAuthorizer } from "./lazy.ts";
 import { hasOwnCredentials, isSameAddress } from "./matching-server.ts";
 import type { AuthorizerParts } from "./open-authorizer.ts";
 
@@ -36,6 +35,9 @@ export interface ServerSignInOptions {
   /** Called with every token and client secret, so that they can be redacted. */
   onSecrets: OnSecrets;
 }
+
+/** Loaded when it is needed, since most servers never ask for a sign-in. */
+const loadAuthorizer = () => import("./open-authorizer.ts");
 
 export class ServerSignIn {
   readonly #options: ServerSignInOptions;

@@ -9,7 +9,6 @@ import type { Embed, SearchOptions, ToolHit, ToolSearch } from "../types/search.
 import type { ServerStatus } from "../types/server-status.ts";
 import type { Tool } from "../types/tool.ts";
 import type { Clock } from "../../util/clock.ts";
-import { loadCatalogSearch } from "./lazy.ts";
 
 export interface BoardSearchOptions {
   embed?: Embed | undefined;
@@ -51,7 +50,8 @@ export class BoardSearch implements ToolSearch {
     this.#board.on("server", () => {
       this.#about = undefined;
     });
-    const { CatalogSearch: Search } = await loadCatalogSearch();
+    // Loaded here, since most boards are never searched.
+    const { CatalogSearch: Search } = await import("../catalog/search/search.ts");
     return new Search(embed && { embed, ...rest });
   }
 

@@ -3,7 +3,7 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
+import type { TargetRedactor } from "../../../core/board/target-redactor.ts";
 import type { ServerTarget } from "../../../core/types/server-definition.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
@@ -35,12 +35,12 @@ interface Streamed {
   /** Its first piece: the others have the same kind and message. */
   first: Chunk;
   /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
-  redacting: ReturnType<SessionRedactor["stream"]>;
+  redacting: ReturnType<TargetRedactor["stream"]>;
   pending: string;
 }
 
 export interface RecordOptions {
-  redactor: SessionRedactor;
+  redactor: TargetRedactor;
   clock: Clock;
   onFailure: (error: unknown) => void;
 }

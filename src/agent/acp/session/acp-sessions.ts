@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
-import { SessionRedactor } from "../../../core/board/session-redactor.ts";
+import { TargetRedactor } from "../../../core/board/target-redactor.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { KeyedQueue } from "../../../util/keyed-queue.ts";
@@ -146,7 +146,7 @@ export class AcpSessions {
     const { history, logger, newResponder, secrets, ...context } = this.#options;
     const { servers, skipped } = this.#read(params);
     const { cwd, additionalDirectories } = params;
-    const redactor = new SessionRedactor();
+    const redactor = new TargetRedactor();
     redactor.hide(params.mcpServers.map(toTarget));
     for (const secret of (await secrets?.()) ?? []) redactor.add(secret);
     const warnUnsaved = (error: unknown): undefined => {

@@ -1,7 +1,6 @@
-// Reads the calls on record, filtered.
+// Which calls on record are wanted.
 
-import type { AuditLine } from "../types/audit-entry.ts";
-import type { AuditTrail, ReadAuditOptions } from "../types/shared-state.ts";
+import type { AuditLine } from "../../core/types/audit-entry.ts";
 import { compileGlob } from "../../util/glob.ts";
 
 export interface AuditQuery {
@@ -12,15 +11,6 @@ export interface AuditQuery {
   caller?: string;
   /** Milliseconds since the epoch. */
   since?: number;
-}
-
-/** Tells `onDamage` of what is not a line of an audit. Rejects if they cannot be read. */
-export function queryAudit(
-  trail: Pick<AuditTrail, "read">,
-  query: AuditQuery,
-  options: Omit<ReadAuditOptions, "filter">,
-): AsyncIterable<AuditLine> {
-  return trail.read({ ...options, filter: auditFilter(query) });
 }
 
 /** A line about lost entries passes if its time does: the entries may have been about any tool. */

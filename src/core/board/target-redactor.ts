@@ -1,10 +1,10 @@
-// Keeps the credentials of the servers that a client brings out of what a face writes about the session.
+// Keeps the credentials of the servers that a client brings out of what a face writes about their session.
 
 import type { ServerTarget } from "../types/server-definition.ts";
 import { protect } from "../redaction/protect.ts";
 import { Redactor } from "../redaction/redactor.ts";
 
-export class SessionRedactor extends Redactor {
+export class TargetRedactor extends Redactor {
   /** Redacts the credentials in these targets from now on. They are as the client sent them, without `${VAR}`. */
   hide(targets: Iterable<ServerTarget>): void {
     for (const target of targets) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SessionRedactor } from "../../../src/core/board/session-redactor.ts";
+import { TargetRedactor } from "../../../src/core/board/target-redactor.ts";
 import type { ServerTarget } from "../../../src/core/types/server-definition.ts";
 
 const TOKEN = "hunter2-hunter2";
@@ -18,7 +18,7 @@ it.each<[string, ServerTarget]>([
     },
   ],
 ])("redacts the credentials in a server's %s from then on", (_, target) => {
-  const redactor = new SessionRedactor();
+  const redactor = new TargetRedactor();
   expect(redactor.value({ said: [TOKEN] })).toEqual({ said: [TOKEN] });
   redactor.hide([target]);
   expect(redactor.value({ said: [TOKEN] })).toEqual({ said: ["[REDACTED]"] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { auditFilter, type AuditQuery } from "../../../src/core/board/audit.ts";
+import { auditFilter, type AuditQuery } from "../../../src/cli/audit/filter.ts";
 import type { AuditLine } from "../../../src/core/types/audit-entry.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
