@@ -60,7 +60,7 @@ export function createServer(
   context: CreateServerContext,
   after?: Promise<void>,
 ): ServerEntry {
-  const definition = { ...withDefaults(configured, context.options) };
+  const definition = withDefaults(configured, context.options);
   const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
   const { networkAllow = [] } = agent;
@@ -68,7 +68,6 @@ export function createServer(
   const signIn = signInFor(definition, networkEnv, context);
   const roots = context.roots.of(definition, env);
   const common = {
-    definition,
     cwd,
     signIn,
     hash: definitionHash(definition, cwd),
@@ -89,6 +88,7 @@ export function createServer(
   const connect = lazyConnector(
     {
       definition,
+      timeout: () => supervisor.definition.timeout,
       resolve: (signal) => {
         roots.resolve();
         return secrets.resolve(definition, signal);
@@ -111,24 +111,25 @@ export function createServer(
     },
     redactor,
   );
+  const supervisor = new Supervisor({
+    definition,
+    connect,
+    clock,
+    random,
+    logger,
+    failed,
+    after,
+    onState: (state, previous) => {
+      tap.state(state);
+      onState(state, previous);
+    },
+    onTools,
+    authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
+  });
   return new ServerEntry({
     ...common,
     isShared: false,
-    supervisor: new Supervisor({
-      definition,
-      connect,
-      clock,
-      random,
-      logger,
-      failed,
-      after,
-      onState: (state, previous) => {
-        tap.state(state);
-        onState(state, previous);
-      },
-      onTools,
-      authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
-    }),
+    supervisor,
     cached,
   });
 }

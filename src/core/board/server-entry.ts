@@ -19,7 +19,7 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
-  "definition" | "cwd" | "supervisor" | "isShared" | "signIn" | "hash" | "pinKey" | "approvalKey"
+  "cwd" | "supervisor" | "isShared" | "signIn" | "hash" | "pinKey" | "approvalKey"
 > & { cached: CachedTools | undefined };
 
 /** How a server is started and reached: another value of one of these takes a new start. */
@@ -35,8 +35,6 @@ const STARTED_WITH = [
 ] as const satisfies readonly (keyof ServerDefinition)[];
 
 export class ServerEntry {
-  /** Its own copy, which `reconfigure` changes: whatever works with it sees the new settings at once. */
-  readonly definition: ServerDefinition;
   /** Where it runs unless its definition says otherwise. */
   readonly cwd: string;
   readonly supervisor: ServerSupervisor;
@@ -56,7 +54,6 @@ export class ServerEntry {
   #diagnostics: Diagnostic[] = [];
 
   constructor({
-    definition,
     cwd,
     supervisor,
     isShared,
@@ -66,7 +63,6 @@ export class ServerEntry {
     approvalKey,
     cached,
   }: ServerEntryParts) {
-    this.definition = definition;
     this.cwd = cwd;
     this.supervisor = supervisor;
     this.isShared = isShared;
@@ -77,6 +73,11 @@ export class ServerEntry {
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
     this.#identity = cached?.identity;
+  }
+
+  /** As it is now: its settings may be others after `reconfigure`. */
+  get definition(): ServerDefinition {
+    return this.supervisor.definition;
   }
 
   /** Whether a server of that definition is started and reached like this one. */
@@ -98,10 +99,7 @@ export class ServerEntry {
 
   /** Replaces the settings that take no new start: timeouts, limits, rules, names. */
   reconfigure(definition: ServerDefinition): void {
-    // Settings that are no longer there must go too.
-    for (const key of Object.keys(this.definition)) Reflect.deleteProperty(this.definition, key);
-    Object.assign(this.definition, definition);
-    this.supervisor.settingsChanged();
+    this.supervisor.reconfigure(definition);
   }
 
   get name(): string {

@@ -44,8 +44,8 @@ export interface ServerSupervisor {
   /** Lists the tools again, or makes one attempt to start the server if it is down. */
   refresh(): Promise<void>;
   restart(): Promise<void>;
-  /** Call this when the settings of the definition have changed. */
-  settingsChanged(): void;
+  /** Replaces the settings that take no new start. */
+  reconfigure(definition: ServerDefinition): void;
   /** Idempotent; resolves when nothing of the server is left in this process. */
   close(): Promise<void>;
 }

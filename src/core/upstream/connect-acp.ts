@@ -27,7 +27,7 @@ export function acpConnector(options: AcpConnectOptions): ConnectTo<AcpTarget> {
       const message = "the session has no way to servers in the editor";
       throw new PlugboardError("UNSUPPORTED", message, { permanent: true });
     }
-    const deadline = clock.monotonic() + definition.timeout;
+    const deadline = clock.monotonic() + options.timeout();
     const broken = deferred<PlugboardError>();
     const wire = new AcpTransport(
       {

@@ -61,7 +61,7 @@ export function remoteConnector(
   return async ({ target, renew }, signal, onRemains) => {
     const sent = new ConfiguredHeaders(target.headers, renew);
     const configured = target.kind === "remote" ? undefined : target.kind;
-    const end = clock.monotonic() + definition.timeout;
+    const end = clock.monotonic() + options.timeout();
 
     async function connectOver(
       transport: RemoteTransportKind,
@@ -100,7 +100,7 @@ export function remoteConnector(
       return connection;
     } catch (error) {
       if (!mayBeOfOtherTransport(error)) throw error;
-      const shortest = Math.min(SECOND_TRANSPORT_MS, definition.timeout);
+      const shortest = Math.min(SECOND_TRANSPORT_MS, options.timeout());
       const deadline = Math.max(end, clock.monotonic() + shortest);
       const connection = await connectOver(second, deadline).catch((other: unknown) => {
         throw isMoreTelling(other) ? other : error;

@@ -44,7 +44,7 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
   return async (target, signal, onRemains) => {
     // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
     const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
-    const deadline = clock.monotonic() + definition.timeout;
+    const deadline = clock.monotonic() + options.timeout();
     const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
     const engine = containerEngine({ cwd, ...target }, ambient);
     // The first start waits for this: what a killed host left behind may hold the container's name.

@@ -502,7 +502,10 @@ class GatewayServer implements SharedServer, ServerSupervisor {
   /** The gateway counts the calls, and knows when the server is idle. */
   enter(): void {}
   leave(): void {}
-  settingsChanged(): void {}
+
+  reconfigure(definition: ServerDefinition): void {
+    this.#definition = definition;
+  }
 
   async refresh(): Promise<void> {
     await this.#ask("server/refresh", {});

@@ -35,8 +35,10 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, Ser
   const scope = kind === "session" ? { scope: kind } : {};
   const entryOf = (enabled: boolean): ServerEntry =>
     new ServerEntry({
-      definition: definition({ enabled, lazy: kind === "lazy", ...scope }),
-      supervisor: { state: { kind: state } },
+      supervisor: {
+        definition: definition({ enabled, lazy: kind === "lazy", ...scope }),
+        state: { kind: state },
+      },
       cached: known,
     } as ServerEntryParts);
   expect(entryOf(true).startReason(start, NOW)).toBe(reason);

@@ -35,7 +35,10 @@ import { LiveContent } from "./live-content.ts";
 import { preloadSdk, SdkClient } from "./sdk-client.ts";
 
 export interface ConnectionOptions {
+  /** Of its settings, only those that take a new start are read here. */
   definition: ServerDefinition;
+  /** Milliseconds that a start or a list may take, as it is now. */
+  timeout: () => number;
   clock: Clock;
   logger: Logger;
   /** What the server may ask the host for. Default: nothing. */
@@ -83,7 +86,7 @@ export interface OpenConnectionOptions extends ConnectionOptions {
 
 /** Opens the conversation over a carrier that has been started. Rejects with a PlugboardError. */
 export async function openConnection(options: OpenConnectionOptions): Promise<Connection> {
-  const { definition, clock, deadline, expected, signal, onRemains } = options;
+  const { definition, timeout, clock, deadline, expected, signal, onRemains } = options;
   const connection = new LiveConnection(options);
   const giveUp = (): void => void connection.close();
   signal.addEventListener("abort", giveUp, { once: true });
@@ -94,7 +97,7 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
     if (!isEraDoubtful) expected.era = era;
     return connection;
   } catch (error) {
-    const late = `the server did not answer within ${duration(definition.timeout)}`;
+    const late = `the server did not answer within ${duration(timeout())}`;
     const reason = explain(error, late, options.carrier);
     // Some servers exit on a question of an era they do not speak: the next attempt starts with the other era.
     if (reason.code === "CONNECTION_CLOSED" && definition.protocol === "auto") {
@@ -248,7 +251,8 @@ class LiveConnection implements Connection {
   }
 
   #openContent(era: ProtocolEra, client: SdkClient, onMissed: () => void): LiveContent {
-    const { name: server, timeout } = this.#options.definition;
+    const { name: server } = this.#options.definition;
+    const timeout = this.#options.timeout();
     const onError = ({ message }: PlugboardError): void =>
       this.#options.logger.debug("the server does not report changes", { reason: message });
     const changes =
@@ -273,7 +277,8 @@ class LiveConnection implements Connection {
     if (!isJsonObject(stated) || !isJsonObject(stated.tools)) {
       return { tools: [], diagnostics: this.#remarks(), capabilities };
     }
-    const { name: server, timeout } = this.#options.definition;
+    const { name: server } = this.#options.definition;
+    const timeout = this.#options.timeout();
     const { wire } = this.#options.carrier;
     try {
       const options = { server, timeout, wire, redact: this.#redact };

@@ -1,22 +1,21 @@
 // Decides when a server that nobody calls is stopped: after its `idleTimeout`, or soon if it was started only
 // to list its tools.
 
-import type { ServerDefinition } from "../../types/server-definition.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 
 /** How long a lazy server that was started only to list its tools waits for its first call. */
 const AFTER_LISTING_MS = 30_000;
 
 export class IdleTimer {
-  readonly #definition: Pick<ServerDefinition, "idleTimeout">;
+  readonly #idleTimeout: () => number;
   readonly #clock: Clock;
   readonly #onIdle: () => void;
   #timer: Timer | undefined;
   #onlyToList = false;
 
-  /** `onIdle` must check for itself whether a call is under way. */
-  constructor(definition: Pick<ServerDefinition, "idleTimeout">, clock: Clock, onIdle: () => void) {
-    this.#definition = definition;
+  /** `idleTimeout` gives the server's, as it is now. `onIdle` must check for itself whether a call is under way. */
+  constructor(idleTimeout: () => number, clock: Clock, onIdle: () => void) {
+    this.#idleTimeout = idleTimeout;
     this.#clock = clock;
     this.#onIdle = onIdle;
   }
@@ -35,7 +34,7 @@ export class IdleTimer {
 
   /** Starts counting from now. */
   arm(): void {
-    const ms = this.#definition.idleTimeout || (this.#onlyToList ? AFTER_LISTING_MS : 0);
+    const ms = this.#idleTimeout() || (this.#onlyToList ? AFTER_LISTING_MS : 0);
     if (ms === 0) return;
     this.#timer?.cancel();
     this.#timer = this.#clock.later(ms, this.#onIdle);

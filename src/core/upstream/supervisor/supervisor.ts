@@ -40,11 +40,10 @@ export interface SupervisorOptions {
 }
 
 export class Supervisor implements ServerSupervisor {
-  /** Its timeouts and restarts may change at any time; what is started stays the same. */
-  readonly definition: ServerDefinition;
   readonly stats = new CallStats();
 
   readonly #options: SupervisorOptions;
+  #definition: ServerDefinition;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #backoff: Backoff;
@@ -68,20 +67,29 @@ export class Supervisor implements ServerSupervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.definition = options.definition;
+    this.#definition = options.definition;
     this.#clock = options.clock;
     this.#logger = loggerFor(options.definition.name, options.logger);
     this.#backoff = new Backoff({
       clock: options.clock,
       random: options.random,
-      maxRestarts: () => restartsAllowed(options.definition),
+      maxRestarts: () => restartsAllowed(this.#definition),
     });
-    this.#idleTimer = new IdleTimer(options.definition, options.clock, () => {
-      if (this.stats.inFlight === 0 && this.#state.kind === "ready")
-        void this.#stop({ kind: "idle" });
-    });
+    this.#idleTimer = new IdleTimer(
+      () => this.#definition.idleTimeout,
+      options.clock,
+      () => {
+        if (this.stats.inFlight === 0 && this.#state.kind === "ready")
+          void this.#stop({ kind: "idle" });
+      },
+    );
     this.#remains = options.after;
     this.#state = firstState(options);
+  }
+
+  /** Its settings may be others at any time; what is started stays the same. */
+  get definition(): ServerDefinition {
+    return this.#definition;
   }
 
   get state(): ServerState {
@@ -183,8 +191,9 @@ export class Supervisor implements ServerSupervisor {
     await this.#relist?.now();
   }
 
-  /** Call this when the settings of the definition have changed. */
-  settingsChanged(): void {
+  /** Replaces the settings that take no new start. */
+  reconfigure(definition: ServerDefinition): void {
+    this.#definition = definition;
     if (this.#state.kind !== "ready" || this.stats.inFlight > 0) return;
     this.#idleTimer.cancel();
     this.#idleTimer.arm();
@@ -314,7 +323,10 @@ export class Supervisor implements ServerSupervisor {
 
   #handleFailure(what: string, error: PlugboardError, decision: BackoffDecision): void {
     this.#lastError = error;
-    const { state, next } = afterFailure(error, decision, this.#options);
+    const { state, next } = afterFailure(error, decision, {
+      ...this.#options,
+      definition: this.#definition,
+    });
     const fields: LogFields = {
       state: state.kind,
       code: error.code,

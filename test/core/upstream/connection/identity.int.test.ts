@@ -22,6 +22,7 @@ async function connect(): Promise<{ connection: Connection; logged: () => string
   const target = { kind: "stdio" as const, command, args, env };
   const opener = createConnector({
     definition: definition({ name: "docs", target }),
+    timeout: () => 30_000,
     resolve: async () => ({ target }),
     cwd: process.cwd(),
     env: process.env,

@@ -19,6 +19,7 @@ async function connect(server: string, ...options: string[]): Promise<Connection
   const target = { kind: "stdio" as const, command, args, env: {} };
   const open = createConnector({
     definition: definition({ name: server, target }),
+    timeout: () => 30_000,
     resolve: async () => ({ target }),
     cwd: process.cwd(),
     env: process.env,

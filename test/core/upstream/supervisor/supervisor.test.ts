@@ -640,6 +640,16 @@ describe("idling", () => {
     expect(supervisor.state.kind).toBe("idle");
   });
 
+  it("goes by another idleTimeout as soon as there is one, and the definition before stays as it was", async () => {
+    const supervisor = supervise({ idleTimeout: 5000 });
+    await supervisor.start();
+    const before = supervisor.definition;
+    supervisor.reconfigure({ ...before, idleTimeout: 1000 });
+    expect([before.idleTimeout, supervisor.definition.idleTimeout]).toEqual([5000, 1000]);
+    await clock.advance(1000);
+    expect(supervisor.state.kind).toBe("idle");
+  });
+
   it("makes a call that arrives while it stops wait and start it again", async () => {
     const supervisor = supervise({ idleTimeout: 5000 });
     await supervisor.start();
