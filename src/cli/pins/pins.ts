@@ -72,7 +72,6 @@ function listPins(
 /** For a server, only what changed; for a tool, also an unchanged pin. */
 function showPins(text: string, all: readonly ServerPins[], { screen, options }: CliContext): void {
   const target = findTarget(text, all);
-  refuseSecrets(target);
   const entries = entriesOf(target);
   const shown = target.tool === undefined ? pendingOf(entries) : entries;
   if (options.json) return screen.json({ pins: shown.map(pinJsonInFull) });
@@ -85,18 +84,6 @@ function showPins(text: string, all: readonly ServerPins[], { screen, options }:
   else if (pendingOf(shown).length > 0) {
     screen.note(`to approve it:\n  ${offeredCommand(`pins approve ${shellWord(text)}`, options)}`);
   }
-}
-
-function refuseSecrets({ servers }: Target): void {
-  const found = servers.find(({ mayHoldSecrets }) => mayHoldSecrets);
-  if (found === undefined) return;
-  const { server } = found;
-  const message = `server '${server}': its pins were saved by an earlier version, so they may contain secrets`;
-  const name = shellWord(server);
-  throw new PlugboardError("REFUSED_BY_POLICY", message, {
-    server,
-    hint: `to have the secrets removed: plugboard status ${name}\nif the server is no longer configured: plugboard pins forget ${name}`,
-  });
 }
 
 function refuseLost(target: string, all: readonly ServerPins[], lost: readonly LostPins[]): void {
@@ -115,7 +102,7 @@ function refuseLost(target: string, all: readonly ServerPins[], lost: readonly L
 function withoutPins({ server, key }: LostPins): ServerPins {
   const approved = { hash: "", value: "", seen: 0 };
   const instructions = { kind: "pinned", firstSeen: 0, approved } as const;
-  return { server, key, instructions, tools: new Map() };
+  return { server, key, seenWith: [], instructions, tools: new Map() };
 }
 
 export async function approvePins(

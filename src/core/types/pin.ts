@@ -1,8 +1,11 @@
-// Pins: the definitions of a server's tools as they were first seen or approved, and what differs since.
+// Pins: the definitions of what a server lists as they were first seen or approved, and what differs since.
 
 import type { ToolDefinition } from "./tool.ts";
 
-/** The part of a tool definition that a model is told: not what may differ from one listing to the next (`_meta`). */
+/**
+ * The part of a tool definition that a model is told: not what may differ from one listing to the next (`_meta`). A
+ * resource, template or prompt has the form of a tool too, with its other details in the place of the schema.
+ */
 export type PinnedTool = Omit<ToolDefinition, "_meta" | "execution">;
 
 /** One definition of a server of that name. Another definition under the same name has pins of its own. */
@@ -27,12 +30,14 @@ export type Pin<Value> =
   | { kind: "new"; firstSeen: number; pending: SeenValue<Value> };
 
 export interface ServerPins extends PinnedServer {
-  /** An earlier version saved them, and no board with the server has removed its secrets from them yet. */
-  mayHoldSecrets?: true;
-  /** What the host had advertised when the tools were listed, as canonical JSON. Absent in older files. */
-  seenWith?: readonly string[];
+  /**
+   * Which lists were seen: of tools, each with what the host had advertised, as canonical JSON; `list of resources`;
+   * `list of prompts`.
+   */
+  seenWith: readonly string[];
   /** The text is empty if the server gives none. */
   instructions: Pin<string>;
+  /** Those of resources and prompts are here under names such as `prompt:review`. */
   tools: ReadonlyMap<string, Pin<PinnedTool>>;
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PinReview } from "../../../src/core/board/pins.ts";
@@ -71,22 +71,6 @@ describe("plugboard pins", () => {
       "",
     ]);
     expect(stderr).toBe("3 are new or changed; to see how:\n  plugboard pins show docs\n");
-  });
-
-  it("shows nothing of pins that may contain secrets, and says how to remove them", async () => {
-    await seeChanges();
-    const directory = join(stateDir(), "pins");
-    const [name = ""] = await readdir(directory);
-    const { redacted: _, ...older } = JSON.parse(await readFile(join(directory, name), "utf8"));
-    await writeFile(join(directory, name), JSON.stringify(older));
-    for (const argv of [["docs"], ["docs/read"], ["docs", "--json"]]) {
-      const { code, stdout, stderr } = await scratch.run(["pins", "show", ...argv]);
-      expect(code).toBe(4);
-      expect(stdout + stderr).toContain("saved by an earlier version, so they may contain secrets");
-      expect(stdout + stderr).toContain("plugboard status docs");
-      expect(stdout + stderr).not.toContain("Reads a file");
-    }
-    expect((await scratch.run(["pins"])).stdout).toContain("docs/read");
   });
 
   it("quotes a name that a shell would interpret", async () => {

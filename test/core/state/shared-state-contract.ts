@@ -21,6 +21,7 @@ const LATER = 100 * 365 * 24 * 60 * 60 * 1000 + Date.now();
 const ID = { server: "docs", key: "k" };
 const PINS: ServerPins = {
   ...ID,
+  seenWith: [],
   instructions: { kind: "pinned", firstSeen: 1, approved: { hash: "h", value: "", seen: 1 } },
   tools: new Map(),
 };

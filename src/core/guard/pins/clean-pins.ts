@@ -1,4 +1,4 @@
-// Removes secrets from pins that an earlier version kept with them.
+// Removes secrets from stored pins. A text may have become a secret only after it was pinned.
 
 import type { Pin, PinnedTool, SeenValue, ServerPins } from "../../types/pin.ts";
 import { type PinStore, UNCHANGED } from "../../types/shared-state.ts";
@@ -36,8 +36,7 @@ export function cleanPins(store: PinStore, redact: Redact): PinStore {
 
 /** The same pins if they have no secrets. A tool that is left out when it is listed has no pin either. */
 function withoutSecrets(given: ServerPins, redact: Redact): ServerPins {
-  const { mayHoldSecrets = false, ...pins } = given;
-  let isChanged = mayHoldSecrets;
+  let isChanged = false;
   const clean = <Value>(
     pin: Pin<Value>,
     cleanValue: (value: Value) => Value,
@@ -60,7 +59,7 @@ function withoutSecrets(given: ServerPins, redact: Redact): ServerPins {
   };
   const leftOut = new Set<string>();
   const tools = new Map<string, Pin<PinnedTool>>();
-  for (const [name, pin] of pins.tools) {
+  for (const [name, pin] of given.tools) {
     const cleanTool = (tool: PinnedTool): PinnedTool => {
       const told = toolWithoutSecrets(tool, redact);
       if (typeof told !== "string") return told;
@@ -70,6 +69,6 @@ function withoutSecrets(given: ServerPins, redact: Redact): ServerPins {
     const cleaned = clean(pin, cleanTool, toolHash);
     if (!leftOut.has(name)) tools.set(name, cleaned);
   }
-  const instructions = clean(pins.instructions, redact, textHash);
-  return isChanged || leftOut.size > 0 ? { ...pins, instructions, tools } : given;
+  const instructions = clean(given.instructions, redact, textHash);
+  return isChanged || leftOut.size > 0 ? { ...given, instructions, tools } : given;
 }

@@ -66,7 +66,7 @@ export class PinFiles implements PinStore {
     const name = fileName(id);
     const stored = await this.#readStored(name, id);
     if (stored.kind === "pinned" && (await this.#record(name)) === "absent") {
-      await this.#recordOlder(name, id).catch((error: unknown) =>
+      await this.#addRecord(name, id).catch((error: unknown) =>
         this.#logger.warn("pins could not be recorded", { reason: reasonOf(error) }),
       );
     }
@@ -83,7 +83,7 @@ export class PinFiles implements PinStore {
       const after = change(before, stored.kind === "lost" ? stored.lost : undefined);
       if (after === UNCHANGED) return before;
       if (after === undefined) {
-        // In this order: pins without a record are only older ones, a record without pins means that they are lost.
+        // In this order: pins without a record get one again, a record without pins means that they are lost.
         await rm(join(this.#known, name), { force: true });
         await rm(path, { force: true });
       } else if (after !== before) {
@@ -136,8 +136,8 @@ export class PinFiles implements PinStore {
     return presence(join(this.#known, name));
   }
 
-  /** Older versions did not keep a record of what was pinned. Pins that were forgotten meanwhile must not get one. */
-  async #recordOlder(name: string, id: PinnedServer): Promise<void> {
+  /** A process may have ended before it wrote the record. Pins that were forgotten meanwhile must not get one. */
+  async #addRecord(name: string, id: PinnedServer): Promise<void> {
     const path = join(this.#directory, name);
     const task = async (): Promise<void> => {
       if ((await presence(path)) === "there") await this.#writeRecord(name, id);
@@ -193,12 +193,13 @@ function compareText(a: string, b: string): number {
 type Check<Value> = (value: unknown) => value is Value;
 
 function toFile(pins: ServerPins): object {
-  const { server, key, seenWith, instructions, tools, mayHoldSecrets = false } = pins;
+  const { server, key, seenWith, instructions, tools } = pins;
   return {
     format: FORMAT,
     server,
     key,
-    redacted: !mayHoldSecrets,
+    // Says that no secrets are in it. A file without it is not read, because everybody is shown what a file has.
+    redacted: true,
     seenWith,
     instructions,
     // A list: the server chooses the names, and an object could not hold a tool called __proto__.
@@ -208,19 +209,12 @@ function toFile(pins: ServerPins): object {
 
 function fromFile(content: unknown): ServerPins | undefined {
   if (!isJsonObject(content) || content["format"] !== FORMAT) return undefined;
-  const { server, key, seenWith, instructions, tools } = content;
-  if (typeof server !== "string" || typeof key !== "string") return undefined;
-  if (!isPin(instructions, isText) || !Array.isArray(tools) || !tools.every(isNamedPin)) {
-    return undefined;
-  }
-  return {
-    server,
-    key,
-    ...(content["redacted"] !== true && { mayHoldSecrets: true }),
-    ...(Array.isArray(seenWith) && { seenWith: seenWith.filter(isText) }),
-    instructions,
-    tools: new Map(tools),
-  };
+  const { server, key, redacted, seenWith, instructions, tools } = content;
+  if (!isText(server) || !isText(key) || redacted !== true) return undefined;
+  if (!Array.isArray(seenWith) || !seenWith.every(isText)) return undefined;
+  if (!isPin(instructions, isText)) return undefined;
+  if (!Array.isArray(tools) || !tools.every(isNamedPin)) return undefined;
+  return { server, key, seenWith, instructions, tools: new Map(tools) };
 }
 
 function isNamedPin(entry: unknown): entry is [string, Pin<PinnedTool>] {

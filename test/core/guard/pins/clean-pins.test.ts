@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +22,7 @@ async function onlyFile(): Promise<string> {
   return join(stateDir, "pins", (await readdir(join(stateDir, "pins")))[0] ?? "");
 }
 
-describe("pins that an earlier version kept with secrets", () => {
+describe("pins with texts that are secrets by now", () => {
   const redact = <Value>(value: Value): Value =>
     JSON.parse(JSON.stringify(value).replaceAll("hunter2", "***"));
   const secretive = (mark: string, extra: string[] = []) =>
@@ -50,19 +50,6 @@ describe("pins that an earlier version kept with secrets", () => {
       kind: "pinned",
       pins: secretive("***"),
     });
-  });
-
-  it("are marked until a board has removed them, whatever else happens to the pins", async () => {
-    const marked = async () => (await new PinFiles({ stateDir }).list())[0]?.mayHoldSecrets;
-    await new PinFiles({ stateDir }).update(id, () => secretive("nothing"));
-    expect(await marked()).toBe(undefined);
-    const { redacted: _, ...older } = JSON.parse(await readFile(await onlyFile(), "utf8"));
-    await writeFile(await onlyFile(), JSON.stringify(older));
-    expect(await marked()).toBe(true);
-    await new PinFiles({ stateDir }).update(id, (before) => before && { ...before, seenWith: [] });
-    expect(await marked()).toBe(true);
-    await cleanPins(new PinFiles({ stateDir }), redact).read(id);
-    expect(await marked()).toBe(undefined);
   });
 
   it("lose them when they change", async () => {

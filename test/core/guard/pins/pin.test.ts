@@ -174,11 +174,4 @@ describe("the first sight for other capabilities", () => {
     const later = sight(4, [tool("send")], "Be brief.", capabilities);
     expect(compare(observe(both, id, later), later)).toMatchObject([{ kind: "new", tool: "send" }]);
   });
-
-  it("cannot be told where the pins are older than this: nothing is trusted", () => {
-    const { seenWith: _, ...old } = first;
-    const pins = observe(old, id, more);
-    expect(pins.tools.get("ask")?.kind).toBe("new");
-    expect(pins.seenWith).toEqual([more.capabilities]);
-  });
 });

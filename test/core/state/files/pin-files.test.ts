@@ -145,6 +145,9 @@ describe("on disk", () => {
       null,
       { ...whole, format: 2 },
       { ...whole, server: 1 },
+      { ...whole, redacted: undefined },
+      { ...whole, seenWith: undefined },
+      { ...whole, seenWith: [1] },
       { ...whole, instructions: undefined },
       { ...whole, instructions: { kind: "pinned", firstSeen: 1, approved: sightOf } },
       { ...whole, instructions: { kind: "odd", firstSeen: 1 } },
@@ -222,7 +225,7 @@ describe("on disk", () => {
     expect(seen).not.toContain("missing");
   });
 
-  it("pins of an older version are recorded when they are read", async () => {
+  it("pins without a record get one when they are read", async () => {
     const store = new PinFiles({ stateDir });
     await store.update(id, () => pins);
     await rm(join(stateDir, "pinned"), { recursive: true });
