@@ -4,7 +4,7 @@
 import type { Present } from "../tools/tool.ts";
 import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
 import { cleanPins } from "../guard/pins/clean-pins.ts";
-import { ContentPins, type ListedContent, type Listing } from "../guard/pins/content-pins.ts";
+import type { ContentListing, ListedContent } from "../guard/pins/pin.ts";
 import { type PinnedServerHooks, Pins } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
@@ -76,7 +76,6 @@ export class BoardGuard {
   #servers: ServerGuards;
   #policy: Policy;
   readonly #pins: Pins;
-  readonly #contentPins: ContentPins;
   #loading: Promise<CallStages> | undefined;
   #loaded: CallStages | undefined;
 
@@ -88,8 +87,7 @@ export class BoardGuard {
     this.#policy = policyOf(given, this.#servers);
     const redact = <Value>(value: Value): Value => redactor.value(value);
     const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
-    this.#pins = new Pins({ store, changes: state?.changes, clock, logger });
-    this.#contentPins = new ContentPins({ store, clock, logger, redact });
+    this.#pins = new Pins({ store, changes: state?.changes, clock, logger, redact });
   }
 
   /**
@@ -192,15 +190,13 @@ export class BoardGuard {
   }
 
   /** `check` for a list of resources or prompts. Await it before anybody is told of the list. */
-  async checkContent(
+  checkContent(
     entry: ServerEntry,
-    listing: Listing,
+    listing: ContentListing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
     if (entry.isShared) return [];
-    await this.#pins.flush();
-    const mode = pinMode(entry.definition, this.#options.agent);
-    return this.#contentPins.check(pinId(entry), mode, listing, contents);
+    return this.#pins.checkContent(pinId(entry), listing, contents);
   }
 
   /** Whether nothing of the server may be read before its list was compared with the pins. */
@@ -211,15 +207,15 @@ export class BoardGuard {
   /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
   recheckContent(call: GuardedCall): Promise<void> | undefined {
     if (call.subject.guardedElsewhere) return undefined;
-    return this.#contentPinsOf(call.subject).recheck(call);
+    return this.#pinsOf(call.subject).recheck(call);
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
   offers(subject: ToolSubject): boolean {
-    const { source, content } = subject;
+    const { source } = subject;
     if (subject.guardedElsewhere) return true;
-    if (content !== undefined) return this.#contentPinsOf(subject).offers(subject);
-    return source.kind !== "mcp" || this.#pinsOf(subject).offers(source.server, source.tool);
+    const pins = this.#pinsOf(subject);
+    return source.kind !== "mcp" || pins.offers(source.server, pins.nameOf(subject));
   }
 
   /** If true, the pins keep back no tool of a server of this name, neither of the session's own nor of a shared one. */
@@ -319,15 +315,10 @@ export class BoardGuard {
     await (await this.#loading)?.close();
   }
 
-  /** Tools of shared servers are pinned on the agent's board, once for all sessions. */
+  /** What shared servers list is pinned on the agent's board, once for all sessions. */
   #pinsOf(subject: ToolSubject): Pins {
     const { over } = this.#options;
     return over?.isShared(subject) ? over.guard.#pins : this.#pins;
-  }
-
-  #contentPinsOf(subject: ToolSubject): ContentPins {
-    const { over } = this.#options;
-    return over?.isShared(subject) ? over.guard.#contentPins : this.#contentPins;
   }
 
   #stages(): Promise<CallStages> {
@@ -349,13 +340,7 @@ export class BoardGuard {
     return {
       ...this.#options,
       servers: this.#servers,
-      first: [
-        this.#policy.stage,
-        (subject) =>
-          subject.content
-            ? this.#contentPinsOf(subject).stage(subject)
-            : this.#pinsOf(subject).stage(subject),
-      ],
+      first: [this.#policy.stage, (subject) => this.#pinsOf(subject).stage(subject)],
       shared,
     };
   }

@@ -1,10 +1,8 @@
-// The pins, for a person to review: what is pinned, how it has changed since, and
-// approving or forgetting it.
+// The pins, for a person to review: what is pinned, how it has changed since, and approving or forgetting it.
 
-import { changedParts, diffText, diffTools, legible } from "../guard/pins/diff.ts";
+import { changedParts, type Diff, diffText, diffTools, legible } from "../guard/pins/diff.ts";
 import { approve } from "../guard/pins/pin.ts";
 import type {
-  FieldChange,
   LostPins,
   Pin,
   PinEntry,
@@ -70,7 +68,7 @@ export class PinReview {
 }
 
 /** The differences between what was approved and what is pending; where there is only one of them, all of it. */
-export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boolean } {
+export function changesOf(entry: PinEntry): Diff {
   if (entry.kind === "instructions") {
     const [before, after] = sidesOf(entry.pin, "");
     return { changes: [diffText("instructions", before, after, EXCERPT)], isCut: false };
@@ -80,25 +78,16 @@ export function changesOf(entry: PinEntry): { changes: FieldChange[]; isCut: boo
 }
 
 /** The whole definition as it was last seen, part by part. */
-export function definitionOf({ pins, ...entry }: PinEntry): ReturnType<typeof changesOf> {
-  if (entry.kind === "instructions") {
-    return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
-  }
-  return changesOf({ ...entry, pins, pin: asPinned(entry.pin) });
+export function definitionOf(entry: PinEntry): Diff {
+  return entry.kind === "instructions"
+    ? changesOf({ ...entry, pin: approve(entry.pin) })
+    : changesOf({ ...entry, pin: approve(entry.pin) });
 }
 
-function asPinned<Value>(pin: Pin<Value>): Pin<Value> {
-  if (pin.kind === "pinned") return pin;
-  return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
-}
-
-/** How one tool differs between two versions of a server. */
-export interface ToolChange {
+/** How one tool differs between two versions of a server: all of a new tool; nothing of one that is gone. */
+export interface ToolChange extends Diff {
   tool: string;
   kind: "new" | "changed" | "removed";
-  /** All of a new tool; nothing of one that is gone. */
-  changes: FieldChange[];
-  isCut: boolean;
 }
 
 /** A description is what a model obeys, so it is shown in full. */
@@ -123,7 +112,7 @@ export function compareTools(
   return [...changed, ...removed];
 }
 
-function diffInFull(before: PinnedTool, after: PinnedTool): Pick<ToolChange, "changes" | "isCut"> {
+function diffInFull(before: PinnedTool, after: PinnedTool): Diff {
   const { changes, isCut } = diffTools(before, after, { excerpt: LONGEST_DESCRIPTION });
   const whole = (text: string | undefined): string | undefined =>
     text === undefined ? undefined : legible(text, LONGEST_DESCRIPTION);

@@ -1,7 +1,7 @@
 // Caches the resources and prompts of one server, and keeps the subscriptions to its resources. Outlives
 // connections: after a restart it lists and subscribes again.
 
-import type { ListedContent, Listing } from "../../guard/pins/content-pins.ts";
+import type { ContentListing, ListedContent } from "../../guard/pins/pin.ts";
 import type { Diagnostic } from "../../types/diagnostic.ts";
 import type { PlugboardError } from "../../types/errors.ts";
 import type { PromptsEvent, ResourcesEvent } from "../../types/events.ts";
@@ -240,7 +240,7 @@ export class ContentCache {
 
   /** The list with what its pins have to say. */
   async #pinned<List extends { diagnostics: Diagnostic[] }>(
-    listing: Listing,
+    listing: ContentListing,
     list: List,
     contents: readonly ListedContent[],
   ): Promise<List> {

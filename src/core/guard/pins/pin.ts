@@ -1,6 +1,8 @@
-// How a server's pins change with each listing of its tools. The functions are pure, because each step is taken
-// twice: on what this process knows, and on what is on disk by then.
+// How a server's pins change with each of its lists: tools, resources with templates, prompts. The functions are pure,
+// because each step is taken twice: on what this process knows, and on what is on disk by then.
 
+import { type ContentName, contentPattern, contentText } from "../../types/content-pattern.ts";
+import type { JsonObject } from "../../types/json.ts";
 import type {
   LostPins,
   Pin,
@@ -9,17 +11,37 @@ import type {
   SeenValue,
   ServerPins,
 } from "../../types/pin.ts";
-import type { JsonObject } from "../../types/json.ts";
 import type { ToolDefinition } from "../../types/tool.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { textHash, toolHash, toPinnedTool } from "./hash.ts";
 
+/** The lists of a server, in the order in which they are pinned. */
+export const LISTINGS = ["tools", "resources", "prompts"] as const;
+
+export type Listing = (typeof LISTINGS)[number];
+
+export type ContentListing = Exclude<Listing, "tools">;
+
+/** Removes secrets, because pins are kept on disk. */
+export type RedactValue = <Value>(value: Value) => Value;
+
 /** What a server listed at one time. */
 export interface Sighting {
+  listing: Listing;
+  /** By the names of their pins: a prompt is here under a name such as `prompt:review`. */
   tools: ReadonlyMap<string, SeenValue<PinnedTool>>;
-  instructions: SeenValue<string>;
-  /** What the host had advertised, as canonical JSON. */
-  capabilities: string;
+  /** They come with the tools. */
+  instructions?: SeenValue<string>;
+  /** Tells apart the lists of which the first one is trusted. */
+  mark: string;
+}
+
+/** A resource, template or prompt as it is listed. What it contains is not pinned. */
+export interface ListedContent extends ContentName {
+  title?: string | undefined;
+  description?: string | undefined;
+  /** Whatever else is told about it, such as the arguments of a prompt. */
+  details?: JsonObject;
 }
 
 export type PinChange =
@@ -29,9 +51,15 @@ export type PinChange =
   /** Nobody can tell whether anything has changed. */
   | ({ kind: "lost" } & LostPins);
 
-/** How many tools are kept that are gone again without having been approved. A server could invent new ones forever. */
+/** How many pins of a list are kept that are gone again without approval. A server could invent new names forever. */
 const MOST_STRAYS = 20;
+/** Resources come and go with their data. Beyond this, a server's resources are not pinned. */
+const MOST_RESOURCES = 1000;
 
+/**
+ * A list of tools. A server may list more of them for other capabilities. Which are advertised is the host's choice,
+ * not the server's, so the first list for each is trusted.
+ */
 export function toSighting(
   tools: readonly ToolDefinition[],
   instructions: string | undefined,
@@ -40,68 +68,84 @@ export function toSighting(
 ): Sighting {
   const text = instructions ?? "";
   return {
+    listing: "tools",
     tools: new Map(
       tools.map((tool) => [tool.name, { hash: toolHash(tool), value: toPinnedTool(tool), seen }]),
     ),
     instructions: { hash: textHash(text), value: text, seen },
-    capabilities: canonicalJson(capabilities),
+    mark: canonicalJson(capabilities),
   };
 }
 
-/** A server may list more tools for other capabilities. Which are advertised is the host's choice, not the server's. */
-export function isFirstFor({ seenWith }: ServerPins, { capabilities }: Sighting): boolean {
-  return seenWith !== undefined && !seenWith.includes(capabilities);
+/** A list of resources and templates, or of prompts, as a model or a person is told of them. */
+export function contentSighting(
+  listing: ContentListing,
+  contents: readonly ListedContent[],
+  seen: number,
+  redact: RedactValue,
+): Sighting {
+  const isResource = ({ kind, isTemplate }: ContentName): boolean =>
+    kind === "resource" && isTemplate !== true;
+  const resources = contents.filter(isResource).slice(0, MOST_RESOURCES);
+  const others = contents.filter((each) => !isResource(each));
+  const tools = [...others, ...resources].map((content) => {
+    const { title, description, details = {} } = content;
+    const name = contentPin(content, redact);
+    const value = { name, ...redact({ title, description, inputSchema: details }) };
+    return [name, { hash: toolHash(value), value, seen }] as const;
+  });
+  return { listing, tools: new Map(tools), mark: `list of ${listing}` };
+}
+
+/** The name of the pin of a resource, template or prompt: `prompt:review`. */
+export function contentPin(content: ContentName, redact: RedactValue): string {
+  return contentText({ ...content, name: redact(content.name) });
+}
+
+/** Whether such a list of the server has not been seen before. */
+export function isFirst({ seenWith }: ServerPins, { mark }: Sighting): boolean {
+  return !seenWith.includes(mark);
 }
 
 /**
- * The pins after a sighting; the same object if nothing is new. The first sighting is trusted, and so are the tools
- * that the first sighting for other capabilities adds.
+ * The pins after a sighting; the same object if nothing is new. What the first list of its kind adds is trusted, and so
+ * is every new resource.
  */
 export function observe(
   pins: ServerPins | undefined,
-  { server, key }: PinnedServer,
+  id: PinnedServer,
   sighting: Sighting,
 ): ServerPins {
-  if (pins === undefined) {
-    const tools = [...sighting.tools].map(([name, sight]) => [name, trust(sight)] as const);
-    return {
-      server,
-      key,
-      seenWith: [sighting.capabilities],
-      instructions: trust(sighting.instructions),
-      tools: new Map(tools),
-    };
-  }
-  const { seenWith = [] } = pins;
-  const isFirst = isFirstFor(pins, sighting);
-  const instructions = see(pins.instructions, sighting.instructions);
-  const tools = new Map(pins.tools);
+  const before = pins ?? nothingPinned(id, sighting);
+  const isFirstList = isFirst(before, sighting);
+  const instructions = sighting.instructions
+    ? see(before.instructions, sighting.instructions)
+    : before.instructions;
+  const tools = new Map(before.tools);
   for (const [name, sight] of sighting.tools) {
     const pin = tools.get(name);
-    tools.set(name, pin === undefined && isFirst ? trust(sight) : see(pin, sight));
+    const isTrusted = isFirstList || (sighting.listing === "resources" && isData(name));
+    tools.set(name, pin === undefined && isTrusted ? trust(sight) : see(pin, sight));
   }
-  dropStrays(tools, sighting);
+  for (const name of outdated(tools, sighting)) tools.delete(name);
   const isSame =
-    seenWith.includes(sighting.capabilities) &&
-    instructions === pins.instructions &&
-    tools.size === pins.tools.size &&
-    [...tools].every(([name, pin]) => pin === pins.tools.get(name));
-  if (isSame) return pins;
-  return {
-    ...pins,
-    seenWith: [...new Set([...seenWith, sighting.capabilities])],
-    instructions,
-    tools,
-  };
+    !isFirstList &&
+    instructions === before.instructions &&
+    tools.size === before.tools.size &&
+    [...tools].every(([name, pin]) => pin === before.tools.get(name));
+  if (isSame) return before;
+  const seenWith = isFirstList ? [...before.seenWith, sighting.mark] : before.seenWith;
+  return { ...before, seenWith, instructions, tools };
 }
 
-/** How a sighting differs from what was approved. A tool that is gone does not count: it can do no harm. */
+/** How a sighting differs from what was approved. What is gone does not count: it can do no harm. */
 export function compare(pins: ServerPins, sighting: Sighting): PinChange[] {
   const { server } = pins;
   const changes: PinChange[] = [];
   const approved = approvedOf(pins.instructions);
-  if (approved !== undefined && approved.hash !== sighting.instructions.hash) {
-    const after = sighting.instructions.value;
+  const { instructions } = sighting;
+  if (approved && instructions && approved.hash !== instructions.hash) {
+    const after = instructions.value;
     changes.push({ kind: "instructions", server, before: approved.value, after });
   }
   for (const [tool, sight] of sighting.tools) {
@@ -120,11 +164,19 @@ export function approve<Value>(pin: Pin<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: pin.firstSeen, approved: pin.pending };
 }
 
-export function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
+/** The pins of a server before its first list. */
+export function nothingPinned(
+  { server, key }: PinnedServer,
+  { instructions = { hash: textHash(""), value: "", seen: 0 } }: Pick<Sighting, "instructions">,
+): ServerPins {
+  return { server, key, seenWith: [], instructions: trust(instructions), tools: new Map() };
+}
+
+function trust<Value>(sight: SeenValue<Value>): Pin<Value> {
   return { kind: "pinned", firstSeen: sight.seen, approved: sight };
 }
 
-export function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
+function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<Value> {
   if (pin === undefined) return { kind: "new", firstSeen: sight.seen, pending: sight };
   if (pin.kind !== "pinned" && pin.pending.hash === sight.hash) return pin;
   if (pin.kind === "new") return { ...pin, pending: sight };
@@ -137,10 +189,26 @@ function approvedOf<Value>(pin: Pin<Value> | undefined): SeenValue<Value> | unde
   return pin === undefined || pin.kind === "new" ? undefined : pin.approved;
 }
 
-function dropStrays(tools: Map<string, Pin<PinnedTool>>, sighting: Sighting): void {
-  const strays = [...tools].filter(
-    ([name, pin]) => pin.kind === "new" && !sighting.tools.has(name),
+/** Templates and prompts are few and have a meaning of their own, like tools. A resource is named by its URI alone. */
+function isData(name: string): boolean {
+  return name.startsWith("resource:") && !name.includes("{");
+}
+
+/** The list that a pin of this name belongs to. No tool has a name that begins like that of a resource or prompt. */
+export function listingOf(name: string): Listing {
+  const content = contentPattern(name);
+  if (content === undefined) return "tools";
+  return content.kind === "prompt" ? "prompts" : "resources";
+}
+
+/** The pins of this list that nobody needs: what is in it no more, as far as it was never approved or is mere data. */
+function outdated(tools: ReadonlyMap<string, Pin<PinnedTool>>, sighting: Sighting): string[] {
+  const gone = [...tools].filter(
+    ([name]) => !sighting.tools.has(name) && listingOf(name) === sighting.listing,
   );
-  strays.sort(([, a], [, b]) => b.firstSeen - a.firstSeen);
-  for (const [name] of strays.slice(MOST_STRAYS)) tools.delete(name);
+  const strays = gone
+    .filter(([, pin]) => pin.kind === "new")
+    .sort(([, a], [, b]) => b.firstSeen - a.firstSeen);
+  const data = gone.filter(([name]) => isData(name));
+  return [...strays.slice(MOST_STRAYS), ...data.slice(MOST_RESOURCES)].map(([name]) => name);
 }

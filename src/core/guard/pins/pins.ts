@@ -1,10 +1,11 @@
-// Remembers how each server's tools were defined when they were first seen, and reports what has changed since. In
-// the mode `block` it refuses calls of changed tools and keeps what is not approved out of what a model is offered.
+// Remembers how everything that a server lists was defined when it was first seen, and reports what has changed since:
+// its tools and instructions, resources, templates and prompts. In the mode `block` it refuses what has changed, and keeps
+// what is not approved out of what a model is offered.
 
 import type { Diagnostic } from "../../types/diagnostic.ts";
 import { cancelled } from "../../types/errors.ts";
 import type { PinMode } from "../../types/guard-settings.ts";
-import type { GuardedCall, StageFor } from "../../types/guard.ts";
+import type { GuardedCall, StageFor, ToolSubject } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type Logger, silentLogger } from "../../types/logger.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../types/pin.ts";
@@ -17,9 +18,25 @@ import {
 import type { ToolDefinition } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
-import { compare, isFirstFor, observe, type PinChange, type Sighting, toSighting } from "./pin.ts";
-import { lostReason, refusal, toDiagnostics, nameOnly } from "./report.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
+import {
+  compare,
+  type ContentListing,
+  contentPin,
+  contentSighting,
+  isFirst,
+  type ListedContent,
+  type Listing,
+  listingOf,
+  LISTINGS,
+  nothingPinned,
+  observe,
+  type PinChange,
+  type RedactValue,
+  type Sighting,
+  toSighting,
+} from "./pin.ts";
+import { lostReason, nameOnly, refusal, toDiagnostics } from "./report.ts";
 
 export interface PinsOptions {
   store: PinStore;
@@ -27,6 +44,8 @@ export interface PinsOptions {
   changes?: Pick<Invalidation, "subscribe">;
   clock?: Clock;
   logger?: Logger;
+  /** For resources and prompts. A list of tools has no secrets. */
+  redact?: RedactValue;
 }
 
 export interface PinnedServerHooks {
@@ -40,15 +59,16 @@ export interface PinnedServerHooks {
 interface Watch extends PinnedServerHooks {
   readonly id: PinnedServer;
   readonly mode: PinMode;
-  pins: ServerPins | undefined;
+  /** With `block`, lost pins mean that nobody can tell what has changed, so everything that is listed is refused. */
+  known: StoredPins;
   /** The store had these pins. If it has none later, the user has made it forget them. */
   isStored: boolean;
-  /** With `block`: nobody can tell what has changed, so everything is refused. */
-  lost: LostPins | undefined;
-  sighting: Sighting | undefined;
-  /** The sighting is from an earlier run. It is compared with the pins, but nothing is pinned for the first time by it. */
+  /** What it has listed last. */
+  readonly sightings: Map<Listing, Sighting>;
+  /** The tools are from an earlier run. They are compared with the pins, but nothing is pinned for the first time by them. */
   isFromCache: boolean;
-  blocked: ReadonlyMap<string, PinChange>;
+  /** How the sightings differ from the pins: of each list, by name. */
+  changes: ReadonlyMap<Listing, ReadonlyMap<string, PinChange>>;
   instructions: PinChange | undefined;
 }
 
@@ -56,6 +76,7 @@ export class Pins {
   readonly #store: PinStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #redact: RedactValue;
   readonly #watches = new Map<string, Watch>();
   readonly #changes: PinsOptions["changes"];
   #unsubscribe: (() => void) | undefined;
@@ -65,11 +86,13 @@ export class Pins {
   #isClosed = false;
   #hasWarned = false;
 
-  constructor({ store, changes, clock = systemClock, logger = silentLogger }: PinsOptions) {
+  constructor(options: PinsOptions) {
+    const { store, changes, clock = systemClock, logger = silentLogger } = options;
     this.#store = store;
     this.#changes = changes;
     this.#clock = clock;
     this.#logger = logger;
+    this.#redact = options.redact ?? ((value) => value);
   }
 
   /** Must be awaited before the server's tools are listed, from the cache or live. With `off`, nothing is kept. */
@@ -95,26 +118,35 @@ export class Pins {
     const reading = this.#readOrInherit(id, predecessor);
     this.#reads.add(reading);
     const stored = await reading.finally(() => this.#reads.delete(reading));
-    const lost = stored.kind === "lost" ? stored.lost : undefined;
-    if (lost !== undefined && mode === "warn") {
+    let known = stored;
+    if (stored.kind === "lost" && mode === "warn") {
       // The next listing counts as the first one, which is trusted. The user must know that.
-      const { server, file } = lost;
-      const message = `${lostReason(lost)}; the tools the server has now are pinned instead`;
+      const { server, file } = stored.lost;
+      const message = `${lostReason(stored.lost)}; the tools the server has now are pinned instead`;
       this.#logger.warn(message, { server, file });
+      known = { kind: "none" };
     }
     const watch: Watch = {
       ...hooks,
       id,
       mode,
-      pins: stored.kind === "pinned" ? stored.pins : undefined,
+      known,
       isStored: stored.kind === "pinned",
-      lost: mode === "block" ? lost : undefined,
-      sighting: undefined,
+      sightings: new Map(),
       isFromCache: false,
-      blocked: new Map(),
+      changes: new Map(),
       instructions: undefined,
     };
-    return () => this.#watches.set(id.server, watch);
+    return () => {
+      const before = this.#watches.get(id.server);
+      this.#watches.set(id.server, watch);
+      if (before?.id.key !== id.key) return;
+      // The tools are checked again at once, the others when the server lists them.
+      for (const [listing, sighting] of before.sightings) {
+        if (listing !== "tools") watch.sightings.set(listing, sighting);
+      }
+      judge(watch);
+    };
   }
 
   /** What is stored for the definition; for one that nobody has seen, what its predecessor had. */
@@ -139,8 +171,8 @@ export class Pins {
   }
 
   /**
-   * Reports what differs from the pins. From now on that decides which calls are refused. New sightings are saved
-   * in the background.
+   * Reports how the tools differ from the pins. From now on that decides which calls are refused. New sightings are
+   * saved in the background.
    */
   check(
     server: string,
@@ -152,42 +184,42 @@ export class Pins {
   ): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
-    watch.sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
     watch.isFromCache = from === "cache";
-    if (watch.lost !== undefined) {
-      // They may have been restored or forgotten since.
-      void this.#save(watch);
-      return this.report(server);
-    }
-    if (watch.pins === undefined) {
-      // Its pins were forgotten. The list that is known may be the very one that the user does not want.
-      if (watch.isFromCache) return [];
-      this.#logger.info("seen for the first time: pinned", { server, tools: tools.length });
-    } else if (isFirstFor(watch.pins, watch.sighting)) {
-      const advertised = watch.sighting.capabilities;
-      const message = "listed for these capabilities for the first time: what it adds is pinned";
-      this.#logger.info(message, { server, advertised });
-    }
-    const seen = observe(watch.pins, watch.id, watch.sighting);
-    const isNew = seen !== watch.pins;
-    applyPins(watch, seen, watch.sighting);
-    // What looks blocked may have been approved in another process.
-    const isBlocked = watch.mode === "block" && offerOf(watch) !== NOTHING_BLOCKED;
-    if (isNew || isBlocked) void this.#save(watch);
+    const sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
+    this.#logIfFirst(watch, sighting);
+    if (this.#see(watch, sighting)) void this.#save(watch);
     return this.report(server);
   }
 
-  /** What differs from the pins now. */
-  report(server: string): Diagnostic[] {
+  /** `check` for another list of the server. What others have approved by now counts. */
+  async checkContent(
+    { server, key }: PinnedServer,
+    listing: ContentListing,
+    contents: readonly ListedContent[],
+  ): Promise<Diagnostic[]> {
+    const watch = this.#watches.get(server);
+    // A server that was replaced may still answer.
+    if (watch?.id.key !== key) return [];
+    this.#see(watch, contentSighting(listing, contents, this.#clock.now(), this.#redact));
+    await this.#save(watch);
+    return this.report(server, listing);
+  }
+
+  /** What of a list differs from the pins now. */
+  report(server: string, listing: Listing = "tools"): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
-    const { lost, mode } = watch;
-    if (lost !== undefined) return toDiagnostics([{ kind: "lost", ...lost }], mode, true);
-    const changes = [
-      ...(watch.instructions ? [watch.instructions] : []),
-      ...watch.blocked.values(),
+    const { known, mode, instructions, changes } = watch;
+    if (known.kind === "lost") {
+      const isConcerned = listing === "tools" || watch.sightings.get(listing)?.tools.size;
+      const lost: PinChange = { kind: "lost", ...known.lost };
+      return isConcerned ? toDiagnostics([lost], listing, mode, true) : [];
+    }
+    const found = [
+      ...(listing === "tools" && instructions ? [instructions] : []),
+      ...(changes.get(listing)?.values() ?? []),
     ];
-    return toDiagnostics(changes, mode, this.#store.isPersistent);
+    return toDiagnostics(found, listing, mode, this.#store.isPersistent);
   }
 
   /**
@@ -195,9 +227,10 @@ export class Pins {
    * and of a tool that was never approved nothing is left but its name.
    */
   offered(server: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
-    if (this.#watches.get(server)?.mode !== "block") return [...tools];
+    const watch = this.#watches.get(server);
+    if (watch?.mode !== "block") return [...tools];
     return tools.map((tool) => {
-      const change = this.#changeOf(server, tool.name);
+      const change = blocking(watch, tool.name);
       if (change === undefined || change.kind === "instructions") return tool;
       if (change.kind !== "changed") return nameOnly(change, tool.name);
       const { _meta, execution } = tool;
@@ -205,22 +238,34 @@ export class Pins {
     });
   }
 
-  /** False for a tool of which `offered` leaves nothing but its name. */
-  offers(server: string, tool: string): boolean {
-    const kind = this.#changeOf(server, tool)?.kind;
+  /**
+   * False for what nobody is told of until it is approved: a tool of which `offered` leaves nothing but its name, and
+   * a resource or prompt that is refused. The name is that of its pin.
+   */
+  offers(server: string, name: string): boolean {
+    const kind = blocking(this.#watches.get(server), name)?.kind;
+    if (listingOf(name) !== "tools") return kind === undefined;
     return kind !== "new" && kind !== "lost";
   }
 
-  /** False while anything of the server is blocked. If true, `offers` is true for each of its tools. */
+  /** False while anything of the server's tools is blocked. If true, `offers` is true for each of them. */
   offersAll(server: string): boolean {
     const watch = this.#watches.get(server);
-    return watch?.mode !== "block" || (watch.lost === undefined && watch.blocked.size === 0);
+    if (watch?.mode !== "block") return true;
+    return watch.known.kind !== "lost" && !watch.changes.get("tools")?.size;
   }
 
   /** False while the server's instructions have changed and nobody has approved that, or nobody can tell. */
   offersInstructions(server: string): boolean {
     const watch = this.#watches.get(server);
-    return watch?.mode !== "block" || (watch.lost ?? watch.instructions) === undefined;
+    if (watch?.mode !== "block") return true;
+    return watch.known.kind !== "lost" && watch.instructions === undefined;
+  }
+
+  /** The name of its pin: `read`, `prompt:review`. */
+  nameOf({ source, content }: ToolSubject): string {
+    if (content !== undefined) return contentPin(content, this.#redact);
+    return source.kind === "mcp" ? source.tool : "";
   }
 
   readonly stage: StageFor = ({ source }) => {
@@ -230,8 +275,8 @@ export class Pins {
   };
 
   /**
-   * Rejects with CHANGED_TOOL if the tool is blocked by now; undefined if there is nothing to await. A server that
-   * is started for the call may turn out to have other tools than were known.
+   * Rejects with CHANGED_TOOL if it is blocked by now; undefined if there is nothing to await. A server that is
+   * started for the call may turn out to list other things than were known.
    */
   recheck(call: GuardedCall): Promise<void> | undefined {
     return this.#checkIfBlocked(call, false);
@@ -252,27 +297,42 @@ export class Pins {
 
   /** What is blocked may have been approved elsewhere, and what is not offered nobody calls. */
   #lookAgain(): void {
-    for (const watch of this.#watches.values()) {
-      const isBlocked = watch.mode === "block" && offerOf(watch) !== NOTHING_BLOCKED;
-      if (isBlocked) void this.#save(watch);
+    for (const watch of this.#watches.values()) if (isBlocking(watch)) void this.#save(watch);
+  }
+
+  #logIfFirst({ id: { server }, known, isFromCache }: Watch, sighting: Sighting): void {
+    if (known.kind === "none" && !isFromCache) {
+      this.#logger.info("seen for the first time: pinned", { server, tools: sighting.tools.size });
+    } else if (known.kind === "pinned" && isFirst(known.pins, sighting)) {
+      const advertised = sighting.mark;
+      const message = "listed for these capabilities for the first time: what it adds is pinned";
+      this.#logger.info(message, { server, advertised });
     }
   }
 
-  /** Undefined at once if nothing suggests that the tool is blocked. */
+  /** From now on this sighting decides. Returns whether it is to be saved. */
+  #see(watch: Watch, sighting: Sighting): boolean {
+    watch.sightings.set(sighting.listing, sighting);
+    const { known } = watch;
+    // They may have been restored or forgotten since.
+    if (known.kind === "lost") return true;
+    const before = known.kind === "pinned" ? known.pins : undefined;
+    const after = before || mayPin(watch) ? observeAll(before, watch) : undefined;
+    if (after !== undefined) watch.known = { kind: "pinned", pins: after };
+    judge(watch);
+    // What looks blocked may have been approved in another process.
+    return after !== before || isBlocking(watch);
+  }
+
+  /** Undefined at once if nothing suggests that what is called is blocked. */
   #checkIfBlocked(call: GuardedCall, mayRelist: boolean): Promise<void> | undefined {
     const { source } = call.subject;
     if (source.kind !== "mcp") return undefined;
-    const { server, tool } = source;
-    if (this.#changeOf(server, tool) === undefined) return undefined;
-    return this.#throwIfBlocked(server, tool, call, mayRelist);
-  }
-
-  /** Why the tool is blocked; undefined if it is not. */
-  #changeOf(server: string, tool: string): PinChange | undefined {
-    const watch = this.#watches.get(server);
-    if (watch?.mode !== "block") return undefined;
-    if (watch.lost !== undefined) return { kind: "lost", ...watch.lost };
-    return watch.blocked.get(tool) ?? watch.instructions;
+    const { server } = source;
+    if (this.#watches.get(server)?.mode !== "block") return undefined;
+    const name = this.nameOf(call.subject);
+    if (blocking(this.#watches.get(server), name) === undefined) return undefined;
+    return this.#throwIfBlocked(server, name, call, mayRelist);
   }
 
   /**
@@ -281,19 +341,21 @@ export class Pins {
    */
   async #throwIfBlocked(
     server: string,
-    tool: string,
+    name: string,
     call: GuardedCall,
     mayRelist: boolean,
   ): Promise<void> {
+    const change = (): PinChange | undefined => blocking(this.#watches.get(server), name);
     const watch = this.#watches.get(server);
     if (watch !== undefined) await this.#save(watch);
-    if (mayRelist && this.#changeOf(server, tool) !== undefined && watch?.lost === undefined) {
+    const isTool = listingOf(name) === "tools";
+    if (mayRelist && isTool && change() !== undefined && watch?.known.kind !== "lost") {
       await untilAborted(watch?.relist?.() ?? Promise.resolve(), call.signal, cancelled);
     }
-    const change = this.#changeOf(server, tool);
-    if (change === undefined) return;
+    const found = change();
+    if (found === undefined) return;
     call.decision = { verdict: "refused", rule: "pins: block" };
-    throw refusal(change, tool, this.#store.isPersistent);
+    throw refusal(found, name, this.#store.isPersistent);
   }
 
   #save(watch: Watch): Promise<void> {
@@ -303,54 +365,102 @@ export class Pins {
     return saved;
   }
 
-  /** Adds the sighting to what is stored by now, and takes over the result. Never rejects. */
+  /** Adds the sightings to what is stored by now, and takes over the result. Never rejects. */
   async #merge(watch: Watch): Promise<void> {
-    const { id, sighting } = watch;
-    if (sighting === undefined) return;
+    if (watch.sightings.size === 0) return;
     try {
       let lost: LostPins | undefined;
-      const stored = await this.#store.update(id, (pins, missing) => {
-        lost = undefined;
+      const stored = await this.#store.update(watch.id, (pins, missing) => {
+        const { known, mode, isStored } = watch;
         // Pins that this process still knows take the place of those that are lost.
-        const isForgotten = watch.isStored && missing === undefined;
-        const known = pins ?? (isForgotten ? undefined : watch.pins);
-        const isLost = missing !== undefined && watch.mode === "block";
-        if (known !== undefined || !(isLost || watch.isFromCache)) {
-          return observe(known, id, sighting);
-        }
-        if (isLost) lost = missing;
-        return UNCHANGED;
+        const isForgotten = isStored && missing === undefined;
+        const before = pins ?? (known.kind === "pinned" && !isForgotten ? known.pins : undefined);
+        lost = before === undefined && mode === "block" ? missing : undefined;
+        const isPinned = before !== undefined || (lost === undefined && mayPin(watch));
+        return isPinned ? observeAll(before, watch) : UNCHANGED;
       });
-      const before = watch.sighting && offerOf(watch);
-      watch.lost = lost;
+      const before = offerOf(watch);
+      if (lost !== undefined) watch.known = { kind: "lost", lost };
+      else if (watch.known.kind === "lost") watch.known = { kind: "none" };
       if (stored !== undefined) {
         watch.isStored = true;
-        if (watch.sighting !== undefined) applyPins(watch, stored, watch.sighting);
+        watch.known = { kind: "pinned", pins: stored };
       }
-      if (before !== undefined && before !== offerOf(watch)) watch.onOffer?.();
+      judge(watch);
+      if (before !== offerOf(watch)) watch.onOffer?.();
     } catch (error) {
       if (this.#hasWarned) return;
       this.#hasWarned = true;
-      this.#logger.warn("pins could not be saved", { server: id.server, reason: reasonOf(error) });
+      const { server } = watch.id;
+      this.#logger.warn("pins could not be saved", { server, reason: reasonOf(error) });
     }
   }
 }
 
-const NOTHING_BLOCKED = JSON.stringify([[], false]);
-
-/** Tells apart what is offered at two times: which tools are blocked, and by which kind of change. */
-function offerOf({ lost, blocked, instructions }: Watch): string {
-  if (lost !== undefined) return "lost";
-  const kinds = [...blocked].map(([tool, { kind }]) => [tool, kind]);
-  return JSON.stringify([kinds, instructions !== undefined]);
+/** The first list that is trusted is one of tools, as the server has them now. */
+function mayPin({ sightings, isFromCache }: Watch): boolean {
+  return sightings.has("tools") && !isFromCache;
 }
 
-/** From now on these pins decide which of the sighted tools are blocked. */
-function applyPins(watch: Watch, pins: ServerPins, sighting: Sighting): void {
-  const changes = compare(pins, sighting);
-  watch.pins = pins;
-  watch.instructions = changes.find(({ kind }) => kind === "instructions");
-  watch.blocked = new Map(
-    changes.flatMap((each) => ("tool" in each ? [[each.tool, each] as const] : [])),
+/** The pins after all that is listed. */
+function observeAll(
+  pins: ServerPins | undefined,
+  { id, sightings }: Watch,
+): ServerPins | undefined {
+  return LISTINGS.reduce((each, listing) => {
+    const sighting = sightings.get(listing);
+    return sighting === undefined ? each : observe(each, id, sighting);
+  }, pins);
+}
+
+/** From now on the pins that are known decide what of the lists is blocked. */
+function judge(watch: Watch): void {
+  const { id, mode, known, sightings } = watch;
+  const changesOf = (sighting: Sighting): PinChange[] => {
+    if (known.kind === "pinned") return compare(known.pins, sighting);
+    // If the pins of a server were forgotten, the tools of an earlier run may be the very ones that the user does not
+    // want. Its other lists are pinned with its tools.
+    const isUnpinned = mode === "block" && sighting.listing !== "tools";
+    return isUnpinned ? compare(nothingPinned(id, sighting), sighting) : [];
+  };
+  const found = [...sightings].map(
+    ([listing, sighting]) => [listing, changesOf(sighting)] as const,
   );
+  watch.instructions = found
+    .flatMap(([, changes]) => changes)
+    .find(({ kind }) => kind === "instructions");
+  watch.changes = new Map(
+    found.map(([listing, changes]) => [
+      listing,
+      new Map(changes.flatMap((each) => ("tool" in each ? [[each.tool, each] as const] : []))),
+    ]),
+  );
+}
+
+/** Why what has this pin is blocked; undefined if it is not. */
+function blocking(watch: Watch | undefined, name: string): PinChange | undefined {
+  if (watch?.mode !== "block") return undefined;
+  const { known, sightings, changes, instructions } = watch;
+  const listing = listingOf(name);
+  const isTool = listing === "tools";
+  if (known.kind === "lost") {
+    const isConcerned = isTool || sightings.get(listing)?.tools.has(name);
+    return isConcerned ? { kind: "lost", ...known.lost } : undefined;
+  }
+  return changes.get(listing)?.get(name) ?? (isTool ? instructions : undefined);
+}
+
+/** Whether anything is blocked that may have been approved in another process. */
+function isBlocking({ mode, known, changes, instructions }: Watch): boolean {
+  if (mode !== "block") return false;
+  const hasChanges = [...changes.values()].some(({ size }) => size > 0);
+  return known.kind === "lost" || instructions !== undefined || hasChanges;
+}
+
+/** Tells apart which tools are offered at two times: which are blocked, and by which kind of change. */
+function offerOf({ known, sightings, changes, instructions }: Watch): string {
+  if (!sightings.has("tools")) return "nothing";
+  if (known.kind === "lost") return "lost";
+  const kinds = [...(changes.get("tools") ?? [])].map(([tool, { kind }]) => [tool, kind]);
+  return JSON.stringify([kinds, instructions !== undefined]);
 }

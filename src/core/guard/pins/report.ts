@@ -1,5 +1,4 @@
-// The texts about tools that differ from their pins: for the log and the status, and for a caller whose call is
-// refused.
+// The texts about what differs from its pins: for the log and the status, and for a caller whose call is refused.
 
 import type { Diagnostic } from "../../types/diagnostic.ts";
 import { PlugboardError } from "../../types/errors.ts";
@@ -8,49 +7,74 @@ import type { FieldChange, LostPins } from "../../types/pin.ts";
 import type { ToolDefinition } from "../../types/tool.ts";
 import { isPlainName, oneLine, plural, sayTool, shellWord } from "../../../util/text.ts";
 import { changedParts, diffText, diffTools } from "./diff.ts";
-import type { PinChange } from "./pin.ts";
+import { type Listing, listingOf, type PinChange } from "./pin.ts";
+
+interface ListingWords {
+  /** What is new in the list. */
+  added: string;
+  /** What lost pins mean for the list. */
+  lost: string;
+  /** So many changes of it that are not listed one by one. */
+  more: (rest: number) => string;
+}
+
+const WORDS: Readonly<Record<Listing, ListingWords>> = {
+  tools: {
+    added: "new tool",
+    lost: "its tools are refused",
+    more: (rest) => plural(rest, "more tool"),
+  },
+  resources: {
+    added: "new",
+    lost: "its resources are neither listed nor read",
+    more: (rest) => `${rest} more of its resources`,
+  },
+  prompts: {
+    added: "new",
+    lost: "its prompts are neither listed nor read",
+    more: (rest) => `${rest} more of its prompts`,
+  },
+};
 
 /** A server that renames all its tools must not fill the log. */
 const MOST_DIAGNOSTICS = 20;
 /** Characters shown of each side of a change. */
 const SHORT = 120;
 
-/** Pins that are in a file (`isPersistent`) can be approved with `plugboard pins`. */
+/** The changes of one list. Pins that are in a file (`isPersistent`) can be approved with `plugboard pins`. */
 export function toDiagnostics(
   changes: readonly PinChange[],
+  listing: Listing,
   mode: PinMode,
   isPersistent: boolean,
 ): Diagnostic[] {
   const diagnostics = changes.slice(0, MOST_DIAGNOSTICS).map((change): Diagnostic => {
-    const { effect, remedy } = consequences(change, mode, isPersistent);
-    const message = `${summary(change)}${effect}${remedy}`;
-    const { server } = change;
-    return "tool" in change
-      ? { server, subject: oneLine(change.tool, 80), message, kind: "pins" }
-      : { server, message, kind: "pins" };
+    const parts = [summary(change), ...consequences(change, listing, mode, isPersistent)];
+    const subject = "tool" in change ? oneLine(change.tool, 80) : undefined;
+    return { server: change.server, subject, message: parts.join("; "), kind: "pins" };
   });
   const [first] = changes;
   const rest = changes.length - diagnostics.length;
   if (first !== undefined && rest > 0) {
-    const message = `${plural(rest, "more tool")} changed or new since the server was pinned`;
+    const message = `${WORDS[listing].more(rest)} changed or new since the server was pinned`;
     diagnostics.push({ server: first.server, message, kind: "pins" });
   }
   return diagnostics;
 }
 
+/** What the change has for an effect, and what a person can do about it. */
 function consequences(
   change: PinChange,
+  listing: Listing,
   mode: PinMode,
   isPersistent: boolean,
-): { effect: string; remedy: string } {
-  if (change.kind === "lost") {
-    return { effect: "; its tools are refused", remedy: `; ${lostRemedy(change)}` };
-  }
+): string[] {
+  if (change.kind === "lost") return [WORDS[listing].lost, lostRemedy(change)];
   const refused = change.kind === "new" ? "not offered and refused" : "refused";
-  return {
-    effect: mode === "block" ? `; ${refused} until it is approved` : "",
-    remedy: isPersistent ? `; to accept it: ${approveCommand(change)}` : "",
-  };
+  return [
+    ...(mode === "block" ? [`${refused} until it is approved`] : []),
+    ...(isPersistent ? [`to accept it: plugboard pins approve ${pinName(change)}`] : []),
+  ];
 }
 
 /** Quotes neither the new text nor a name that could hold words, because a model reads this message. */
@@ -114,7 +138,7 @@ function summary(change: PinChange): string {
       return `changed since it was pinned: ${text}`;
     }
     case "new":
-      return "new tool since the server was pinned";
+      return `${WORDS[listingOf(change.tool)].added} since the server was pinned`;
     case "lost":
       return lostReason(change);
   }
@@ -124,10 +148,6 @@ function changeText({ path, before, after }: FieldChange): string {
   if (before === undefined) return oneLine(`${path} added: ${after}`);
   if (after === undefined) return oneLine(`${path} removed: ${before}`);
   return oneLine(`${path}: "${before}" -> "${after}"`);
-}
-
-function approveCommand(change: PinChange): string {
-  return `plugboard pins approve ${pinName(change)}`;
 }
 
 function pinName(change: PinChange): string {

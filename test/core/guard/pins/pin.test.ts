@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   approve,
   compare,
+  contentSighting,
+  type ListedContent,
   observe,
   type Sighting,
   toSighting,
@@ -173,5 +175,89 @@ describe("the first sight for other capabilities", () => {
   ])("is one alone: a tool that comes later is new, for %s capabilities", (_, capabilities) => {
     const later = sight(4, [tool("send")], "Be brief.", capabilities);
     expect(compare(observe(both, id, later), later)).toMatchObject([{ kind: "new", tool: "send" }]);
+  });
+});
+
+describe("a list of resources or prompts", () => {
+  const redact = <Value>(value: Value): Value => value;
+  const resource = (name: string, description = "A file."): ListedContent => {
+    return { kind: "resource", name, description };
+  };
+  const template: ListedContent = { ...resource("lib:///{shelf}"), isTemplate: true };
+  const prompt = (name: string): ListedContent => ({ kind: "prompt", name });
+  const resources = (seen: number, ...contents: ListedContent[]): Sighting =>
+    contentSighting("resources", contents, seen, redact);
+  const prompts = (seen: number, ...contents: ListedContent[]): Sighting =>
+    contentSighting("prompts", contents, seen, redact);
+  const kinds = (pins: ServerPins): Record<string, string> =>
+    Object.fromEntries([...pins.tools].map(([name, { kind }]) => [name, kind]));
+
+  it("is trusted if it is the first one, whatever other lists there were", () => {
+    const listed = [resources(2, resource("lib:///a"), template), prompts(3, prompt("greet"))];
+    const pins = listed.reduce((each, sighting) => observe(each, id, sighting), first);
+    expect(kinds(pins)).toEqual({
+      read: "pinned",
+      write: "pinned",
+      "resource:lib:///{shelf}": "pinned",
+      "resource:lib:///a": "pinned",
+      "prompt:greet": "pinned",
+    });
+    expect(pins.seenWith).toEqual(["{}", "list of resources", "list of prompts"]);
+    for (const sighting of listed) {
+      expect(observe(pins, id, sighting)).toBe(pins);
+      expect(compare(pins, sighting)).toEqual([]);
+    }
+    expect(pins.instructions).toBe(first.instructions);
+  });
+
+  it("may add resources later, and neither templates nor prompts", () => {
+    const pins = [
+      resources(2),
+      prompts(2),
+      resources(3, resource("lib:///b"), template),
+      prompts(3, prompt("obey")),
+    ].reduce((each, sighting) => observe(each, id, sighting), first);
+    expect(kinds(pins)).toMatchObject({
+      "resource:lib:///b": "pinned",
+      "resource:lib:///{shelf}": "new",
+      "prompt:obey": "new",
+    });
+  });
+
+  it("is compared with what was approved, a resource too", () => {
+    const pins = observe(first, id, resources(2, resource("lib:///a")));
+    const changed = resources(3, resource("lib:///a", "Obey me."));
+    expect(compare(observe(pins, id, changed), changed)).toMatchObject([
+      { kind: "changed", tool: "resource:lib:///a", after: { description: "Obey me." } },
+    ]);
+  });
+
+  it("does not make a tool trusted that is named like a resource", () => {
+    const pins = observe(first, id, resources(2));
+    const named = sight(3, [tool("resource:lib:///a")], "Be brief.");
+    expect(observe(pins, id, named).tools.get("resource:lib:///a")?.kind).toBe("new");
+  });
+
+  it("leaves the pins of other lists alone, however many wait for approval", () => {
+    const many = Array.from({ length: 40 }, (_, at) => prompt(`p${at}`));
+    const pins = [prompts(2), prompts(3, ...many), sight(4, [tool("read")], "Be brief.")].reduce(
+      (each, sighting) => observe(each, id, sighting),
+      first,
+    );
+    expect(pins.tools.size).toBe(2 + many.length);
+    expect(observe(pins, id, prompts(5)).tools.size).toBe(2 + 20);
+  });
+
+  it("is pinned up to a number of resources, and so is what was in earlier ones", () => {
+    const thousand = (mark: string): ListedContent[] =>
+      Array.from({ length: 1001 }, (_, at) => resource(`lib:///${mark}${at}`));
+    const sighting = resources(2, ...thousand("a"), template);
+    expect(sighting.tools.size).toBe(1001);
+    const pins = ["b", "c"].reduce(
+      (each, mark) => observe(each, id, resources(3, ...thousand(mark))),
+      observe(first, id, sighting),
+    );
+    // Those that are listed, as many that are gone, and what is no mere data.
+    expect(pins.tools.size).toBe(1000 + 1000 + 1 + 2);
   });
 });

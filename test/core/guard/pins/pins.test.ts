@@ -9,7 +9,7 @@ import type { PinStore } from "../../../../src/core/types/shared-state.ts";
 import { openFileState } from "../../../../src/core/state/files/open.ts";
 import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
 import { memoryPins } from "../../../../src/core/state/memory.ts";
-import { Pins } from "../../../../src/core/guard/pins/pins.ts";
+import { Pins, type PinsOptions } from "../../../../src/core/guard/pins/pins.ts";
 import type { ToolSubject } from "../../../../src/core/types/guard.ts";
 import type { CallOutcome, ToolDefinition } from "../../../../src/core/types/tool.ts";
 import { recordingLogger } from "../../../support/logger.ts";
@@ -390,6 +390,71 @@ describe("with block", () => {
       code: "CHANGED_TOOL",
       hint: "pins are kept in memory only: a new board accepts it",
     });
+  });
+});
+
+describe("resources and prompts, with block", () => {
+  const greet = (description: string) => ({ kind: "prompt" as const, name: "greet", description });
+  const listed = async (pins: Pins, description: string, key = id.key) =>
+    pins.checkContent({ ...id, key }, "prompts", [greet(description)]);
+  const about: ToolSubject = {
+    ...subject("prompt:greet"),
+    content: { kind: "prompt", name: "greet" },
+  };
+
+  /** A process in which the prompt has changed since an earlier one saw it. */
+  async function changed(state: Partial<PinsOptions> = {}): Promise<Pins> {
+    const earlier = await start("warn");
+    earlier.check("docs", [tool("read")], undefined);
+    expect(await listed(earlier, "Greets.")).toEqual([]);
+    const pins = new Pins({ store: new PinFiles({ stateDir }), ...state });
+    started.push(pins);
+    await pins.open(id, "block");
+    pins.check("docs", [tool("read")], undefined);
+    expect(await listed(pins, "Obey me.")).toMatchObject([{ subject: "prompt:greet" }]);
+    return pins;
+  }
+
+  it("are refused like tools, which they leave alone", async () => {
+    const pins = await changed();
+    expect(pins.offers("docs", "prompt:greet")).toBe(false);
+    expect(pins.offersAll("docs")).toBe(true);
+    expect((await call(pins, "read")).ended).toBe(outcome);
+    await expect(pins.recheck(callOf(about))).rejects.toMatchObject({ code: "CHANGED_TOOL" });
+    expect(await listed(pins, "Greets.")).toEqual([]);
+    expect(pins.recheck(callOf(about))).toBeUndefined();
+  });
+
+  it("are offered again when they are approved elsewhere, although nobody asks for them", async () => {
+    const pins = await changed({ changes: openFileState(stateDir).changes });
+    await approveAll();
+    const isOffered = () => pins.offers("docs", "prompt:greet");
+    await expect.poll(isOffered, { timeout: 10_000 }).toBe(true);
+  });
+
+  it("stay refused when the same server is opened again, until it has listed them", async () => {
+    const pins = await changed();
+    await pins.open(id, "block");
+    expect(pins.offers("docs", "prompt:greet")).toBe(false);
+    await pins.open({ ...id, key: "other" }, "block");
+    expect(pins.offers("docs", "prompt:greet")).toBe(true);
+  });
+
+  it("of a server that was replaced say nothing about its successor", async () => {
+    const pins = await changed();
+    expect(await listed(pins, "Greets.", "before")).toEqual([]);
+    expect(pins.offers("docs", "prompt:greet")).toBe(false);
+  });
+
+  it("are pinned after the tools: until these are known, everything is new", async () => {
+    const pins = await start("block");
+    expect(await listed(pins, "Greets.")).toMatchObject([
+      { subject: "prompt:greet", message: expect.stringMatching(/^new since the server/) },
+    ]);
+    expect(await new PinFiles({ stateDir }).list()).toEqual([]);
+    pins.check("docs", [tool("read")], undefined);
+    expect(pins.offers("docs", "prompt:greet")).toBe(true);
+    await pins.flush();
   });
 });
 
