@@ -3,12 +3,11 @@
 
 import { join } from "node:path";
 import type { Present } from "../tools/tool.ts";
-import { approvalStage, ApprovalTurns } from "../guard/approval.ts";
+import { approvalStage, ApprovalTurns, GivenApprovals } from "../guard/approval.ts";
 import { AuditLog } from "../guard/audit/audit-log.ts";
 import { auditStages } from "../guard/audit/stage.ts";
 import { compose } from "../guard/compose.ts";
 import { concurrencyStage, type Permits } from "../guard/concurrency.ts";
-import { GivenApprovals } from "../guard/given-approvals.ts";
 import { outputStage } from "../guard/output/stage.ts";
 import { presentToModel, type PresentSettings } from "../guard/present/present.ts";
 import { rateLimitStage } from "../guard/rate-limit.ts";

@@ -195,7 +195,7 @@ export class BoardGuard {
     listing: ContentListing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
-    if (entry.isShared) return [];
+    if (entry.isShared) return Promise.resolve([]);
     return this.#pins.checkContent(pinId(entry), listing, contents);
   }
 

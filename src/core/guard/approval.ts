@@ -1,17 +1,23 @@
-// Asks the user before a call, one question at a time. If nobody can be asked, or the answer is not a yes, the
-// call is refused.
+// Asks the user before a call, one question at a time, and remembers the answer "always". If nobody can be asked, or the
+// answer is not a yes, the call is refused.
 
-import { type ApprovalRequest, type AskApproval, hintsIn } from "../types/approval.ts";
+import {
+  type ApprovalRequest,
+  type AskApproval,
+  hintsIn,
+  type StoredApproval,
+} from "../types/approval.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { ApprovalMode } from "../types/guard-settings.ts";
 import type { GuardedCall, StageFor, ToolSubject } from "../types/guard.ts";
 import { exceptionFor } from "../types/per-tool.ts";
+import type { ApprovalKey, ApprovalStore } from "../types/shared-state.ts";
 import { toolName } from "../types/tool-pattern.ts";
 import { untilAborted } from "../../util/abort.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine, sayTool } from "../../util/text.ts";
 import { Semaphore } from "./concurrency.ts";
-import type { GivenApprovals } from "./given-approvals.ts";
 import type { ServerGuards } from "./server-guards.ts";
 import { APPROVAL_STRICTNESS } from "./strictest.ts";
 
@@ -133,11 +139,11 @@ function toRequest(
   const { canonical, hash, publicName, source, title, description, content } = call.subject;
   return {
     callId: call.callId,
-    ...(call.caller !== undefined && { caller: call.caller }),
+    caller: call.caller,
     tool: canonical,
     hash,
     publicName,
-    ...(content !== undefined && { content: content.kind }),
+    content: content?.kind,
     server: source.kind === "mcp" ? source.server : undefined,
     title,
     description,
@@ -186,4 +192,65 @@ function reasonToAsk(
         : "the server is not trusted, so its hints that the tool changes nothing do not count";
     }
   }
+}
+
+export interface GivenApprovalsOptions {
+  /** Whose approvals they are. */
+  agent: Pick<StoredApproval, "agent" | "config">;
+  /** Without it, nothing outlives the process. */
+  store?: ApprovalStore;
+  clock?: Clock;
+  /** The answer still counts in this process. */
+  onWriteError?: (error: unknown) => void;
+}
+
+/**
+ * Remembers for which tools the answer was "always": for one agent and one of its callers, by the hash of the
+ * definitions of the tool and its server, so that the user is asked again when one of them changes. What is about a
+ * session's own server or about the host's own tools is not stored.
+ */
+export class GivenApprovals {
+  readonly #options: GivenApprovalsOptions;
+  /** What is not stored. */
+  readonly #granted = new Set<string>();
+
+  constructor(options: GivenApprovalsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an approval of the tool outlives the process. */
+  keeps({ origin }: Pick<ToolSubject, "origin">): boolean {
+    // A host's own tools write and run whatever is in reach of the session: another directory is another question.
+    return this.#options.store !== undefined && origin !== "session" && origin !== "native";
+  }
+
+  async has(subject: ToolSubject, caller?: string): Promise<boolean> {
+    if (this.#granted.has(sessionKey(subject, caller))) return true;
+    const { store } = this.#options;
+    if (store === undefined || !this.keeps(subject)) return false;
+    return store.has(this.#keyOf(subject, caller));
+  }
+
+  /** Never rejects. */
+  async add(subject: ToolSubject, caller?: string): Promise<void> {
+    const { store, clock = systemClock, onWriteError = () => {} } = this.#options;
+    if (store === undefined || !this.keeps(subject)) {
+      this.#granted.add(sessionKey(subject, caller));
+      return;
+    }
+    try {
+      await store.add({ ...this.#keyOf(subject, caller), at: clock.now() });
+    } catch (error) {
+      this.#granted.add(sessionKey(subject, caller));
+      onWriteError(error);
+    }
+  }
+
+  #keyOf({ canonical: tool, hash }: ToolSubject, caller: string | undefined): ApprovalKey {
+    return { ...this.#options.agent, tool, hash, caller };
+  }
+}
+
+function sessionKey({ canonical, hash, origin }: ToolSubject, caller = ""): string {
+  return JSON.stringify([origin === "session", canonical, hash, caller]);
 }

@@ -58,8 +58,8 @@ function withoutAgent(include: Include | undefined): Include | undefined {
     ([name, mode]) => [name, mode === "agent" ? "always" : mode] as const,
   );
   return {
-    ...(general !== "agent" && { default: general }),
-    ...(tools && { tools: Object.assign(Object.create(null), Object.fromEntries(named)) }),
+    default: general === "agent" ? undefined : general,
+    tools: tools && Object.assign(Object.create(null), Object.fromEntries(named)),
   };
 }
 

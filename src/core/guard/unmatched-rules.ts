@@ -155,7 +155,7 @@ function describe(
   serverNames: readonly string[],
 ): UnmatchedRule {
   const { text, setting, restricts, servers, couldMean = [] } = rule;
-  const common = { rule: text, setting, restricts, ...(servers !== undefined && { servers }) };
+  const common = { rule: text, setting, restricts, servers };
   if (couldMean.length > 0) {
     const meanings = couldMean.map((each) => oneLine(each, 200)).join(" or ");
     const problem = `allows nothing, because it could mean ${meanings}; write the one you mean`;
@@ -166,7 +166,7 @@ function describe(
   const question = nearest === undefined ? "" : `; did you mean ${oneLine(nearest, 200)}?`;
   return {
     ...common,
-    ...(nearest !== undefined && { nearest }),
+    nearest,
     problem: `${matchesNo(rule)}${why}${question}`,
   };
 }

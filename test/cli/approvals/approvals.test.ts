@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { GivenApprovals } from "../../../src/core/guard/given-approvals.ts";
+import { GivenApprovals } from "../../../src/core/guard/approval.ts";
 import { ApprovalFile } from "../../../src/core/state/files/approval-file.ts";
 import type { PendingApproval } from "../../../src/core/types/shared-state.ts";
 import { PendingApprovalFiles } from "../../../src/core/state/files/pending-approval-files.ts";

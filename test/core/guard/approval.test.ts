@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { approvalStage } from "../../../src/core/guard/approval.ts";
-import { GivenApprovals } from "../../../src/core/guard/given-approvals.ts";
+import { approvalStage, GivenApprovals } from "../../../src/core/guard/approval.ts";
 import { serverGuards } from "../../../src/core/guard/server-guards.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type {

@@ -234,7 +234,7 @@ export class Pins {
       if (change === undefined || change.kind === "instructions") return tool;
       if (change.kind !== "changed") return nameOnly(change, tool.name);
       const { _meta, execution } = tool;
-      return { ...change.before, ...(_meta && { _meta }), ...(execution && { execution }) };
+      return { ...change.before, _meta, execution };
     });
   }
 

@@ -2,10 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  GivenApprovals,
-  type GivenApprovalsOptions,
-} from "../../../src/core/guard/given-approvals.ts";
+import { GivenApprovals, type GivenApprovalsOptions } from "../../../src/core/guard/approval.ts";
 import { ApprovalFile } from "../../../src/core/state/files/approval-file.ts";
 import { subject } from "./subjects.ts";
 
