@@ -59,7 +59,7 @@ async function interpret(
   const { applicationNames, translate } = await import("./foreign/translate.ts");
   const { file } = source;
   const translated = translate(document.value, {
-    ...(file !== undefined && { file }),
+    file,
     cwd: resolve(cwd),
     platform: process.platform,
   });

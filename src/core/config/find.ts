@@ -62,7 +62,7 @@ export function withBase(
 ): FileSource {
   const home = ownFile(env, homedir);
   const isBeneath = from === "directory" && placeOf(home) !== placeOf(path) && exists(home);
-  return { kind, path, from, ...(isBeneath && { base: home }) };
+  return { kind, path, from, base: isBeneath ? home : undefined };
 }
 
 /** Each file of a configuration by itself, the one beneath first. */

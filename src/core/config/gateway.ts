@@ -38,7 +38,7 @@ export async function loadGateway(
   return {
     settings: gatewaySettings(layBlocks(under?.gateway, over.gateway)),
     agentIds: [...new Set([DEFAULT_AGENT, ...(under?.agentIds ?? []), ...over.agentIds])],
-    ...(allow.length > 0 && { networkAllow: [...new Set(allow)] }),
+    networkAllow: allow.length > 0 ? [...new Set(allow)] : undefined,
     networkProxy: over.network?.proxy ?? under?.network?.proxy,
   };
 }
@@ -77,12 +77,12 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
   return {
     host: host ?? "127.0.0.1",
     port: port ?? DEFAULT_PORT,
-    ...(tls && { tls }),
+    tls,
     behindProxy: behindProxy ?? false,
-    ...(publicUrl && { publicUrl: new URL(publicUrl).href.replace(/\/+$/, "") }),
+    publicUrl: publicUrl && new URL(publicUrl).href.replace(/\/+$/, ""),
     allowedHosts: block.allowedHosts ?? [],
     allowedOrigins: block.allowedOrigins ?? [],
-    ...(jwt && { jwt }),
+    jwt,
     limits: {
       bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
       headerBytes: limits.headerBytes ?? 32 * 1024,

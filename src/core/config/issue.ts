@@ -57,7 +57,7 @@ export function toProblems(issues: readonly Issue[], source: IssueSource): Confi
     path: formatPath(issue.path),
     message: issue.message,
     suggestion: issue.suggestion,
-    ...(issue.remedy !== undefined && { remedy: issue.remedy }),
+    remedy: issue.remedy,
   }));
   return problems.toSorted(
     (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),

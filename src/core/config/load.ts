@@ -146,8 +146,8 @@ function toAgentConfig(
   return {
     ...settings,
     agentId,
-    ...(guard?.rules && { guard: { ...guard, rules: guard.rules.map(places) } }),
-    ...(session && { session: { ...session, rules: session.rules.map(places) } }),
+    guard: guard?.rules ? { ...guard, rules: guard.rules.map(places) } : guard,
+    session: session && { ...session, rules: session.rules.map(places) },
     servers: servers.map(({ server, rules, ...rest }) =>
       toDefinition(
         { ...rest, server: overlay(serverDefaults ?? {}, server), rules: rules.map(places) },
@@ -156,9 +156,9 @@ function toAgentConfig(
     ),
     leftOut: serversElsewhere(layers, servers),
     warnings: toProblems([...warnings, ...ownWarnings], source),
-    ...(notes.length > 0 && { notes: toProblems(notes, source) }),
-    ...(isOfDirectory && { isOfDirectory }),
-    ...(file !== undefined && { file }),
+    notes: notes.length > 0 ? toProblems(notes, source) : undefined,
+    isOfDirectory,
+    file,
   };
 }
 
@@ -226,10 +226,10 @@ function mergeAgent(
     toolNameLength: mcp.toolNameLength,
     startupWait: mcp.startupWait,
     resourceTools: mcp.resourceTools,
-    ...(mcp.toolSearch !== undefined && { toolSearch: toolSearchSetting(mcp.toolSearch) }),
-    ...nativeModules(layers, toPath),
+    toolSearch: toolSearchSetting(mcp.toolSearch),
+    nativeModules: nativeModules(layers, toPath),
     roots: rootsSetting(mcp.roots, baseDir),
-    ...(mcp.keepAlive !== undefined && { keepAlive: mcp.keepAlive }),
+    keepAlive: mcp.keepAlive,
     workspace: settings.workspace && toPath(settings.workspace),
     ...chosenModels(settings),
     systemPrompt: settings.systemPrompt,
@@ -237,10 +237,10 @@ function mergeAgent(
     modelNotice: settings.modelNotice,
     modelTimeout: settings.modelTimeout,
     modelProviders: modelProviders(root.models?.providers, baseDir),
-    ...(root.secrets && { secrets: secretSettings(root.secrets, toPath) }),
+    secrets: root.secrets && secretSettings(root.secrets, toPath),
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,
-    ...(root.registry !== undefined && { registry: root.registry }),
+    registry: root.registry,
     guard: agentGuard(layers),
     audit: auditSettings(root.audit, toPath),
     session: mergeSessionDefaults(
@@ -278,10 +278,10 @@ function secretSettings(
 function nativeModules(
   layers: readonly AgentLayer[],
   toPath: (path: string) => string,
-): Pick<AgentConfig, "nativeModules"> {
+): AgentConfig["nativeModules"] {
   const modules = writtenModules(layers).map((written) => ({ written, path: toPath(written) }));
   const once = new Map(modules.map((each) => [each.path, each]));
-  return once.size === 0 ? {} : { nativeModules: [...once.values()] };
+  return once.size === 0 ? undefined : [...once.values()];
 }
 
 /** The first one answers where nobody chooses. */

@@ -55,7 +55,7 @@ function inputReferences(inputs: unknown, path: KeyPath, draft: Draft): (id: str
     known.set(id, {
       path: [...path, index, "id"],
       description: typeof description === "string" ? `: ${description}` : "",
-      ...(typeof fallback === "string" && { fallback }),
+      fallback: typeof fallback === "string" ? fallback : undefined,
     });
   }
   const told = new Set<string>();

@@ -33,7 +33,7 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     servers,
     leftOut: leftOut.length === 0 ? undefined : leftOut,
     toolNames: names.toolNames,
-    ...(names.hasToolNames && { hasToolNames: true }),
+    hasToolNames: names.hasToolNames,
     model: models.model,
     models: models.models,
     modelProviders: bothProviders(base, over),
@@ -41,14 +41,14 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
     // Where nobody says anything about the project, it is worked on where the command runs.
     workspace: over.workspace,
     roots,
-    ...(keepAlive !== undefined && { keepAlive }),
-    ...secrets,
+    keepAlive,
+    secrets,
     networkAllow: bothLists(base.networkAllow, over.networkAllow),
     guard: layGuard(base, over),
     audit: joined(base.audit, over.audit),
     session: laySession(base, over),
     warnings: [...base.warnings, ...over.warnings, ...unusedSecrets(secrets, over)],
-    ...bothNotes(base, over),
+    notes: bothNotes(base, over),
   };
 }
 
@@ -57,8 +57,8 @@ export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
  * must not decide which address gets the credentials of the user's own provider, or which program gives the values of
  * the user's own servers.
  */
-function bothSecrets(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "secrets"> {
-  if (over.secrets === undefined) return {};
+function bothSecrets(base: AgentConfig, over: AgentConfig): AgentConfig["secrets"] {
+  if (over.secrets === undefined) return base.secrets;
   const { servers, modelProviders, secrets = {} } = base;
   const refersTo = everyReference([servers.map(({ target }) => target), modelProviders, secrets]);
   const used = new Set(refersTo.map(({ provider }) => provider));
@@ -70,19 +70,17 @@ function bothSecrets(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "s
   );
   const exec = Object.entries(over.secrets.exec ?? {}).filter(([name]) => !helpers.has(name));
   return {
-    secrets: {
-      ...Object.fromEntries(free),
-      ...secrets,
-      ...((over.secrets.exec ?? secrets.exec) && {
-        exec: { ...Object.fromEntries(exec), ...secrets.exec },
-      }),
-    },
+    ...Object.fromEntries(free),
+    ...secrets,
+    ...((over.secrets.exec ?? secrets.exec) && {
+      exec: { ...Object.fromEntries(exec), ...secrets.exec },
+    }),
   };
 }
 
 /** Tells that settings of the file above are not used, since the provider is one of the user's own. */
 function unusedSecrets(
-  { secrets: own }: Pick<AgentConfig, "secrets">,
+  own: AgentConfig["secrets"],
   { secrets: over = {}, file }: AgentConfig,
 ): ConfigProblem[] {
   return Object.entries(over).flatMap(([provider, settings]) => {
@@ -90,7 +88,7 @@ function unusedSecrets(
       provider === "exec" || isDeepStrictEqual(settings, own?.[provider as SecretProviderName]);
     if (isUsed) return [];
     const message = `is not used, because your own file uses secrets of ${provider}, and its settings hold for both`;
-    return [{ path: `secrets.${provider}`, message, ...(file !== undefined && { file }) }];
+    return [{ path: `secrets.${provider}`, message, file }];
   });
 }
 
@@ -199,7 +197,7 @@ function withOwnSettings(
   return {
     ...server,
     roots: roots ?? (other.roots === undefined ? undefined : false),
-    ...((keepAlive ?? other.keepAlive) !== undefined && { keepAlive: keepAlive ?? false }),
+    keepAlive: keepAlive ?? (other.keepAlive === undefined ? undefined : false),
   };
 }
 
@@ -223,7 +221,7 @@ function withRules(
 
 function fileOf({ file }: AgentConfig, hidden?: AgentConfig): Pick<ServerDefinition, "from"> {
   if (file === undefined) return {};
-  return { from: { file, ...(hidden?.file !== undefined && { hides: hidden.file }) } };
+  return { from: { file, hides: hidden?.file } };
 }
 
 /** Keys are written the same in both files, so a rule of the file beneath says which file it is in. */
@@ -289,9 +287,9 @@ function bothModules(base: AgentConfig, over: AgentConfig): AgentConfig["nativeM
   return once.size === 0 ? undefined : [...once.values()];
 }
 
-function bothNotes(base: AgentConfig, over: AgentConfig): Pick<AgentConfig, "notes"> {
+function bothNotes(base: AgentConfig, over: AgentConfig): AgentConfig["notes"] {
   const notes = [...(base.notes ?? []), ...(over.notes ?? [])];
-  return notes.length === 0 ? {} : { notes };
+  return notes.length === 0 ? undefined : notes;
 }
 
 function bothLists(

@@ -64,8 +64,10 @@ const toolSearch = either(
   SEARCH_SETTINGS.join(", "),
 );
 
-export function toolSearchSetting(value: Infer<typeof toolSearch>): ToolSearchSetting {
-  if (typeof value === "string") return value;
+export function toolSearchSetting(
+  value: Infer<typeof toolSearch> | undefined,
+): ToolSearchSetting | undefined {
+  if (value === undefined || typeof value === "string") return value;
   return value ? "on" : "off";
 }
 

@@ -77,7 +77,7 @@ export function parseReference(text: string): SecretReference | undefined {
   if (path === "" || key === "" || path !== path.trim() || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(rest)) {
     return undefined;
   }
-  return { provider: nameOf(provider), path, ...(key !== undefined && { key }), text };
+  return { provider: nameOf(provider), path, key, text };
 }
 
 /** `keychain` is what macOS calls its keyring. */

@@ -210,7 +210,7 @@ export function integer(min: number, max: number, unit?: string, orElse = ""): S
       Number.isInteger(value) && Number(value) >= min && Number(value) <= max
         ? []
         : [wrong(value, path, { expected, number: true })],
-    { kind: "integer", min, max, ...(unit !== undefined && { unit }) },
+    { kind: "integer", min, max, unit },
   );
 }
 
@@ -323,7 +323,7 @@ export function mapOf<Value>(
         const ofKey = message === undefined ? [] : [atKey(keyPath, message)];
         return [...ofKey, ...values.issues(value, keyPath)];
       }),
-    { kind: "map", values, ...(keyPattern && { keyPattern: keyPattern.source }) },
+    { kind: "map", values, keyPattern: keyPattern?.source },
   );
 }
 
