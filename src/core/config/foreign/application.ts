@@ -1,6 +1,6 @@
 // What it takes to read another application's file: to know it by its content, and to say the same in our keys.
 
-import type { JsonObject } from "../../types/json.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Draft } from "./draft.ts";
 
 /** Where a file lies, and for whom it is read. */
@@ -25,4 +25,21 @@ export interface Application {
   /** How the path of its file ends, with forward slashes. It decides where the content fits several applications. */
   pathEnd?: RegExp;
   translate: (value: JsonObject, draft: Draft, around: FileContext) => void;
+}
+
+/** The servers of an object that has them by name; none for anything else. */
+export function entries(servers: unknown): JsonObject[] {
+  return isJsonObject(servers) ? Object.values(servers).filter(isJsonObject) : [];
+}
+
+/** Whether a server has one of these keys. */
+export function someHas(servers: unknown, keys: readonly string[]): boolean {
+  return entries(servers).some((server) => keys.some((key) => Object.hasOwn(server, key)));
+}
+
+/** Whether a text anywhere in the value matches. */
+export function mentions(value: unknown, pattern: RegExp): boolean {
+  if (typeof value === "string") return pattern.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some((each) => mentions(each, pattern));
 }

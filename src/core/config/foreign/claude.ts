@@ -4,10 +4,9 @@
 import { dirname } from "node:path";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
-import type { Application } from "./application.ts";
+import { type Application, entries } from "./application.ts";
 import type { Draft, KeyRules } from "./draft.ts";
 import { COMMON_KEYS, milliseconds, signIn, warn } from "./key-rules.ts";
-import { entries } from "./recognise.ts";
 import { BRACES, editorVariables } from "./variables.ts";
 
 const KEYS: KeyRules = {

@@ -2,7 +2,7 @@
 // without asking. Such a list restricts nothing, so it is ignored.
 
 import { isJsonObject } from "../../types/json.ts";
-import type { Application } from "./application.ts";
+import { type Application, entries, someHas } from "./application.ts";
 import type { KeyRule, KeyRules } from "./draft.ts";
 import {
   COMMON_KEYS,
@@ -13,7 +13,6 @@ import {
   text,
   transport,
 } from "./key-rules.ts";
-import { entries, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
 const CONNECTION: KeyRules = {

@@ -1,10 +1,9 @@
 // Cursor: `mcp.json` with `mcpServers`, and the variables of VS Code in its values.
 
 import { isJsonObject } from "../../types/json.ts";
-import type { Application } from "./application.ts";
+import { type Application, entries, mentions } from "./application.ts";
 import type { KeyRules } from "./draft.ts";
 import { COMMON_KEYS, envFile, signIn } from "./key-rules.ts";
-import { entries, mentions } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
 const KEYS: KeyRules = {

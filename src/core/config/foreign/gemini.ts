@@ -2,10 +2,9 @@
 // that nobody is asked before a call, so it is ignored.
 
 import { isJsonObject } from "../../types/json.ts";
-import type { Application } from "./application.ts";
+import { type Application, mentions, someHas } from "./application.ts";
 import type { KeyRule, KeyRules } from "./draft.ts";
 import { allow, deny, directory, milliseconds, signIn, text, transport } from "./key-rules.ts";
-import { mentions, someHas } from "./recognise.ts";
 import { DOLLAR } from "./variables.ts";
 
 /** An entry may have arguments behind the name, as in `run(ls)`; the list is about the tool. */

@@ -3,10 +3,9 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { atValue, type KeyPath } from "../issue.ts";
-import type { Application } from "./application.ts";
+import { type Application, entries } from "./application.ts";
 import type { Draft, KeyRule, KeyRules, ServerDraft } from "./draft.ts";
 import { directory, inverted, milliseconds, same, signIn, text } from "./key-rules.ts";
-import { entries } from "./recognise.ts";
 import { ENV_IN_BRACES } from "./variables.ts";
 
 const LONGEST_NAME = 64;

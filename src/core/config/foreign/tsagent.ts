@@ -3,10 +3,9 @@
 
 import { isJsonObject } from "../../types/json.ts";
 import type { KeyPath } from "../issue.ts";
-import type { Application } from "./application.ts";
+import { type Application, entries, someHas } from "./application.ts";
 import type { KeyRule, KeyRules, ServerDraft } from "./draft.ts";
 import { COMMON_KEYS, transport } from "./key-rules.ts";
-import { entries, someHas } from "./recognise.ts";
 import { BRACES } from "./variables.ts";
 
 const include = { key: "include", toMode: (value: unknown) => value };

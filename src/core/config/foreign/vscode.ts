@@ -3,10 +3,9 @@
 
 import { isJsonObject } from "../../types/json.ts";
 import { atKey, type KeyPath, quote } from "../issue.ts";
-import type { Application } from "./application.ts";
+import { type Application, mentions, someHas } from "./application.ts";
 import type { Draft, KeyRules } from "./draft.ts";
 import { COMMON_KEYS, envFile, signIn } from "./key-rules.ts";
-import { mentions, someHas } from "./recognise.ts";
 import { editorVariables, reference, variableName } from "./variables.ts";
 
 const KEYS: KeyRules = {

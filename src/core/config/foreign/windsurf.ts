@@ -1,9 +1,8 @@
 // Windsurf: `mcp_config.json` with `mcpServers`, where a remote server has a `serverUrl`.
 
-import type { Application } from "./application.ts";
+import { type Application, mentions, someHas } from "./application.ts";
 import type { KeyRules } from "./draft.ts";
 import { COMMON_KEYS, deny, text } from "./key-rules.ts";
-import { mentions, someHas } from "./recognise.ts";
 import { editorVariables } from "./variables.ts";
 
 const KEYS: KeyRules = {
