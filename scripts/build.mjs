@@ -36,7 +36,10 @@ chmodSync(bin, 0o755);
 async function writeGrammar() {
   const folder = join(dist, "cli");
   const { describeGrammar } = await import(join(folder, "describe-grammar.js"));
-  writeFileSync(join(folder, "completion", "grammar.json"), JSON.stringify(describeGrammar()));
+  writeFileSync(
+    join(folder, "completion", "grammar.json"),
+    JSON.stringify(await describeGrammar()),
+  );
 }
 
 function findTypeScript() {

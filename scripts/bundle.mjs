@@ -7,8 +7,8 @@ import { rolldown } from "rolldown";
 
 /**
  * What the first module needs, and what both a call and completion need; what completes a word; the small program of a
- * session; what runs until a call to a running gateway is sent; what reads all other command lines; what most other
- * commands need; what starts servers and calls them; the list of tools. Each becomes one file, with what it imports.
+ * session; what runs until a call to a running gateway is sent; what can be typed in other command lines; what most
+ * other commands need; what starts servers and calls them; the list of tools. Each becomes one file, with what it imports.
  */
 const COMMAND_GROUPS = {
   first: [
@@ -22,7 +22,7 @@ const COMMAND_GROUPS = {
   completion: ["cli/completion/complete.js"],
   attached: ["cli/serve/attached.js"],
   start: ["cli/main.js", "cli/call/call.js"],
-  parser: ["cli/command-line.js"],
+  commands: ["cli/command-groups.js", "cli/mistakes.js", "cli/help/command-page.js"],
   board: ["cli/open.js", "core/board/core.js", "core/process/reap-orphans.js"],
   server: ["core/upstream/connect.js", "core/board/call-stages.js"],
   tools: ["cli/tools/tools.js"],

@@ -82,8 +82,9 @@ describe("a secret that a server repeats everywhere is not in", () => {
       cwd: directory,
       homedir: directory,
     };
+    const grammar = await describeGrammar();
     const offer = (...words: string[]): Promise<string> =>
-      complete(["zsh", "call", ...words], around, describeGrammar());
+      complete(["zsh", "call", ...words], around, grammar);
     const offered = [await offer("desk/"), await offer("desk/tell", "")].join("");
     expect(offered).toContain("desk/tell\tTells [REDACTED]");
     expect(offered).toContain("how=\tLike [REDACTED]");

@@ -1,7 +1,15 @@
 // The reference in docs/cli.md: every command with its usage, arguments, options, notes and examples, in the groups of
 // `plugboard --help`. All of it is said in the command's own file, where --help finds it too.
 
-import { commandTree } from "../../dist/cli/command-line.js";
+import { flagsOf } from "../../dist/cli/option.js";
+import { loadGroups, PLUGBOARD } from "../../dist/cli/commands.js";
+import { HELP } from "../../dist/cli/context.js";
+import {
+  notesOf,
+  shownArguments,
+  shownOptions,
+  usageOf,
+} from "../../dist/cli/help/command-page.js";
 
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;
@@ -33,88 +41,84 @@ const MOST_EXAMPLES = 1;
 /** The options of a server that is typed. */
 const OF_TYPED = new Set(["--env", "--header", "--allow-insecure", "--allow-private"]);
 
-const program = commandTree();
-const help = program.createHelp();
+const groups = await loadGroups();
+const outermost = groups.flatMap(({ commands }) => commands);
 
 /**
  * What is typed, in a text of --help: a command with its options, an option, or something with characters that Markdown
  * would take for its own.
  */
-const COMMAND = `plugboard (?:${program.commands.map((each) => each.name()).join("|")})`;
+const COMMAND = `plugboard (?:${outermost.map(({ name }) => name).join("|")})`;
 const CODE = new RegExp(
   `(?<![\\w\`])(?:${COMMAND}(?: --[\\w-]+| -- …)*|--[\\w-]+(?: <[^>]+>)?|[^\\s\`(]*[<*_\${}][^\\s\`]*?)(?=[.,;:)]*(?:\\s|$))`,
   "g",
 );
-const all = withSubcommands(program);
+const all = outermost.flatMap((each) => [each, ...each.commands]);
 const sharedOptions = shared(all.flatMap(visibleOptions), optionText);
-const sharedNotes = shared(
-  all.flatMap((each) => notesOf(each).paragraphs),
-  (text) => text,
-);
+const sharedNotes = shared(all.flatMap(paragraphsOf), (text) => text);
 
 export function generate() {
-  const groups = new Map();
-  for (const command of help.visibleCommands(program)) {
-    const name = command.helpGroup();
-    groups.set(name, [...(groups.get(name) ?? []), command]);
-  }
   const text = blocks([
     "## Options of every command",
     "They can stand before or after the command.",
-    list(visibleOptions(program).map(optionText)),
+    list(shownOptions(PLUGBOARD).map(optionText)),
     "These belong to several commands, and mean the same for each:",
     list([...sharedOptions]),
-    ...[...groups].flatMap(([name, commands]) => [
-      `## ${name.replace(/:$/, "")}`,
-      list(commands.filter(isSmall).map(inOneLine)),
-      ...commands.filter((each) => !isSmall(each)).map((each) => described(each, "###")),
+    ...groups.flatMap(({ title, commands }) => [
+      `## ${title}`,
+      list(commands.filter(isSmall).map((each) => inOneLine(each, "plugboard"))),
+      ...commands
+        .filter((each) => !isSmall(each))
+        .map((each) => described(each, "plugboard", "###")),
     ]),
   ]);
   return [{ page: "docs/cli.md", part: "cli", text }];
 }
 
-function described(command, heading) {
-  const { paragraphs, examples } = notesOf(command);
-  const inside = help.visibleCommands(command);
-  const usage = usageOf(command);
+/** `within` are the words before its name. */
+function described(command, within, heading) {
+  const { about, commands } = command;
+  const path = `${within} ${command.name}`;
+  const usage = usageLines(command, within);
   return blocks([
-    `${heading} ${nameOf(command)}`,
+    `${heading} ${path}`,
     ...(usage.length === 1
-      ? [`${code(usage[0])}: ${inline(command.description())}`]
-      : [sentence(inline(command.description())), list(usage.map(code))]),
+      ? [`${code(usage[0])}: ${inline(about)}`]
+      : [sentence(inline(about)), list(usage.map(code))]),
     list([
-      ...help.visibleArguments(command).filter(isTelling).map(argumentText),
+      ...shownArguments(command).filter(isTelling).map(argumentText),
       ...ownOptions(command).map(optionText),
       ...alsoText(command),
     ]),
-    ...paragraphs.filter((each) => !sharedNotes.has(each)),
-    list(inside.filter(isSmall).map(inOneLine)),
-    heading === "###" ? shownExamples(command, examples, usage) : "",
-    ...inside.filter((each) => !isSmall(each)).map((each) => described(each, `${heading}#`)),
+    ...paragraphsOf(command).filter((each) => !sharedNotes.has(each)),
+    list(commands.filter(isSmall).map((each) => inOneLine(each, path))),
+    heading === "###" ? shownExamples(command, usage) : "",
+    ...commands
+      .filter((each) => !isSmall(each))
+      .map((each) => described(each, path, `${heading}#`)),
   ]);
 }
 
-function shownExamples(command, examples, usage) {
+function shownExamples({ name, examples }, usage) {
   const runnable = examples.filter((each) => !ELSEWHERE.test(each));
   const shown = runnable.slice(0, Math.max(MOST_EXAMPLES, usage.length - 1));
-  const directive = SURROUNDINGS[command.name()] ?? "home=servers";
+  const directive = SURROUNDINGS[name] ?? "home=servers";
   return shown.length === 0 ? "" : blocks([`<!-- test: ${directive} -->`, fenced("sh", shown)]);
 }
 
 /** Its usage and its description say everything. */
 function isSmall(command) {
-  const { paragraphs } = notesOf(command);
-  return [...paragraphs, ...ownOptions(command), ...help.visibleCommands(command)].length === 0;
+  return [...paragraphsOf(command), ...ownOptions(command), ...command.commands].length === 0;
 }
 
-function inOneLine(command) {
-  const [first] = usageOf(command);
-  return [`${code(first)}: ${inline(command.description())}`, ...alsoText(command)].join("; ");
+function inOneLine(command, within) {
+  const [first] = usageLines(command, within);
+  return [`${code(first)}: ${inline(command.about)}`, ...alsoText(command)].join("; ");
 }
 
 /** "the server" says no more than the usage does. */
-function isTelling({ description }) {
-  return description.split(" ").length > 2;
+function isTelling({ about = "" }) {
+  return about.split(" ").length > 2;
 }
 
 function ownOptions(command) {
@@ -124,21 +128,19 @@ function ownOptions(command) {
 /** A server that is typed has options of its own, which are explained with it. */
 function alsoText(command) {
   const others = visibleOptions(command).filter(
-    (each) => sharedOptions.has(optionText(each)) && !OF_TYPED.has(each.long),
+    (each) => sharedOptions.has(optionText(each)) && !OF_TYPED.has(each.name),
   );
-  return others.length > 0 ? [`also ${others.map((each) => code(each.long)).join(", ")}`] : [];
+  return others.length > 0 ? [`also ${others.map((each) => code(each.name)).join(", ")}`] : [];
 }
 
-/** What --help says below the options: paragraphs of Markdown, and commands to copy. */
-function notesOf(command) {
-  let text = "";
-  command.emit("afterHelp", { error: false, command, write: (each) => (text += each) });
-  const sections = text.split(/\n{2,}/).map((each) => each.replace(/^\n+|\n+$/g, ""));
-  const isExamples = (each) => each.startsWith("Examples:\n");
-  return {
-    paragraphs: sections.filter((each) => each !== "" && !isExamples(each)).map(paragraph),
-    examples: sections.filter(isExamples).flatMap((each) => indentedLines(each)),
-  };
+/** What --help says below the options, as Markdown. */
+function paragraphsOf(command) {
+  return notesOf(command).flatMap((text) =>
+    text
+      .trim()
+      .split(/\n{2,}/)
+      .map(paragraph),
+  );
 }
 
 /** Lines that are indented are shown as they are. */
@@ -163,22 +165,9 @@ function shownLines(lines) {
   return blocks([directive, fenced("sh", lines)]);
 }
 
-function indentedLines(section) {
-  return section
-    .split("\n")
-    .filter((line) => line.startsWith("  "))
-    .map((line) => line.slice(2));
-}
-
-function withSubcommands(command) {
-  return help.visibleCommands(command).flatMap((each) => [each, ...withSubcommands(each)]);
-}
-
-/** --help is an option of every command. */
+/** --help is an option of every command, and told only where it is more. */
 function visibleOptions(command) {
-  return help
-    .visibleOptions(command)
-    .filter(({ long }) => command === program || long !== "--help" || command.name() === "call");
+  return shownOptions(command).filter((option) => option !== HELP);
 }
 
 function shared(items, textOf) {
@@ -187,25 +176,22 @@ function shared(items, textOf) {
   return new Set([...times.keys()].filter((text) => times.get(text) >= SHARED_BY));
 }
 
-function nameOf(command) {
-  return command === program ? "plugboard" : `${nameOf(command.parent)} ${command.name()}`;
-}
-
 /** A server that is typed is explained once, for all commands that take one. */
-function usageOf(command) {
-  const usage = `${nameOf(command)} ${command.usage()}`.replaceAll(" [options]", "");
-  const [first, ...others] = usage.split("\n").map((line) => line.trim());
+function usageLines(command, within) {
+  const [first, ...others] = usageOf(command).map((usage) =>
+    `${within} ${command.name} ${usage}`.replaceAll(" [options]", ""),
+  );
   return others.some((line) => line.includes("<url> ")) ? [first] : [first, ...others];
 }
 
 function optionText(option) {
-  const { flags, description, argChoices } = option;
-  const choices = argChoices ? ` (${argChoices.join(", ")})` : "";
-  return `${code(flags)}: ${inline(description)}${choices}`;
+  const { about, choices } = option;
+  const listed = choices === undefined ? "" : ` (${choices.join(", ")})`;
+  return `${code(flagsOf(option))}: ${inline(about)}${listed}`;
 }
 
 function argumentText(argument) {
-  return `${code(argument.name())}: ${inline(help.argumentDescription(argument))}`;
+  return `${code(argument.name)}: ${inline(argument.about)}`;
 }
 
 /** A text of --help as Markdown: what is typed is marked as code, and pages of the docs are links. */

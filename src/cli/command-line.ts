@@ -1,45 +1,12 @@
-// Reads the command line: commands, options, help, and what is wrong with it. Each command describes itself
-// in its own folder.
+// Reads a command line by the commands that there are: which one is meant, its words and options, and what is wrong with
+// them. Help, the version and mistakes are answered here.
 
-import { Command as Parser, CommanderError, Help, Option } from "commander";
-import { closest } from "../util/closest.ts";
-import { packageVersion } from "../util/version.ts";
-import { describeAcp } from "./acp/command.ts";
-import { describeApprovals } from "./approvals/command.ts";
-import { describeAsk } from "./ask/command.ts";
-import { describeAudit } from "./audit/command.ts";
-import { describeCall } from "./call/command.ts";
-import { describeCompletion } from "./completion/command.ts";
-import { describeConnect } from "./connect/command.ts";
-import { describeContent } from "./content/command.ts";
-import { describeControl } from "./control/command.ts";
-import { describeDemo } from "./demo/command.ts";
-import { describeDoctor } from "./doctor/command.ts";
+import { type Argument, type Command, type HelpWanted, Mistake, type Prepared } from "./command.ts";
+import { type Option, takesValue, type ValuedOption } from "./option.ts";
+import { findCommand, loadGroups, PLUGBOARD } from "./commands.ts";
+import { type GlobalOptions, globalOptions } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
-import { globalOptions } from "./context.ts";
-import type { CliCommand, Invocation } from "./invocation.ts";
-import { describeHelp } from "./help/command.ts";
-import { describeGenerateCli } from "./generate-cli/command.ts";
-import { describeImport } from "./import/command.ts";
-import { describeLogin } from "./login/command.ts";
-import { describeOpenclaw } from "./openclaw/command.ts";
-import { describePins } from "./pins/command.ts";
-import { describeSecrets } from "./secrets/command.ts";
-import { describeServe } from "./serve/command.ts";
-import { describeServers } from "./servers/command.ts";
-import { describeStatus } from "./status/command.ts";
-import { LOG_LEVELS } from "./terminal/log.ts";
-import { describeTokens } from "./tokens/command.ts";
-import { describeTools } from "./tools/command.ts";
-import { describeRecording } from "./recording/command.ts";
-import { describeReload } from "./reload/command.ts";
-import { describeTrace } from "./trace/command.ts";
-import { describeTrust } from "./trust/command.ts";
-import { describeTypes } from "./types/command.ts";
-import { commandsApart } from "./offered-command.ts";
-import { hintAtCommand, hintAtServer } from "./typed/mistyped.ts";
-import { commandAt, splitWords, type TypedServer } from "./typed-server.ts";
-import { describeUp } from "./up/command.ts";
+import { hasServer, takeServer, type TypedServer } from "./typed-server.ts";
 
 export interface CommandLineOutput {
   out(text: string): void;
@@ -47,313 +14,366 @@ export interface CommandLineOutput {
   width: number | undefined;
 }
 
-const HELP = `
-Examples:
-  plugboard import --write
-  plugboard connect claude-code
-  plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .
-  plugboard tools -- npx -y @modelcontextprotocol/server-everything
-  plugboard tools time
-  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
+export type Invocation =
+  | (Omit<Prepared, "kind"> & {
+      kind: "run";
+      /** Of the command. */
+      name: string;
+      options: GlobalOptions;
+      /** The words of a command that can use a typed server, if none is typed: one may have been meant. */
+      untyped?: readonly string[];
+    })
+  /** Help, the version or a mistake, which has been printed. With --json, `error` says what is wrong, and `hint` what to do. */
+  | { kind: "answered"; exitCode: number; error?: string; hint?: string };
 
-Exit codes:
-  0    ok
-  1    the tool reported an error, the model stopped before it was done,
-       the output could not be written, the audit is damaged, a server is
-       outdated, or the doctor found something broken
-  2    wrong usage or configuration, an unknown tool, an untrusted file
-  3    the server, the model or a secret is unavailable, or did not answer in
-       time
-  4    refused: by a rule, without approval, or because the tool has changed
-  70   internal error, a bug in Plugboard
-  130  interrupted; 129 after SIGHUP, 131 after SIGQUIT, 143 after SIGTERM`;
-
-export function readCommandLine(argv: readonly string[], output: CommandLineOutput): Invocation {
-  let command: CliCommand | undefined;
-  let typed: TypedServer | undefined;
-  let problem = "";
-  let hint: string | undefined;
-  const { argv: words, behind } = splitWords(argv);
-  const program = describeProgram(
-    { ...output, onProblem: (text) => (problem = text), onHint: (text) => (hint = text) },
-    (chosen, server) => {
-      command = chosen;
-      typed = server;
-    },
-    behind,
-  );
-  const mistyped = hintAtServer(argv);
-  if (mistyped !== undefined) {
-    const meant = program.commands.find((each) => each.name() === argv[commandAt(argv)]);
-    meant?.showHelpAfterError(asHint(mistyped));
+export async function readCommandLine(
+  argv: readonly string[],
+  output: CommandLineOutput,
+): Promise<Invocation> {
+  const line = await scan(argv);
+  const answer = await meaningOf(line);
+  switch (answer.kind) {
+    case "prepared": {
+      const { typed, request, traits, run } = answer;
+      const isTyped = typed !== undefined && hasServer(typed);
+      return {
+        kind: "run",
+        // Alone, it does what `plugboard list` does.
+        name: line.path[1]?.name ?? "list",
+        request,
+        traits,
+        run,
+        options: globalOptions(line.globals, typed),
+        ...(line.command.server && !isTyped && { untyped: line.rest }),
+      };
+    }
+    case "version": {
+      const { packageVersion } = await import("../util/version.ts");
+      output.out(`${packageVersion()}\n`);
+      return { kind: "answered", exitCode: EXIT.ok };
+    }
+    case "help":
+      output.out(await helpOf(answer.path, output));
+      return { kind: "answered", exitCode: EXIT.ok };
+    case "incomplete": {
+      output.err(await helpOf(line.path, output));
+      const names = line.command.commands.map(({ name }) => name);
+      const error = `missing command: ${names.join(" or ")}`;
+      return { kind: "answered", exitCode: EXIT.usage, ...(line.wantsJson && { error }) };
+    }
+    default: {
+      const { explain } = await import("./mistakes.ts");
+      const { message: error, hint } = await explain(answer, line);
+      output.err(`plugboard: ${error}\nhint: ${hint}\n`);
+      return { kind: "answered", exitCode: EXIT.usage, ...(line.wantsJson && { error, hint }) };
+    }
   }
-  try {
-    program.parse(words, { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { kind: "answered", exitCode: EXIT.ok };
-    // The options may not have been read, since one of them is wrong.
-    const wantsJson = argv.slice(0, endOfOptions(argv)).includes("--json");
-    return { kind: "answered", exitCode: EXIT.usage, ...(wantsJson && { error: problem, hint }) };
-  }
-  const { version, V } = program.opts<{ version?: true; V?: true }>();
-  if (version || V) {
-    output.out(`${packageVersion()}\n`);
-    return { kind: "answered", exitCode: EXIT.ok };
-  }
-  return command === undefined
-    ? { kind: "answered", exitCode: EXIT.usage }
-    : { kind: "run", command, options: globalOptions(program.opts(), typed) };
 }
 
-/** Every command with its arguments, its options and its help. Nothing in it can be run. */
-export function commandTree(): Parser {
-  const silent = { out: () => {}, err: () => {}, onProblem: () => {}, onHint: () => {} };
-  return describeProgram({ ...silent, width: undefined }, () => {}, undefined);
+async function helpOf(path: readonly Command[], { width }: CommandLineOutput): Promise<string> {
+  const { commandPage } = await import("./help/command-page.ts");
+  const command = path.at(-1) ?? PLUGBOARD;
+  const groups = command === PLUGBOARD ? await loadGroups() : undefined;
+  return commandPage(command, path.map(({ name }) => name).join(" "), groups, width);
 }
 
-function endOfOptions(argv: readonly string[]): number {
-  const at = argv.indexOf("--");
-  return at === -1 ? argv.length : at;
+/** A command line, taken apart. */
+export interface Line {
+  /** From the outermost command to the one that is meant. */
+  path: readonly Command[];
+  command: Command;
+  /** Everything after its name. */
+  rest: readonly string[];
+  /** What is neither a command nor an option. */
+  words: readonly string[];
+  /** The words after `--`, of a command for which they are a program. */
+  behind?: readonly string[];
+  /** By key. */
+  options: Given;
+  /** The options of every command. */
+  globals: Given;
+  /** The first one. */
+  mistake?: LineMistake;
+  wantsJson: boolean;
 }
 
-const HINT = "hint: ";
+type Given = Record<string, unknown>;
 
-interface ProgramOutput extends CommandLineOutput {
-  onProblem(text: string): void;
-  onHint(text: string): void;
-}
+/** What is wrong with a command line; `mistakes.ts` has the words for it. */
+export type LineMistake =
+  /** `path` are the commands that it was expected in, `others` the words after it, `codes` what else was understood. */
+  | {
+      kind: "unknown-command";
+      word: string;
+      path: readonly Command[];
+      others?: readonly string[];
+      codes?: readonly string[];
+    }
+  | { kind: "unknown-option"; word: string }
+  | { kind: "missing-value"; option: Option }
+  | { kind: "needless-value"; option: Option }
+  | { kind: "wrong-value"; option: ValuedOption; text: string; expected?: string }
+  | { kind: "conflict"; option: Option; other: Option }
+  | { kind: "missing-argument"; argument: Argument; typed: TypedServer | undefined }
+  | { kind: "wrong-argument"; argument: Argument; text: string }
+  | { kind: "too-many"; words: readonly string[]; from: number }
+  /** One that the command itself has found. */
+  | Mistake;
 
-/** `typed` is the server that the command is to use. */
-type Choose = (command: CliCommand, typed?: TypedServer) => void;
+type Meaning =
+  | (Prepared & { typed?: TypedServer | undefined })
+  | { kind: "version" }
+  | { kind: "help"; path: readonly Command[] }
+  /** A command that is nothing without one of those within it. */
+  | { kind: "incomplete" }
+  | LineMistake;
 
-/** `behind` are the words after `--`, of a command that takes a server there. */
-function describeProgram(
-  output: ProgramOutput,
-  choose: Choose,
-  behind: readonly string[] | undefined,
-): Parser {
-  const program = new Parser("plugboard")
-    .description("Plug any MCP server into any agent. Without a command, shows your servers.")
-    .usage("[options] [command]")
-    .helpCommand(false)
-    .exitOverride()
-    .showHelpAfterError("hint: for commands and options: plugboard --help")
-    .configureHelp({ minWidthToWrap: 20, subcommandTerm, formatHelp, formatItem })
-    .configureOutput({
-      writeOut: (text) => output.out(fitted(text, output.width)),
-      writeErr: (text) => {
-        if (text.startsWith(HINT)) output.onHint(text.slice(HINT.length).trim());
-        output.err(text);
-      },
-      outputError: (text, write) => {
-        const problem = usageError(text);
-        output.onProblem(problem);
-        write(`plugboard: ${problem}\n`);
-      },
-      getOutHelpWidth: () => output.width ?? 80,
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    });
-  addGlobalOptions(program);
-  addCommands(program, choose, behind);
-  describeHelp(program, choose, refuseCommand);
-  program.commands.forEach((each) => hintAtHelp(each, `plugboard ${each.name()}`));
-  const call = program.commands.find((each) => each.name() === "call");
-  call?.showHelpAfterError(
-    "hint: arguments of a tool are written key=value; to see how: plugboard call --help",
-  );
-  const add = program.commands.find((each) => each.name() === "add");
-  add?.showHelpAfterError(
-    "hint: what belongs to the command comes after --, as in: plugboard add files -- npx -y some-server",
-  );
-  const acp = program.commands.find((each) => each.name() === "acp");
-  acp?.showHelpAfterError(
-    "hint: what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent",
-  );
-  return program
-    .allowExcessArguments()
-    .addHelpText("after", HELP)
-    .action(() => {
-      const [word] = program.args;
-      if (word !== undefined) {
-        const hint = hintAtCommand(program.args);
-        if (hint !== undefined) program.showHelpAfterError(asHint(hint));
-        refuseCommand(program, word);
+const END_OF_OPTIONS = "--";
+
+async function scan(argv: readonly string[]): Promise<Line> {
+  const end = argv.indexOf(END_OF_OPTIONS);
+  const words: string[] = [];
+  const path = [PLUGBOARD];
+  let command = PLUGBOARD;
+  const globals = defaultsOf(PLUGBOARD);
+  let options = globals;
+  let rest = argv;
+  let behind: readonly string[] | undefined;
+  let mistake: LineMistake | undefined;
+
+  const found = (name: string): Found | undefined =>
+    optionNamed(name, command, options) ?? optionNamed(name, PLUGBOARD, globals);
+
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at] ?? "";
+    const isBehind = end !== -1 && at > end;
+    if (at === end) {
+      if (command.server === undefined && !command.takesProgram) continue;
+      behind = argv.slice(at + 1);
+      if (command.takesProgram) words.push(...behind);
+      break;
+    }
+    if (isBehind || !isOption(word, command)) {
+      const isName = words.length === 0 && hasCommands(command);
+      const next = isName ? await findCommand(word, command) : undefined;
+      if (next !== undefined) {
+        path.push(next);
+        command = next;
+        options = defaultsOf(next);
+        rest = argv.slice(at + 1);
+      } else if (isName) {
+        mistake ??= { kind: "unknown-command", word, path, others: argv.slice(at + 1) };
+        break;
+      } else {
+        words.push(word);
       }
-      choose({ kind: "overview" });
-    });
-}
-
-/** In the list of all commands, names alone: each fits on a line then. */
-function subcommandTerm(command: Parser): string {
-  const isOutermost = command.parent?.parent === null;
-  return isOutermost ? command.name() : Help.prototype.subcommandTerm(command);
-}
-
-/** What a command does must not stand below a screen of options that are the same for all. */
-const OPTIONS_OF_ALL = `
-Options of every command, such as --config and --json, are in:
-  plugboard --help
-`;
-/** On a narrower terminal, descriptions stand below what they describe. */
-const NARROW = 60;
-
-function formatItem(term: string, termWidth: number, description: string, help: Help): string {
-  const { helpWidth: width = 80 } = help;
-  if (width >= NARROW || description === "") {
-    return Help.prototype.formatItem.call(help, term, termWidth, description, help);
+      continue;
+    }
+    const next = argv[at + 1];
+    const taken = takeOption(word, next, found);
+    mistake ??= taken.mistake;
+    if (taken.usesNext) at += 1;
+    // Before a command it is about all of them.
+    if (command === PLUGBOARD && globals["help"] === true) break;
   }
-  const lines = help.boxWrap(description, width - 6).split("\n");
-  return [`  ${term}`, ...lines.map((line) => `      ${line}`)].join("\n");
+  return {
+    path,
+    command,
+    rest,
+    words,
+    ...(behind && { behind }),
+    options,
+    globals,
+    ...(mistake && { mistake }),
+    // The options may not have been read to the end, since one of them is wrong.
+    wantsJson: argv.slice(0, end === -1 ? undefined : end).includes("--json"),
+  };
 }
 
-/** Paragraphs are written for 80 columns. Lines that are indented stay as they are: they are commands or lists. */
-function fitted(text: string, width = 80): string {
-  if (width >= 80) return text;
-  return text
-    .replace(/^(\S.*[^:\n])\n(?=\S)/gm, "$1 ")
-    .split("\n")
-    .flatMap((line) =>
-      /^\s|^Usage:/.test(line) ? [line] : new Help().boxWrap(line, Math.max(40, width)).split("\n"),
-    )
-    .join("\n");
+interface Found {
+  key: string;
+  option: Option;
+  /** Where its value goes. */
+  given: Given;
 }
 
-/** The commands come first, then the options that all of them have. */
-function formatHelp(command: Parser, help: Help): string {
-  const text = Help.prototype.formatHelp(command, help);
-  if (command.parent !== null) return `${text}${OPTIONS_OF_ALL}`;
-  const [, options = ""] = /\n(Options:\n(?:.+\n)+)/.exec(text) ?? [];
-  return `${text.replace(`\n${options}`, "")}\n${options}`;
+function optionNamed(name: string, { options }: Command, given: Given): Found | undefined {
+  const key = Object.keys(options).find((each) => {
+    const option = options[each];
+    return option?.name === name || option?.short === name || option?.also === name;
+  });
+  const option = key === undefined ? undefined : options[key];
+  return key === undefined || option === undefined ? undefined : { key, option, given };
 }
 
-function addGlobalOptions(program: Parser): void {
-  const agent = new Option("--agent <id>", "use this agent from the configuration");
-  const level = new Option("--log-level <level>", "what to log on stderr, by default warn");
-  program
-    .option("--config <file>", "use this configuration file, or another application's")
-    .addOption(agent.argParser((id, earlier: string[] | undefined) => [...(earlier ?? []), id]))
-    .option("--json", "print JSON on stdout")
-    .addOption(level.choices(LOG_LEVELS))
-    .option("--verbose", "show causes, starts, stops, and what servers write")
-    .option("--no-color", "print without colours")
-    .option("--owner", "allow tools marked ownerOnly")
-    .option("--standalone", "start servers of its own, even if a gateway runs")
-    .option("--exit-with-stdin", "stop when stdin closes, for programs that run plugboard")
-    .option("-v, --version", "print the version")
-    .addOption(new Option("-V").hideHelp())
-    .helpOption("-h, --help", "show help");
+function defaultsOf({ options }: Command): Given {
+  const given: Given = {};
+  for (const [key, { kind }] of Object.entries(options)) {
+    if (kind === "flag") given[key] = false;
+    else if (kind === "denial") given[key] = true;
+    else if (kind === "list") given[key] = [];
+  }
+  return given;
 }
 
-function addCommands(program: Parser, choose: Choose, behind: readonly string[] | undefined): void {
-  program.commandsGroup("Your servers:");
-  describeServers(program, choose);
-  describeImport(program, choose);
-  describeConnect(program, choose);
-  describeStatus(program, choose);
-  describeDoctor(program, choose);
-  describeLogin(program, choose, behind);
-  describeSecrets(program, choose, refuseCommand);
-  program.commandsGroup("Use them:");
-  describeTools(program, choose, behind);
-  describeCall(program, choose, behind);
-  describeAsk(program, choose);
-  describeContent(program, choose, behind);
-  describeTypes(program, choose, behind);
-  describeGenerateCli(program, choose, behind);
-  program.commandsGroup("See what they say:");
-  describeTrace(program, choose, behind);
-  describeRecording(program, choose, behind);
-  program.commandsGroup("Decide what they may do:");
-  describeTrust(program, choose);
-  describePins(program, choose, refuseCommand);
-  describeApprovals(program, choose, refuseCommand);
-  describeAudit(program, choose);
-  program.commandsGroup("Give them to other programs:");
-  describeServe(program, choose);
-  describeUp(program, choose);
-  describeControl(program, choose);
-  describeReload(program, choose);
-  describeTokens(program, choose, refuseCommand);
-  describeAcp(program, choose);
-  describeOpenclaw(program, choose, refuseCommand);
-  program.commandsGroup("More:");
-  describeDemo(program, () => choose({ kind: "demo" }));
-  describeCompletion(program, choose);
+const NEGATIVE_NUMBER = /^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/;
+
+/** A negative number is a word, unless a command is expected. */
+function isOption(word: string, command?: Command): boolean {
+  if (!word.startsWith("-") || word === "-") return false;
+  return !NEGATIVE_NUMBER.test(word) || (command !== undefined && hasCommands(command));
 }
 
-function hintAtHelp(command: Parser, name: string): void {
-  command.showHelpAfterError(`hint: to see how to use it: ${name} --help`);
-  command.commands.forEach((each) => hintAtHelp(each, `${name} ${each.name()}`));
+function hasCommands(command: Command): boolean {
+  return command === PLUGBOARD || command.commands.length > 0;
 }
 
-/** The command at its end on a line of its own. */
-function asHint(hint: string): string {
-  return commandsApart(`hint: ${hint}`, {}).join("\n");
+interface Taken {
+  usesNext?: boolean;
+  mistake?: LineMistake | undefined;
 }
 
-/** What other programs for MCP servers call a command of ours. */
-const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ["delete", "remove"],
-  ["uninstall", "remove"],
-  ["install", "add"],
-  ["show", "get"],
-  ["search", "registry"],
-  ["find", "tools"],
-  ["auth", "login"],
-  ["servers", "status"],
-  ["logs", "status"],
-  ["stop", "down"],
-  ["start", "up"],
-  ["emit-ts", "types"],
-]);
-
-/** `others` are the error codes, where one is understood too. */
-function refuseCommand(program: Parser, word: string, others: readonly string[] = []): never {
-  const names = [...program.commands.map((each) => each.name()), ...others];
-  const [, next = ""] = program.args;
-  // `claude mcp add`, `mcporter config add`
-  const elsewhere = ["mcp", "config"].includes(word) ? next : CALLED_ELSEWHERE.get(word);
-  const meant =
-    elsewhere !== undefined && names.includes(elsewhere) ? elsewhere : closest(word, names);
-  const hint = meant === undefined ? "" : `\n(Did you mean ${meant}?)`;
-  const what = others.length === 0 ? "command" : "command or error code";
-  program.error(`error: unknown ${what} '${word}'${hint}`, { exitCode: EXIT.usage });
+/** Reads `--name`, `--name value`, `--name=value`, `-n`, `-nvalue`, and `-nm` for `-n -m`. */
+function takeOption(
+  word: string,
+  next: string | undefined,
+  find: (name: string) => Found | undefined,
+): Taken {
+  const whole = find(word);
+  if (whole !== undefined) return takeNext(whole, next, find);
+  if (word.startsWith("--")) {
+    const equals = word.indexOf("=");
+    const named = equals === -1 ? undefined : find(word.slice(0, equals));
+    if (named === undefined) return { mistake: { kind: "unknown-option", word } };
+    return { mistake: setValue(named, word.slice(equals + 1)) };
+  }
+  const first = find(word.slice(0, 2));
+  if (first === undefined || word.length === 2)
+    return { mistake: { kind: "unknown-option", word } };
+  if (takesValue(first.option)) return { mistake: setValue(first, word.slice(2)) };
+  setFlag(first);
+  return takeOption(`-${word.slice(2)}`, next, find);
 }
 
-/** Commander's message in the form of every other error here: one sentence, without a full stop. */
-function usageError(text: string): string {
-  return text
-    .trim()
-    .replace(/^error: /, "")
-    .replace(/\n\(Did you mean (one of )?(.*)\?\)$/, (_, __, names: string) => didYouMean(names))
-    .replace(/ argument '([^]*)' is invalid(?=\. )/, " cannot be '$1'")
-    .replace(
-      /^command-argument value '([^]*)' is invalid for argument '(.*?)'/,
-      "$2 cannot be '$1'",
-    )
-    .replace(EXPECTED, (_, problem: string, choices?: string, expected = "") =>
-      choices === undefined
-        ? `${problem}; expected ${expected}`
-        : `${problem}${expectedOneOf(choices.split(", "), problem)}`,
-    );
+function takeNext(
+  found: Found,
+  next: string | undefined,
+  find: (name: string) => Found | undefined,
+): Taken {
+  const { option, key, given } = found;
+  if (!takesValue(option)) {
+    setFlag(found);
+    return {};
+  }
+  if (option.kind === "optional") {
+    if (next !== undefined && !isOption(next)) {
+      return { usesNext: true, mistake: setValue(found, next) };
+    }
+    given[key] = option.preset ?? true;
+    return {};
+  }
+  // Whoever means such a text writes `--name=text`.
+  const isMissing = next === undefined || next === END_OF_OPTIONS || find(next) !== undefined;
+  if (isMissing) return { mistake: { kind: "missing-value", option } };
+  return { usesNext: true, mistake: setValue(found, next) };
 }
 
-/** At the very end: what a person typed may hold the same words. */
-const EXPECTED = /^([^]*)\. (?:Allowed choices are (.*?)|Expected (.*?))\.?$/;
-
-function didYouMean(names: string): string {
-  const quoted = names.split(", ").map((name) => `'${name}'`);
-  return `; did you mean ${quoted.join(" or ")}?`;
+function setFlag({ option, key, given }: Found): void {
+  given[key] = option.kind !== "denial";
 }
 
-/** `problem` ends with what was given, in quotes. */
-function expectedOneOf(choices: readonly string[], problem: string): string {
-  const [, given = ""] = / cannot be '([^]*)'$/.exec(problem) ?? [];
-  const meant = closest(given, choices);
-  const last = choices.at(-1) ?? "";
-  const others = choices.slice(0, -1).join(", ");
-  const expected = others === "" ? last : `${others} or ${last}`;
-  return `; expected ${expected}${meant === undefined ? "" : `; did you mean '${meant}'?`}`;
+function setValue({ option, key, given }: Found, text: string): LineMistake | undefined {
+  if (!takesValue(option)) return { kind: "needless-value", option };
+  const { choices, read } = option;
+  if (choices !== undefined && !choices.includes(text))
+    return { kind: "wrong-value", option, text };
+  const result = read === undefined ? { value: text } : read(text);
+  if (!("value" in result)) return { kind: "wrong-value", option, text, ...result };
+  const earlier = given[key];
+  given[key] =
+    option.kind === "list" && Array.isArray(earlier)
+      ? [...(earlier as unknown[]), result.value]
+      : result.value;
+  return undefined;
+}
+
+/** What is to be done about a line. Help comes before whatever is wrong. */
+async function meaningOf(line: Line): Promise<Meaning> {
+  const { command, globals, options, behind } = line;
+  const { server } = command;
+  const { words, typed } =
+    server === undefined
+      ? { words: line.words }
+      : takeServer(server, line.words, behind, line.options);
+  if (globals["help"] === true) {
+    const { help } = command;
+    const [word] = words;
+    if (help === undefined || word === undefined) return { kind: "help", path: line.path };
+    const run: Prepared["run"] = (context) => help.run(word, context);
+    return { kind: "prepared", request: { word }, traits: {}, run, typed };
+  }
+  if (line.mistake !== undefined) return line.mistake;
+  if (globals["version"] === true) return { kind: "version" };
+  if (command.read === undefined) return { kind: "incomplete" };
+  const conflict = conflictIn(line);
+  if (conflict !== undefined) return conflict;
+  if (behind !== undefined && server?.noProgram !== undefined) return new Mistake(server.noProgram);
+  const fitted = fitWords(command, words, typed);
+  if ("kind" in fitted) return fitted;
+  const meaning = await command.read({ words: fitted, options, typed, behind });
+  if (meaning.kind === "help") return findHelp(meaning);
+  return meaning.kind === "prepared" ? { ...meaning, typed } : meaning;
+}
+
+async function findHelp({ words, codes }: HelpWanted): Promise<Meaning> {
+  const path = [PLUGBOARD];
+  for (const word of words) {
+    const found = await findCommand(word, path.at(-1) ?? PLUGBOARD);
+    if (found === undefined) {
+      return { kind: "unknown-command", word, path, ...(path.length === 1 && { codes }) };
+    }
+    path.push(found);
+  }
+  return { kind: "help", path };
+}
+
+function conflictIn({ command, options: given }: Line): LineMistake | undefined {
+  const isGiven = (key: string): boolean => given[key] !== undefined && given[key] !== false;
+  for (const [key, option] of Object.entries(command.options)) {
+    const other = isGiven(key) ? option.without?.find(isGiven) : undefined;
+    const against = other === undefined ? undefined : command.options[other];
+    if (against !== undefined) return { kind: "conflict", option, other: against };
+  }
+  return undefined;
+}
+
+/** A word for each argument, as a command gets them. */
+function fitWords(
+  { args }: Command,
+  words: readonly string[],
+  typed: TypedServer | undefined,
+): (string | undefined)[] | LineMistake {
+  const fitted: (string | undefined)[] = [];
+  let at = 0;
+  let wrong: LineMistake | undefined;
+  for (const argument of args) {
+    const { kind, isServer, choices } = argument;
+    const isSeveral = kind === "some" || kind === "any";
+    if (isServer && typed !== undefined) {
+      if (!isSeveral) fitted.push(undefined);
+      // Whoever uses the server says that none is typed. The word was meant to name it.
+      if (!hasServer(typed)) at = isSeveral ? words.length : Math.min(at + 1, words.length);
+      continue;
+    }
+    const text = words[at];
+    if (text === undefined && (kind === "one" || kind === "some")) {
+      return { kind: "missing-argument", argument, typed };
+    }
+    if (text !== undefined && choices !== undefined && !choices.includes(text)) {
+      wrong ??= { kind: "wrong-argument", argument, text };
+    }
+    fitted.push(...(isSeveral ? words.slice(at) : [text]));
+    at = isSeveral ? words.length : at + 1;
+  }
+  return at < words.length ? { kind: "too-many", words, from: at } : (wrong ?? fitted);
 }

@@ -3,7 +3,8 @@
 import type { Logger } from "../core/types/logger.ts";
 import type { Clock } from "../util/clock.ts";
 import type { CliIo } from "./io.ts";
-import type { LogThreshold } from "./terminal/log.ts";
+import type { GivenOptions, Option } from "./option.ts";
+import { LOG_LEVELS, type LogThreshold } from "./terminal/log.ts";
 import type { Screen } from "./terminal/screen.ts";
 import type { TypedServer } from "./typed-server.ts";
 
@@ -24,25 +25,68 @@ export interface GlobalOptions {
   typed?: TypedServer;
 }
 
-/** As they were given, each under the name that the parser of the command line gives it. */
-export interface GivenOptions {
-  config?: string;
-  agent?: readonly string[];
-  json?: boolean;
-  color?: boolean;
-  logLevel?: LogThreshold;
-  verbose?: boolean;
-  owner?: boolean;
-  exitWithStdin?: boolean;
-  standalone?: boolean;
-}
+/** Every command has it. */
+export const HELP = {
+  kind: "flag",
+  name: "--help",
+  short: "-h",
+  about: "show help",
+} as const satisfies Option;
+
+/** Options of every command, before or after its name. */
+export const GLOBAL_OPTIONS = {
+  config: {
+    kind: "value",
+    name: "--config",
+    value: "file",
+    about: "use this configuration file, or another application's",
+    offers: "file",
+  },
+  agent: {
+    kind: "list",
+    name: "--agent",
+    value: "id",
+    about: "use this agent from the configuration",
+    offers: "agent",
+  },
+  json: { kind: "flag", name: "--json", about: "print JSON on stdout" },
+  logLevel: {
+    kind: "value",
+    name: "--log-level",
+    value: "level",
+    about: "what to log on stderr, by default warn",
+    choices: LOG_LEVELS,
+  },
+  verbose: {
+    kind: "flag",
+    name: "--verbose",
+    about: "show causes, starts, stops, and what servers write",
+  },
+  color: { kind: "denial", name: "--no-color", about: "print without colours" },
+  owner: { kind: "flag", name: "--owner", about: "allow tools marked ownerOnly" },
+  standalone: {
+    kind: "flag",
+    name: "--standalone",
+    about: "start servers of its own, even if a gateway runs",
+  },
+  exitWithStdin: {
+    kind: "flag",
+    name: "--exit-with-stdin",
+    about: "stop when stdin closes, for programs that run plugboard",
+  },
+  version: { kind: "flag", name: "--version", short: "-v", also: "-V", about: "print the version" },
+  help: HELP,
+} as const satisfies Record<string, Option>;
+
+/** As they were given. A generated command line has only some of them. */
+type Given = Partial<GivenOptions<typeof GLOBAL_OPTIONS>>;
 
 /** Details were asked for, with --verbose or --log-level. */
 export function isVerbose(options: Pick<GlobalOptions, "logLevel"> | undefined): boolean {
   return options?.logLevel === "info" || options?.logLevel === "debug";
 }
 
-export function globalOptions(given: GivenOptions, typed?: TypedServer): GlobalOptions {
+export function globalOptions(given: Given, typed?: TypedServer): GlobalOptions {
   const { config, agent: agents = [], logLevel, verbose } = given;
   return {
     config,

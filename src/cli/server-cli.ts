@@ -9,6 +9,7 @@ import { type CliIo, processIo } from "./io.ts";
 import { runCli } from "./main.ts";
 import { type EmbeddedServer, isEmbeddedServer } from "./server-cli/embedded.ts";
 import { readWords } from "./server-cli/read-words.ts";
+import type { ServerCliRequest } from "./server-cli/run.ts";
 
 /**
  * `embedded` is what the file says about its server, `file` is where it is. Resolves to the exit code when nothing is left
@@ -25,15 +26,19 @@ export function runServerCli(
   const known = isSound ? embedded : NOBODY;
   const { action, options } = readWords(argv, known, program);
   const { name, server } = known;
+  const request: ServerCliRequest = {
+    embedded: known,
+    program,
+    options,
+    action: isSound ? action : { kind: "wrong", error: damaged(file) },
+  };
   return runCli(argv, io, async () => ({
     kind: "run",
-    command: {
-      kind: "server-cli",
-      embedded: known,
-      program,
-      options,
-      action: isSound ? action : { kind: "wrong", error: damaged(file) },
-    },
+    name: "server-cli",
+    request,
+    traits: {},
+    run: async (context) =>
+      (await import("./server-cli/run.ts")).runServerCommand(request, context),
     options: globalOptions(options, { env: [], headers: [], embedded: { name, server } }),
   }));
 }

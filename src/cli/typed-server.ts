@@ -1,7 +1,8 @@
 // A server that is typed on the command line, as a command after `--` or as a URL, and is in no configuration: how it
-// is told apart from the other words of a command.
+// is told apart from the other words of a command, and the options that belong to it.
 
 import type { ServerConfig } from "../core/types/server-config.ts";
+import type { Option } from "./option.ts";
 
 /** What a URL may do that is refused otherwise, as in the configuration. */
 export interface UrlExceptions {
@@ -22,14 +23,53 @@ export interface TypedServer extends UrlExceptions {
   embedded?: { name: string; server: ServerConfig };
 }
 
-export interface TypedOptions extends UrlExceptions {
-  env?: readonly string[];
-  header?: readonly string[];
+export const URL_OPTIONS = {
+  allowInsecure: {
+    kind: "flag",
+    name: "--allow-insecure",
+    about: "use a URL without TLS that is not on this machine",
+  },
+  allowPrivate: {
+    kind: "flag",
+    name: "--allow-private",
+    about: "use a URL whose address is in a private network",
+  },
+} as const satisfies Record<string, Option>;
+
+export const SERVER_OPTIONS = {
+  env: {
+    kind: "list",
+    name: "--env",
+    short: "-e",
+    value: "KEY[=value]",
+    about: "a variable for a command after --",
+  },
+  header: {
+    kind: "list",
+    name: "--header",
+    short: "-H",
+    value: "header",
+    about: "a header for a URL",
+  },
+  ...URL_OPTIONS,
+} as const satisfies Record<string, Option>;
+
+/** For the help of every command that can use one. */
+export const SERVER_NOTES = `
+A command after --, or a URL, is used in place of the configured servers, for
+this time only. -e passes it a variable: KEY=value, or KEY for the one you have.`;
+
+/** How a command can use one. */
+export interface TakesServer {
+  /** Whether the first word is the URL of one. Absent: if it looks like a URL. */
+  isUrl?: (word: string, others: readonly string[]) => boolean;
+  /** Why no command can be given after `--`; absent where one can. */
+  noProgram?: string;
 }
 
 export interface TakenServer {
   /** Without the URL. */
-  words: string[];
+  words: readonly string[];
   /** Absent if the command is about configured servers. */
   typed?: TypedServer;
 }
@@ -38,24 +78,35 @@ const HTTP = /^https?:\/\//i;
 /** Nobody calls a tool, a prompt or a server like this. A `file:` URI may be something to look for. */
 const URL_LIKE = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
 
-/** `behind` are the words after `--`; `isServer` says whether a first word that looks like a URL is a server. */
+/** `behind` are the words after `--`. */
 export function takeServer(
+  { isUrl = (word) => URL_LIKE.test(word) }: TakesServer,
   words: readonly string[],
   behind: readonly string[] | undefined,
-  { env = [], header: headers = [], ...given }: TypedOptions,
-  isServer: (word: string) => boolean = (word) => URL_LIKE.test(word),
+  options: Readonly<Record<string, unknown>>,
 ): TakenServer {
-  const [first] = words;
-  const url = first !== undefined && isServer(first) ? first : undefined;
+  const [first, ...others] = words;
+  const url = first !== undefined && isUrl(first, others) ? first : undefined;
+  const { env = [], header: headers = [], ...given } = options as GivenServerOptions;
   const exceptions = exceptionsIn(given);
-  const options = [...env, ...headers, ...Object.keys(exceptions)];
-  const isTyped = url !== undefined || behind !== undefined || options.length > 0;
-  if (!isTyped) return { words: [...words] };
+  const isTyped =
+    url !== undefined ||
+    behind !== undefined ||
+    [...env, ...headers, ...Object.keys(exceptions)].length > 0;
+  if (!isTyped) return { words };
   return {
-    words: words.slice(url === undefined ? 0 : 1),
+    words: url === undefined ? words : others,
     typed: { ...(url && { url }), ...(behind && { words: behind }), env, headers, ...exceptions },
   };
 }
+
+/** Options of a server can be given without one. */
+export function hasServer({ url, words }: TypedServer): boolean {
+  return url !== undefined || words !== undefined;
+}
+
+/** A command that takes only a URL has no others. */
+type GivenServerOptions = UrlExceptions & Partial<Record<"env" | "header", readonly string[]>>;
 
 export function exceptionsIn({ allowInsecure, allowPrivate }: UrlExceptions): UrlExceptions {
   return {
@@ -67,49 +118,12 @@ export function exceptionsIn({ allowInsecure, allowPrivate }: UrlExceptions): Ur
 /** As they are typed. */
 export function exceptionOptions({ allowInsecure, allowPrivate }: UrlExceptions): string[] {
   return [
-    ...(allowInsecure ? ["--allow-insecure"] : []),
-    ...(allowPrivate ? ["--allow-private"] : []),
+    ...(allowInsecure ? [URL_OPTIONS.allowInsecure.name] : []),
+    ...(allowPrivate ? [URL_OPTIONS.allowPrivate.name] : []),
   ];
 }
 
 /** For commands whose words may be URIs of any other kind. */
 export function isHttp(word: string): boolean {
   return HTTP.test(word);
-}
-
-/** Commands that take a server after `--`. For all others, the words after it are words like any other. */
-const TAKERS: ReadonlySet<string> = new Set([
-  "tools",
-  "call",
-  "resources",
-  "read",
-  "prompts",
-  "prompt",
-  "types",
-  "generate-cli",
-  "trace",
-  "record",
-  "login",
-  "logout",
-]);
-/** Options of every command that take a value, which is no command. */
-const VALUED: ReadonlySet<string> = new Set(["--config", "--agent", "--log-level"]);
-
-/** The words that the parser reads, and those after `--` if a server is typed there. */
-export function splitWords(argv: readonly string[]): {
-  argv: readonly string[];
-  behind?: readonly string[];
-} {
-  const end = argv.indexOf("--");
-  if (end === -1) return { argv };
-  const head = argv.slice(0, end);
-  return commandAt(head) === -1 ? { argv } : { argv: head, behind: argv.slice(end + 1) };
-}
-
-/** Where the command is that takes a server; -1 for another command. */
-export function commandAt(argv: readonly string[]): number {
-  const at = argv.findIndex(
-    (word, index) => !word.startsWith("-") && !VALUED.has(argv[index - 1] ?? ""),
-  );
-  return TAKERS.has(argv[at] ?? "") ? at : -1;
 }

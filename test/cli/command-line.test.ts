@@ -1,22 +1,32 @@
-import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { commandTree, readCommandLine } from "../../src/cli/command-line.ts";
+import type { Command } from "../../src/cli/command.ts";
+import { readCommandLine } from "../../src/cli/command-line.ts";
+import { loadCommands } from "../../src/cli/commands.ts";
 import type { GlobalOptions } from "../../src/cli/context.ts";
-import type { CliCommand } from "../../src/cli/invocation.ts";
 import { packageVersion } from "../../src/util/version.ts";
 
 const read = (...argv: string[]) => readAt(80, argv);
 
-function readAt(width: number, argv: readonly string[]) {
+async function readAt(width: number, argv: readonly string[]) {
   let out = "";
   let err = "";
-  const invocation = readCommandLine(argv, {
+  const invocation = await readCommandLine(argv, {
     out: (text) => (out += text),
     err: (text) => (err += text),
     width,
   });
   return { invocation, out, err };
 }
+
+/** The name of the command, what it is asked to do, and the options of every command. */
+async function asked(...argv: string[]): Promise<{ command: object; options: GlobalOptions }> {
+  const { invocation } = await read(...argv);
+  if (invocation.kind !== "run") throw new Error(`answered: ${argv.join(" ")}`);
+  const { name, request, options } = invocation;
+  return { command: { kind: name, ...(request as object | undefined) }, options };
+}
+
+const everyCommand = await loadCommands();
 
 const globals: GlobalOptions = {
   agents: [],
@@ -29,8 +39,8 @@ const globals: GlobalOptions = {
 };
 
 describe("a command line asks for", () => {
-  it.each<[string[], CliCommand]>([
-    [[], { kind: "overview" }],
+  it.each<[string[], object]>([
+    [[], { kind: "list" }],
     [["tools"], { kind: "tools", query: [], refresh: false, long: false, all: false }],
     [
       ["tools", "a", "b"],
@@ -74,8 +84,8 @@ describe("a command line asks for", () => {
     [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
-    [["call", "t", "--help"], { kind: "tool-help", tool: "t" }],
-    [["call", "-h", "t", "a=1"], { kind: "tool-help", tool: "t" }],
+    [["call", "t", "--help"], { kind: "call", word: "t" }],
+    [["call", "-h", "t", "a=1"], { kind: "call", word: "t" }],
     [
       ["call", "t", "a=1", "-", "--timeout", "500", "b=-2", "--output", "d"],
       {
@@ -133,21 +143,30 @@ describe("a command line asks for", () => {
     [["trust", "--list"], { kind: "trust", action: "list" }],
     [["trust", "--revoke"], { kind: "trust", action: "revoke" }],
     [["trust", "--revoke", "f"], { kind: "trust", action: "revoke", file: "f" }],
-    [["acp"], { kind: "acp" }],
+    [["acp"], { kind: "acp", mcpOverAcp: false }],
     [["acp", "--mcp-over-acp"], { kind: "acp", mcpOverAcp: true }],
     [
       ["acp", "--", "npx", "-y", "a", "--json"],
-      { kind: "acp", agent: ["npx", "-y", "a", "--json"] },
+      { kind: "acp", mcpOverAcp: false, agent: ["npx", "-y", "a", "--json"] },
     ],
-    [["acp", "a"], { kind: "acp", agent: ["a"] }],
+    [["acp", "a"], { kind: "acp", mcpOverAcp: false, agent: ["a"] }],
     [
       ["acp", "--agent-config", "tsagent", "--model", "p/m", "--", "a", "--", "b"],
-      { kind: "acp", agentConfig: "tsagent", model: "p/m", agent: ["a", "--", "b"] },
+      {
+        kind: "acp",
+        mcpOverAcp: false,
+        agentConfig: "tsagent",
+        model: "p/m",
+        agent: ["a", "--", "b"],
+      },
     ],
-    [["acp", "--openclaw"], { kind: "acp", openclaw: true, agent: ["openclaw", "acp"] }],
+    [
+      ["acp", "--openclaw"],
+      { kind: "acp", mcpOverAcp: false, openclaw: true, agent: ["openclaw", "acp"] },
+    ],
     [["demo"], { kind: "demo" }],
-    [["list"], { kind: "overview" }],
-    [["ls"], { kind: "overview" }],
+    [["list"], { kind: "list" }],
+    [["ls"], { kind: "list" }],
     [["rm", "a", "-s", "user"], { kind: "remove", name: "a", scope: "user" }],
     [["enable", "a"], { kind: "enable", name: "a", scope: undefined }],
     [["get", "a"], { kind: "get", name: "a", scope: undefined }],
@@ -234,8 +253,8 @@ describe("a command line asks for", () => {
         limit: 0,
       },
     ],
-  ])("%j", (argv, command) => {
-    expect(read(...argv).invocation).toEqual({ kind: "run", command, options: globals });
+  ])("%j", async (argv, command) => {
+    expect(await asked(...argv)).toEqual({ command, options: globals });
   });
 
   it.each<[string[], Partial<GlobalOptions>]>([
@@ -249,17 +268,17 @@ describe("a command line asks for", () => {
     [["--no-color"], { color: false }],
     [["--exit-with-stdin"], { exitWithStdin: true }],
     [["--standalone"], { standalone: true }],
-  ])("%j before and after the command", (flags, expected) => {
+  ])("%j before and after the command", async (flags, expected) => {
     const options = { ...globals, ...expected };
-    expect(read(...flags, "status").invocation).toMatchObject({ options });
-    expect(read("status", ...flags).invocation).toMatchObject({ options });
-    expect(read(...flags).invocation).toMatchObject({ command: { kind: "overview" }, options });
+    expect(await asked(...flags, "status")).toMatchObject({ options });
+    expect(await asked("status", ...flags)).toMatchObject({ options });
+    expect(await asked(...flags)).toMatchObject({ command: { kind: "list" }, options });
   });
 
   it.each([["--version"], ["-v"], ["-V"], ["--json", "--version"]])(
     "the version: %s",
-    (...argv) => {
-      const { invocation, out, err } = read(...argv);
+    async (...argv) => {
+      const { invocation, out, err } = await read(...argv);
       expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
       expect(out).toBe(`${packageVersion()}\n`);
       expect(err).toBe("");
@@ -278,24 +297,24 @@ describe("a command line asks for", () => {
     [["pins", "--help"], "Usage: plugboard pins"],
     [["pins", "approve", "--help"], "Usage: plugboard pins approve"],
     [["audit", "--help"], "--follow"],
-  ])("help: %j", (argv, expected) => {
-    const { invocation, out, err } = read(...argv);
+  ])("help: %j", async (argv, expected) => {
+    const { invocation, out, err } = await read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
     expect(out).toContain(expected);
     expect(err).toBe("");
   });
 
-  it("help with a line for each command, and the options after them", () => {
-    const { out } = read("--help");
+  it("help with a line for each command, and the options after them", async () => {
+    const { out } = await read("--help");
     const lines = out.slice(0, out.indexOf("\nOptions:\n")).split("\n");
     const names = lines.flatMap((line) => /^ {2}(\S+) {2,}\S/.exec(line)?.[1] ?? []);
-    expect(names).toEqual(commandTree().commands.map((command) => command.name()));
+    expect(names).toEqual(everyCommand.map(({ name }) => name));
   });
 
-  it.each([[], ...everyCommand(commandTree())])(
+  it.each([[], ...pathsOf(everyCommand)])(
     "help that fits the terminal, with an example: %j",
-    (...command) => {
-      const { out } = read(...command, "--help");
+    async (...command) => {
+      const { out } = await read(...command, "--help");
       expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
       expect(out).toMatch(/\nExamples:\n(?: {2}\S.*\n)+/);
     },
@@ -303,18 +322,67 @@ describe("a command line asks for", () => {
 });
 
 /** The words that name each command. */
-function everyCommand(program: Command, before: readonly string[] = []): string[][] {
-  return program.commands.flatMap((command) => {
-    const words = [...before, command.name()];
-    return [words, ...everyCommand(command, words)];
+function pathsOf(commands: readonly Command[], before: readonly string[] = []): string[][] {
+  return commands.flatMap(({ name, commands: within }) => {
+    const words = [...before, name];
+    return [words, ...pathsOf(within, words)];
   });
 }
+
+describe("an option can be written", () => {
+  it.each<[string, object, Partial<GlobalOptions>]>([
+    ["tools --limit 3", { limit: 3 }, {}],
+    ["tools --limit=3", { limit: 3 }, {}],
+    ["tools -la x", { long: true, all: true, query: ["x"] }, {}],
+    ["remove -suser a", { name: "a", scope: "user" }, {}],
+    ["audit --server=a=b", { server: "a=b" }, {}],
+    ["audit --server=--json", { server: "--json" }, { json: false }],
+    ["audit --server -x", { server: "-x" }, {}],
+    ["call t -1 -2.5 .5", { args: ["-1", "-2.5", ".5"] }, {}],
+    ["ask -- why --json", { prompt: ["why", "--json"] }, { json: false }],
+    ["trust --revoke --json", { action: "revoke", file: undefined }, { json: true }],
+    ["acp --sign-in", { signIn: "servers" }, {}],
+    ["import --secrets=keyring", { secrets: { to: "keyring" } }, {}],
+    ["--config call call a/b --yes", { kind: "call", tool: "a/b", yes: true }, { config: "call" }],
+    ["--agent tools add x -- npx", { kind: "add", words: ["npx"] }, { agents: ["tools"] }],
+    ["-- tools", { kind: "tools" }, {}],
+    ["call call call", { tool: "call", args: ["call"] }, {}],
+  ])("%s", async (line, command, options) => {
+    expect(await asked(...line.split(" "))).toMatchObject({ command, options });
+  });
+
+  it.each([
+    ["audit --server --json", "option '--server <server>' argument missing"],
+    ["call t -e -- npx", "option '-e, --env <KEY[=value]>' argument missing"],
+    ["status --json=1", "option '--json' takes no value"],
+    ["tools -lx", "unknown option '-x'"],
+    ["--yes call t", "unknown option '--yes'"],
+    ["-1", "unknown option '-1'"],
+    ["trust --list --yes", "option '--list' cannot be used with option '--yes'"],
+    [
+      "import --secrets --references",
+      "option '--secrets [provider]' cannot be used with option '--references'",
+    ],
+    ["completion csh", "shell cannot be 'csh'; expected bash, zsh or fish"],
+    ["pins show a b", "too many arguments for 'show'; expected 1 argument but got 2"],
+  ])("but not like this: %s", async (line, message) => {
+    const { invocation, err } = await read(...line.split(" "));
+    expect(invocation).toMatchObject({ kind: "answered", exitCode: 2 });
+    expect(err.split("\n")[0]).toMatch(`plugboard: ${message}`);
+  });
+
+  it("and help comes before whatever is wrong", async () => {
+    const { invocation, out, err } = await read("tools", "--bogus", "--help");
+    expect(invocation).toEqual({ kind: "answered", exitCode: 0 });
+    expect([out.split("\n")[0], err]).toEqual(["Usage: plugboard tools [options] [query...]", ""]);
+  });
+});
 
 describe("a server on the command line", () => {
   const none = { env: [], headers: [] };
   const url = "https://a.example/mcp";
 
-  it.each<[string[], Partial<CliCommand>, GlobalOptions["typed"]]>([
+  it.each<[string[], object, GlobalOptions["typed"]]>([
     [
       ["tools", "x", "--", "npx", "--json"],
       { query: ["x"] },
@@ -326,7 +394,11 @@ describe("a server on the command line", () => {
       { kind: "call", tool: "t" },
       { words: ["npx"], env: ["A", "B=1"], headers: [] },
     ],
-    [["call", "t", "--help", "--", "npx"], { kind: "tool-help" }, { words: ["npx"], ...none }],
+    [
+      ["call", "t", "--help", "--", "npx"],
+      { kind: "call", word: "t" },
+      { words: ["npx"], ...none },
+    ],
     [["call", url, "t", "-H", "A: 1"], { tool: "t" }, { url, env: [], headers: ["A: 1"] }],
     [["resources", url], { query: [] }, { url, ...none }],
     [["read", "a:b", "--", "npx"], { uri: "a:b" }, { words: ["npx"], ...none }],
@@ -356,10 +428,10 @@ describe("a server on the command line", () => {
     [["tools", "--allow-insecure", url], { kind: "tools" }, { url, ...none, allowInsecure: true }],
     [["logout", url], { kind: "logout", server: undefined }, { url, ...none }],
     [["login", "docs"], { kind: "login", server: "docs" }, undefined],
-  ])("%j", (argv, command, typed) => {
-    const { invocation } = read(...argv);
-    expect(invocation).toMatchObject({ kind: "run", command });
-    expect(invocation.kind === "run" && invocation.options.typed).toEqual(typed);
+  ])("%j", async (argv, command, typed) => {
+    const { command: found, options } = await asked(...argv);
+    expect(found).toMatchObject(command);
+    expect(options.typed).toEqual(typed);
   });
 
   it.each([
@@ -372,8 +444,8 @@ describe("a server on the command line", () => {
     [["logout", "--", "npx", "x"], "there is nothing to sign in to"],
     [["login"], "missing required argument 'server'"],
     [["status", "--", "npx", "x"], "too many arguments"],
-  ])("%j is refused", (argv, message) => {
-    const { invocation, err } = read(...argv);
+  ])("%j is refused", async (argv, message) => {
+    const { invocation, err } = await read(...argv);
     expect(invocation).toMatchObject({ kind: "answered", exitCode: 2 });
     expect(err).toContain(message);
   });
@@ -439,8 +511,8 @@ describe("a command line is refused", () => {
       ["call", "t", `--timeout=${value}`],
       `plugboard: option '--timeout <ms>' cannot be '${value}'; expected a whole number of milliseconds`,
     ]),
-  ])("%j", (argv, message) => {
-    const { invocation, out, err } = read(...argv);
+  ])("%j", async (argv, message) => {
+    const { invocation, out, err } = await read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
     expect(err.split("\n")[0]).toBe(message);
     expect(err).toMatch(/\nhint: .*: plugboard (\w+ ){0,2}--help\n$/);
@@ -464,9 +536,17 @@ describe("a command line is refused", () => {
       "for commands and options: plugboard --help",
     ],
     [["call", "a", "--bogus", "--", "--json"], undefined, undefined],
-  ])("with the error and the hint for a program that asks for JSON: %j", (argv, error, hint) => {
-    expect(read(...argv).invocation).toEqual({ kind: "answered", exitCode: 2, error, hint });
-  });
+  ])(
+    "with the error and the hint for a program that asks for JSON: %j",
+    async (argv, error, hint) => {
+      expect((await read(...argv)).invocation).toEqual({
+        kind: "answered",
+        exitCode: 2,
+        error,
+        hint,
+      });
+    },
+  );
 
   it.each([
     [["acp", "--"], "the command of the agent after -- is empty"],
@@ -484,8 +564,8 @@ describe("a command line is refused", () => {
       ["acp", "--sign-in", "--", "a"],
       "--sign-in is for the servers and models of Plugboard; sign in to another agent with its own command",
     ],
-  ])("of an agent behind the front: %j", (argv, message) => {
-    const { invocation, err } = read(...argv);
+  ])("of an agent behind the front: %j", async (argv, message) => {
+    const { invocation, err } = await read(...argv);
     expect(invocation).toEqual({ kind: "answered", exitCode: 2 });
     expect(err).toBe(
       `plugboard: ${message}\n` +
@@ -506,6 +586,12 @@ describe("a command line is refused", () => {
       "the command of a server comes after --, as in:\n  plugboard tools -- npx -y x",
     ],
     [
+      ["--json", "tools", "npx", "-y", "x"],
+      "the command of a server comes after --, as in:\n  plugboard tools -- npx -y x",
+    ],
+    [["npx", "-y", "x"], "to see the tools of a server:\n  plugboard tools -- npx -y x"],
+    [["add", "--log-level", "x"], "for commands and options: plugboard --help"],
+    [
       ["call", "--", "npx", "x"],
       "name a tool before --; to see which it has:\n  plugboard tools -- npx x",
     ],
@@ -514,18 +600,23 @@ describe("a command line is refused", () => {
       "name a tool after the URL; to see which it has:\n  plugboard tools http://a.example",
     ],
     [["npx", "x"], "to see the tools of a server:\n  plugboard tools -- npx x"],
-  ])("with a hint: %j", (argv, hint) => {
-    expect(read(...argv).err).toContain(`\nhint: ${hint}\n`);
+  ])("with a hint: %j", async (argv, hint) => {
+    expect((await read(...argv)).err).toContain(`\nhint: ${hint}\n`);
   });
 });
 
 describe("help on a narrow terminal", () => {
-  it.each([["--help"], ["tools --help"], ["call --help"], ["up --help"]])("fits: %s", (line) => {
-    const { out } = readAt(40, line.split(" "));
-    // What can be copied, and lists in columns, stay as they are.
-    const [prose = ""] = out.split(/^(?:Ways to give|Examples:|Exit codes:)/m);
-    const lines = prose.split("\n").filter((each) => !/^(?:Usage:)? +plugboard|^Usage/.test(each));
-    expect(lines.filter((each) => each.length > 40)).toEqual([]);
-    expect(out).toContain("\n  -h, --help\n      show help");
-  });
+  it.each([["--help"], ["tools --help"], ["call --help"], ["up --help"]])(
+    "fits: %s",
+    async (line) => {
+      const { out } = await readAt(40, line.split(" "));
+      // What can be copied, and lists in columns, stay as they are.
+      const [prose = ""] = out.split(/^(?:Ways to give|Examples:|Exit codes:)/m);
+      const lines = prose
+        .split("\n")
+        .filter((each) => !/^(?:Usage:)? +plugboard|^Usage/.test(each));
+      expect(lines.filter((each) => each.length > 40)).toEqual([]);
+      expect(out).toContain("\n  -h, --help\n      show help");
+    },
+  );
 });

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { describeGrammar } from "../../src/cli/describe-grammar.ts";
 import type { CommandGrammar } from "../../src/cli/completion/grammar.ts";
 
-it("has every command, and says what to offer for each of its arguments and options", () => {
-  const program = describeGrammar();
+it("has every command, and says what to offer for each of its arguments and options", async () => {
+  const program = await describeGrammar();
   const named = (name: string): CommandGrammar | undefined =>
     program.commands.find((command) => command.name === name);
   expect(named("call")).toMatchObject({

@@ -1,9 +1,8 @@
 // `plugboard acp` on the command line.
 
-import { type Command as Parser, Option } from "commander";
+import { command, Mistake } from "../command.ts";
 
 export interface AcpCommand {
-  kind: "acp";
   /** `provider/model` */
   model?: string;
   /** What to sign in to in this terminal, instead of serving an editor. */
@@ -21,8 +20,8 @@ export interface AcpCommand {
 /** Another agent answers the editor. */
 export type FrontCommand = AcpCommand & { agent: readonly string[] };
 
-export function isFront(command: AcpCommand): command is FrontCommand {
-  return command.agent !== undefined;
+export function isFront(given: AcpCommand): given is FrontCommand {
+  return given.agent !== undefined;
 }
 
 type SignInTo = "servers" | "model";
@@ -30,85 +29,22 @@ type SignInTo = "servers" | "model";
 /** An editor appends it to the command of the agent, so it is an option of this command. */
 export const SIGN_IN = "--sign-in";
 
-const HELP = `
+const NOTES = `
 An editor starts this command and talks to it on stdin and stdout. It uses the
 servers that the editor passes, and yours. docs/editors.md has the settings for
 each editor. The model is chosen as for plugboard ask.
 
 With a command after --, Plugboard stands in front of that ACP agent, and gives
 it all these servers as one: see docs/front.md, and docs/openclaw.md for
-OpenClaw.
-
-Examples:
-  plugboard acp
-  plugboard acp -- npx -y @agentclientprotocol/claude-agent-acp
-  plugboard acp --openclaw`;
-
-export function describeAcp(program: Parser, choose: (command: AcpCommand) => void): void {
-  const parser = program
-    .command("acp")
-    .description("run as an ACP agent, or in front of one")
-    .usage("[options] [-- <command of an agent...>]")
-    .argument("[agent...]")
-    .option("--model <provider/model>", "use this model unless a session chooses another")
-    .addOption(
-      new Option(
-        `${SIGN_IN} [what]`,
-        "sign in to the servers that ask for it, or to a model by its key, and exit",
-      )
-        .choices(["servers", "model"] satisfies SignInTo[])
-        .preset("servers" satisfies SignInTo),
-    )
-    .option(
-      "--mcp-over-acp",
-      "also take servers that run in the editor itself (an unstable part of ACP)",
-    )
-    .option(
-      "--agent-config <format>",
-      "the agent reads its servers from a file: tsagent, or a template's path",
-    )
-    .option(
-      "--openclaw [ws-url]",
-      "the agent is OpenClaw; the address of its gateway if it is not found",
-    )
-    .addHelpText("after", HELP)
-    .action((words: string[], given: Omit<AcpCommand, "kind" | "agent">) => {
-      const { model, signIn, mcpOverAcp, agentConfig, openclaw } = given;
-      const agent = words.length > 0 ? words : openclaw === undefined ? undefined : OPENCLAW;
-      const problem = isEmptyBehind(program, words)
-        ? EMPTY
-        : problemWith({ ...given, ...(agent && { agent }) });
-      if (problem !== undefined) return parser.error(`error: ${problem}`);
-      choose({
-        kind: "acp",
-        model,
-        ...(signIn && { signIn }),
-        ...(mcpOverAcp && { mcpOverAcp }),
-        ...(agent && { agent }),
-        ...(agentConfig !== undefined && { agentConfig }),
-        ...(openclaw !== undefined && { openclaw }),
-      });
-    });
-}
+OpenClaw.`;
 
 /** The agent that comes with OpenClaw. */
 const OPENCLAW = ["openclaw", "acp"];
 
 const EMPTY = "the command of the agent after -- is empty";
 
-/** `--` with nothing behind it, which the parser does not tell from none. */
-function isEmptyBehind(program: Parser, words: readonly string[]): boolean {
-  const { rawArgs } = program as Parser & { rawArgs?: readonly string[] };
-  return words.length === 0 && rawArgs?.at(-1) === "--";
-}
-
 /** What does not go together. */
-function problemWith({
-  agent,
-  signIn,
-  agentConfig,
-  openclaw,
-}: Omit<AcpCommand, "kind">): string | undefined {
+function problemWith({ agent, signIn, agentConfig, openclaw }: AcpCommand): string | undefined {
   if (signIn !== undefined && agent !== undefined) {
     return `${SIGN_IN} is for the servers and models of Plugboard; sign in to another agent with its own command`;
   }
@@ -120,3 +56,64 @@ function problemWith({
   }
   return agent?.[0] === "" ? EMPTY : undefined;
 }
+
+export const COMMANDS = [
+  command({
+    name: "acp",
+    about: "run as an ACP agent, or in front of one",
+    usage: ["[options] [-- <command of an agent...>]"],
+    args: [{ kind: "any", name: "agent" }],
+    options: {
+      model: {
+        kind: "value",
+        name: "--model",
+        value: "provider/model",
+        about: "use this model unless a session chooses another",
+        offers: "model",
+      },
+      signIn: {
+        kind: "optional",
+        name: SIGN_IN,
+        value: "what",
+        about: "sign in to the servers that ask for it, or to a model by its key, and exit",
+        choices: ["servers", "model"],
+        preset: "servers",
+      },
+      mcpOverAcp: {
+        kind: "flag",
+        name: "--mcp-over-acp",
+        about: "also take servers that run in the editor itself (an unstable part of ACP)",
+      },
+      agentConfig: {
+        kind: "value",
+        name: "--agent-config",
+        value: "format",
+        about: "the agent reads its servers from a file: tsagent, or a template's path",
+        offers: "file",
+      },
+      openclaw: {
+        kind: "optional",
+        name: "--openclaw",
+        value: "ws-url",
+        about: "the agent is OpenClaw; the address of its gateway if it is not found",
+      },
+    },
+    takesProgram: true,
+    notes: NOTES,
+    examples: [
+      "plugboard acp",
+      "plugboard acp -- npx -y @agentclientprotocol/claude-agent-acp",
+      "plugboard acp --openclaw",
+    ],
+    hint: "what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent",
+    traits: { speaksOnStdio: true, sparesHome: true, logs: ["state"] },
+    read: (words, given, { behind }): AcpCommand | Mistake => {
+      const isOpenclaw = given.openclaw !== undefined;
+      const agent = words.length > 0 ? words : isOpenclaw ? OPENCLAW : undefined;
+      const request = { ...given, ...(agent && { agent }) };
+      const problem = behind?.length === 0 ? EMPTY : problemWith(request);
+      return problem === undefined ? request : new Mistake(problem);
+    },
+    run: async (request, context) => (await import("./acp.ts")).runAcp(request, context),
+  }),
+];

@@ -1,10 +1,11 @@
 // `plugboard audit` on the command line.
 
-import { type Command as Parser, InvalidArgumentError } from "commander";
+import { command } from "../command.ts";
+import type { ReadValue } from "../option.ts";
 import { readDuration } from "../read-duration.ts";
+import { wholeNumber } from "../shared-options.ts";
 
 export interface AuditCommand {
-  kind: "audit";
   follow: boolean;
   server?: string;
   /** A pattern. */
@@ -17,36 +18,71 @@ export interface AuditCommand {
 /** So long before now, or a point in time. */
 export type Since = { kind: "ago"; ms: number } | { kind: "at"; ms: number };
 
-const HELP = `
+const NOTES = `
 Reads and prompts are named as in rules: docs/resource:<uri>,
 docs/prompt:<name>. A call that has no end on record still runs, or its process
-was killed.
+was killed.`;
 
-Examples:
-  plugboard audit --since 1h --tool 'files/write_*'
-  plugboard audit --follow --json --server docs`;
-
-export function describeAudit(program: Parser, choose: (command: AuditCommand) => void): void {
-  program
-    .command("audit")
-    .description("show which calls were made, and their results")
-    .option("-f, --follow", "keep printing new calls as they are made")
-    .option("--server <server>", "only calls to this server")
-    .option("--tool <pattern>", "only tools that match, by name or server/tool; * is any text")
-    .option("--caller <name>", "only calls of this caller of the gateway, such as a token")
-    .option("--since <when>", "only calls after: 90s, 15m, 1h, 2d, 1w, or a date", since)
-    .option("--limit <n>", "only the last n, by default 50, or 10 with --follow", count)
-    .addHelpText("after", HELP)
-    .action(({ follow, ...filter }: Partial<Omit<AuditCommand, "kind">>) =>
-      choose({ kind: "audit", follow: follow === true, ...filter }),
-    );
-}
-
-function since(text: string): Since {
-  const when = readSince(text);
-  if (when !== undefined) return when;
-  throw new InvalidArgumentError("Expected a time such as 15m, 1h, 2d or 2026-11-15.");
-}
+export const COMMANDS = [
+  command({
+    name: "audit",
+    about: "show which calls were made, and their results",
+    options: {
+      follow: {
+        kind: "flag",
+        name: "--follow",
+        short: "-f",
+        about: "keep printing new calls as they are made",
+      },
+      server: {
+        kind: "value",
+        name: "--server",
+        value: "server",
+        about: "only calls to this server",
+        offers: "server",
+      },
+      tool: {
+        kind: "value",
+        name: "--tool",
+        value: "pattern",
+        about: "only tools that match, by name or server/tool; * is any text",
+        offers: "tool",
+      },
+      caller: {
+        kind: "value",
+        name: "--caller",
+        value: "name",
+        about: "only calls of this caller of the gateway, such as a token",
+      },
+      since: {
+        kind: "value",
+        name: "--since",
+        value: "when",
+        about: "only calls after: 90s, 15m, 1h, 2d, 1w, or a date",
+        read: (text: string): ReadValue<Since> => {
+          const value = readSince(text);
+          const expected = "a time such as 15m, 1h, 2d or 2026-11-15";
+          return value === undefined ? { expected } : { value };
+        },
+      },
+      limit: {
+        kind: "value",
+        name: "--limit",
+        value: "n",
+        about: "only the last n, by default 50, or 10 with --follow",
+        read: wholeNumber(0, 999_999_999, "a whole number"),
+      },
+    },
+    notes: NOTES,
+    examples: [
+      "plugboard audit --since 1h --tool 'files/write_*'",
+      "plugboard audit --follow --json --server docs",
+    ],
+    traits: { printsLines: true },
+    read: (_, given): AuditCommand => given,
+    run: async (request, context) => (await import("./audit.ts")).runAudit(request, context),
+  }),
+];
 
 /** `90s`, `15m`, `1h`, `2d`, `1w`, or a date with its year; undefined for anything else. */
 export function readSince(text: string): Since | undefined {
@@ -59,9 +95,4 @@ export function readSince(text: string): Since | undefined {
 /** JavaScript reads a date without a time as UTC; people mean local time. */
 function localDate(text: string): string {
   return text.length === 10 ? `${text}T00:00:00` : text;
-}
-
-function count(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Expected a whole number.");
 }

@@ -1,13 +1,13 @@
 // `plugboard call` on the command line.
 
-import { type Command as Parser, InvalidArgumentError } from "commander";
+import { command } from "../command.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { takesServer } from "../typed/options.ts";
-import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
-import { readTimeout } from "./read-call.ts";
+import { SAVE_BINARY, wholeNumber, YES } from "../shared-options.ts";
+import { SERVER_OPTIONS } from "../typed-server.ts";
+// At once, unlike all others: to load it by itself would take longer than it does, and it loads most of what it needs on demand.
+import { runCall } from "./call.ts";
 
 export interface CallCommand {
-  kind: "call";
   tool: string;
   args: string[];
   /** Milliseconds. */
@@ -18,13 +18,7 @@ export interface CallCommand {
   yes: boolean;
 }
 
-/** `plugboard call <tool> --help` */
-export interface ToolHelpCommand {
-  kind: "tool-help";
-  tool: string;
-}
-
-const HELP = `
+const NOTES = `
 Ways to give arguments:
   text=hi top=3                a value, converted to the type in the schema
   tag=a tag=b                  a list
@@ -33,55 +27,75 @@ Ways to give arguments:
   text=@notes.txt              a value from a file; text=@- from stdin
   '{"text": "hi", "top": 3}'   one JSON object
   @arguments.json              one JSON object from a file; - from stdin
-  'echo(text: "hi", top: 3)'   with the tool, as a program writes it
+  'echo(text: "hi", top: 3)'   with the tool, as a program writes it`;
 
-Examples:
-  plugboard call demo/convert_time --help
-  plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo
-  plugboard call echo text=hi -- npx -y some-server`;
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-interface Options extends Pick<CallCommand, "timeout" | "output">, TypedOptions {
-  yes?: true;
-  help?: true;
-}
+/** Whole milliseconds. */
+export const readTimeout = wholeNumber(1, LONGEST_TIMEOUT_MS, "a whole number of milliseconds");
 
-export function describeCall(
-  program: Parser,
-  choose: (command: CallCommand | ToolHelpCommand, typed?: TypedServer) => void,
-  behind?: readonly string[],
-): void {
-  const call = takesServer(program.command("call"), "<tool> [arguments...]")
-    .description("call a tool")
-    .argument("[tool]", "server/tool, the tool's name if it is unique, or the public name")
-    .argument("[arguments...]", "key=value, key:=json, a JSON object, @file, or - for stdin")
-    .option("--timeout <ms>", "milliseconds the call may take without progress", milliseconds)
-    .option("--output <directory>", "save images, audio and other binary content there")
-    .option("--yes", "do not ask")
-    // In place of commander's own, which knows nothing of tools.
-    .helpOption(false)
-    .option("-h, --help", "show help, or with a tool, what it takes")
-    .addHelpText("after", HELP)
-    .action((first: string | undefined, others: string[], options: Options) => {
-      const given = first === undefined ? [] : [first, ...others];
-      const { words, typed } = takeServer(given, behind, options);
-      const [tool, ...args] = words;
-      if (options.help && tool === undefined) return call.help();
-      if (tool === undefined) {
-        if (typed !== undefined) {
-          const place = typed.url === undefined ? "before --" : "after the URL";
-          const next = offeredCommand("tools", { typed });
-          call.showHelpAfterError(`hint: name a tool ${place}; to see which it has:\n  ${next}`);
-        }
-        return call.error("error: missing required argument 'tool'");
-      }
-      if (options.help) return choose({ kind: "tool-help", tool }, typed);
-      const { timeout, output, yes } = options;
-      choose({ kind: "call", tool, args, timeout, output, yes: yes === true }, typed);
-    });
-}
+export const COMMANDS = [
+  command({
+    name: "call",
+    about: "call a tool",
+    args: [
+      {
+        kind: "one",
+        name: "tool",
+        about: "server/tool, the tool's name if it is unique, or the public name",
+        offers: "tool",
+      },
+      {
+        kind: "any",
+        name: "arguments",
+        about: "key=value, key:=json, a JSON object, @file, or - for stdin",
+        offers: "argument",
+      },
+    ],
+    options: {
+      ...SERVER_OPTIONS,
+      timeout: {
+        kind: "value",
+        name: "--timeout",
+        value: "ms",
+        about: "milliseconds the call may take without progress",
+        read: readTimeout,
+      },
+      output: SAVE_BINARY,
+      yes: YES,
+    },
+    server: {},
+    notes: NOTES,
+    examples: [
+      "plugboard call demo/convert_time --help",
+      "plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo",
+      "plugboard call echo text=hi -- npx -y some-server",
+    ],
+    hint: "arguments of a tool are written key=value; to see how: plugboard call --help",
+    missing: (typed) => {
+      const place = typed.url === undefined ? "before --" : "after the URL";
+      return `name a tool ${place}; to see which it has:\n  ${offeredCommand("tools", { typed })}`;
+    },
+    help: {
+      about: "show help, or with a tool, what it takes",
+      run: async (tool, context) => (await import("../tools/tools.ts")).runToolHelp(tool, context),
+    },
+    read: ([tool, ...args], { timeout, output, yes }): CallCommand => ({
+      tool,
+      args,
+      timeout,
+      output,
+      yes,
+    }),
+    traits: ({ args }) => ({
+      readsStdin: readsStdin(args),
+      whenLost: "the call has been made, and may have taken effect; only its result is lost",
+    }),
+    run: runCall,
+  }),
+];
 
-function milliseconds(text: string): number {
-  const value = readTimeout(text);
-  if (value !== undefined) return value;
-  throw new InvalidArgumentError("Expected a whole number of milliseconds.");
+/** Whether one of the arguments of a tool or a prompt is to be read from there. */
+export function readsStdin(args: readonly string[]): boolean {
+  return args.some((each) => each === "-" || each.endsWith("=@-"));
 }

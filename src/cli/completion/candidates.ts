@@ -1,6 +1,7 @@
 // What can come next on a command line, given the words before it. Knows nothing of shells.
 
-import type { CommandGrammar, OptionGrammar, Values } from "./grammar.ts";
+import type { Values } from "../option.ts";
+import type { CommandGrammar, OptionGrammar } from "./grammar.ts";
 import type { KnownKey, KnownNames, KnownTool } from "./known-names.ts";
 
 /** What the shell completes itself, where we have nothing better. */

@@ -1,13 +1,12 @@
 // `plugboard completion` on the command line.
 
-import { Argument, type Command as Parser } from "commander";
+import { command } from "../command.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
 export interface CompletionCommand {
-  kind: "completion";
   shell: Shell;
 }
 
@@ -18,24 +17,23 @@ export const INSTALL: Readonly<Record<Shell, string>> = {
   fish: "plugboard completion fish > ~/.config/fish/completions/plugboard.fish",
 };
 
-const HELP = `
+const NOTES = `
 Run the line for your shell once, and open a new terminal:
 ${SHELLS.map((shell) => `  ${INSTALL[shell]}`).join("\n")}
 
 Then the Tab key completes commands, options, and the names of your servers,
-tools and agents. It starts nothing: tools are known from earlier runs.
+tools and agents. It starts nothing: tools are known from earlier runs.`;
 
-Examples:
-  plugboard completion bash`;
-
-export function describeCompletion(
-  program: Parser,
-  choose: (command: CompletionCommand) => void,
-): void {
-  program
-    .command("completion")
-    .description("print a script for the Tab key in your shell")
-    .addArgument(new Argument("<shell>", "your shell").choices(SHELLS))
-    .addHelpText("after", HELP)
-    .action((shell: Shell) => choose({ kind: "completion", shell }));
-}
+export const COMMANDS = [
+  command({
+    name: "completion",
+    about: "print a script for the Tab key in your shell",
+    args: [{ kind: "one", name: "shell", about: "your shell", choices: SHELLS }],
+    notes: NOTES,
+    examples: ["plugboard completion bash"],
+    traits: { sparesHome: true },
+    read: ([shell]): CompletionCommand => ({ shell }),
+    run: async (request, context) =>
+      (await import("./completion.ts")).runCompletion(request, context),
+  }),
+];

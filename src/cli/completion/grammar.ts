@@ -1,24 +1,8 @@
 // What can be typed after `plugboard`, as plain data. The build writes it to a file (../describe-grammar.ts), so that
-// completing a word does not load the parser.
+// completing a word loads no command.
 
 import { readFileSync } from "node:fs";
-
-/** What stands in a place: one of these words, or something that is looked up when it is completed. */
-export type Values = readonly string[] | Looked;
-
-type Looked =
-  | "agent"
-  | "argument"
-  | "command"
-  | "directory"
-  | "file"
-  | "model"
-  /** A text of your own: nothing is offered, and files only where you begin to type a path. */
-  | "own"
-  | "server"
-  /** `server/tool`, or a server for all its tools. */
-  | "target"
-  | "tool";
+import type { Values } from "../option.ts";
 
 export interface CommandGrammar {
   name: string;

@@ -1,19 +1,17 @@
 // `plugboard resources`, `read`, `prompts` and `prompt` on the command line.
 
-import type { Command as Parser } from "commander";
-import { takesServer } from "../typed/options.ts";
-import { isHttp, takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
-import { examples } from "../examples.ts";
+import { readsStdin } from "../call/command.ts";
+import { type Argument, command } from "../command.ts";
+import { ONLY_SERVER, SAVE_BINARY, YES } from "../shared-options.ts";
+import { isHttp, SERVER_OPTIONS } from "../typed-server.ts";
 
 export interface ListContentCommand {
-  kind: "resources" | "prompts";
   /** Words that must all be found. */
   query: string[];
   server?: string;
 }
 
 export interface ReadCommand {
-  kind: "read";
   uri: string;
   server?: string;
   /** Where binary content is saved. */
@@ -23,79 +21,60 @@ export interface ReadCommand {
 }
 
 export interface GetPromptCommand {
-  kind: "prompt";
   name: string;
   args: string[];
   yes: boolean;
 }
 
-export type ContentCommand = ListContentCommand | ReadCommand | GetPromptCommand;
+const WORDS = [
+  { kind: "any", name: "words", about: "what to look for" },
+] as const satisfies Argument[];
 
-export function describeContent(
-  program: Parser,
-  choose: (command: ContentCommand, typed?: TypedServer) => void,
-  behind?: readonly string[],
-): void {
-  takesServer(program.command("resources"), "[words...]")
-    .description("list or search resources")
-    .argument("[words...]", "what to look for")
-    .option("--server <server>", "only this server; no other is started")
-    .addHelpText(
-      "after",
-      examples("plugboard resources", "plugboard resources --server docs guide"),
-    )
-    .action((given: string[], options: { server?: string } & TypedOptions) => {
-      const { words: query, typed } = takeServer(given, behind, options, isHttp);
-      choose({ kind: "resources", query, server: options.server }, typed);
-    });
-
-  const read = takesServer(program.command("read"), "<uri>")
-    .description("read a resource")
-    .argument("<uri>", "as listed by resources, or made from a template")
-    .argument("[more]")
-    .option("--server <server>", "only this server; no other is started")
-    .option("--output <directory>", "save images, audio and other binary content there")
-    .option("--yes", "do not ask")
-    .addHelpText(
-      "after",
-      examples("plugboard read docs:///install", "plugboard read --server docs docs:///install"),
-    )
-    .action(
-      (first: string, second: string | undefined, options: Partial<ReadCommand> & TypedOptions) => {
-        const { server, output, yes } = options;
-        const given = second === undefined ? [first] : [first, second];
-        // A resource may have such a URI too, so a server is only one that stands before a URI.
-        const isServer = (word: string): boolean => second !== undefined && isHttp(word);
-        const { words, typed } = takeServer(given, behind, options, isServer);
-        const [uri = "", more] = words;
-        if (more !== undefined) read.error(`error: '${more}' is too much: one resource is read`);
-        choose({ kind: "read", uri, server, output, yes: yes === true }, typed);
-      },
-    );
-
-  takesServer(program.command("prompts"), "[words...]")
-    .description("list or search prompts")
-    .argument("[words...]", "what to look for")
-    .option("--server <server>", "only this server; no other is started")
-    .addHelpText("after", examples("plugboard prompts", "plugboard prompts explain"))
-    .action((given: string[], options: { server?: string } & TypedOptions) => {
-      const { words: query, typed } = takeServer(given, behind, options);
-      choose({ kind: "prompts", query, server: options.server }, typed);
-    });
-
-  const prompt = takesServer(program.command("prompt"), "<name> [args...]")
-    .description("fill in a prompt and show it")
-    .argument("<name>", "server/prompt, or just the prompt's name")
-    // Short: where the longest usage leaves too little room, no line of the whole help is wrapped.
-    .argument("[args...]", "key=value, a JSON object, @file, or - for stdin")
-    .option("--yes", "do not ask")
-    .addHelpText("after", examples("plugboard prompt docs/explain page=install"))
-    .action(
-      (first: string, others: string[], options: Partial<GetPromptCommand> & TypedOptions) => {
-        const { words, typed } = takeServer([first, ...others], behind, options);
-        const [name, ...args] = words;
-        if (name === undefined) return prompt.error("error: missing required argument 'name'");
-        choose({ kind: "prompt", name, args, yes: options.yes === true }, typed);
-      },
-    );
-}
+export const COMMANDS = [
+  command({
+    name: "resources",
+    about: "list or search resources",
+    args: WORDS,
+    options: { ...SERVER_OPTIONS, server: ONLY_SERVER },
+    server: { isUrl: isHttp },
+    examples: ["plugboard resources", "plugboard resources --server docs guide"],
+    read: (query, { server }): ListContentCommand => ({ query, server }),
+    run: async (request, context) => (await import("./content.ts")).runResources(request, context),
+  }),
+  command({
+    name: "read",
+    about: "read a resource",
+    args: [{ kind: "one", name: "uri", about: "as listed by resources, or made from a template" }],
+    options: { ...SERVER_OPTIONS, server: ONLY_SERVER, output: SAVE_BINARY, yes: YES },
+    // A resource may have such a URI too, so a server is only one that stands before a URI.
+    server: { isUrl: (word, others) => others.length > 0 && isHttp(word) },
+    tooMuch: "one resource is read",
+    examples: ["plugboard read docs:///install", "plugboard read --server docs docs:///install"],
+    read: ([uri], { server, output, yes }): ReadCommand => ({ uri, server, output, yes }),
+    run: async (request, context) => (await import("./content.ts")).runRead(request, context),
+  }),
+  command({
+    name: "prompts",
+    about: "list or search prompts",
+    args: WORDS,
+    options: { ...SERVER_OPTIONS, server: ONLY_SERVER },
+    server: {},
+    examples: ["plugboard prompts", "plugboard prompts explain"],
+    read: (query, { server }): ListContentCommand => ({ query, server }),
+    run: async (request, context) => (await import("./content.ts")).runPrompts(request, context),
+  }),
+  command({
+    name: "prompt",
+    about: "fill in a prompt and show it",
+    args: [
+      { kind: "one", name: "name", about: "server/prompt, or just the prompt's name" },
+      { kind: "any", name: "args", about: "key=value, a JSON object, @file, or - for stdin" },
+    ],
+    options: { ...SERVER_OPTIONS, yes: YES },
+    server: {},
+    examples: ["plugboard prompt docs/explain page=install"],
+    read: ([name, ...args], { yes }): GetPromptCommand => ({ name, args, yes }),
+    traits: ({ args }) => ({ readsStdin: readsStdin(args) }),
+    run: async (request, context) => (await import("./content.ts")).runPrompt(request, context),
+  }),
+];

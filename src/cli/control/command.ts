@@ -1,31 +1,26 @@
 // `plugboard restart` and `plugboard down` on the command line.
 
-import type { Command as Parser } from "commander";
-import { examples } from "../examples.ts";
+import { command } from "../command.ts";
 
 export interface RestartCommand {
-  kind: "restart";
   server: string;
 }
 
-export interface DownCommand {
-  kind: "down";
-}
-
-export function describeControl(
-  program: Parser,
-  choose: (command: RestartCommand | DownCommand) => void,
-): void {
-  program
-    .command("restart")
-    .description("restart a server of the running gateway")
-    .argument("<server>", "its name in the configuration")
-    .addHelpText("after", examples("plugboard restart files"))
-    .action((server: string) => choose({ kind: "restart", server }));
-
-  program
-    .command("down")
-    .description("stop the running gateway and its servers")
-    .addHelpText("after", examples("plugboard down"))
-    .action(() => choose({ kind: "down" }));
-}
+export const COMMANDS = [
+  command({
+    name: "restart",
+    about: "restart a server of the running gateway",
+    args: [
+      { kind: "one", name: "server", about: "its name in the configuration", offers: "server" },
+    ],
+    examples: ["plugboard restart files"],
+    read: ([server]): RestartCommand => ({ server }),
+    run: async (request, context) => (await import("./control.ts")).runRestart(request, context),
+  }),
+  command({
+    name: "down",
+    about: "stop the running gateway and its servers",
+    examples: ["plugboard down"],
+    run: async (_, context) => (await import("./control.ts")).runDown(context),
+  }),
+];

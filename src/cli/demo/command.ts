@@ -1,12 +1,12 @@
 // `plugboard demo` on the command line.
 
-import type { Command as Parser } from "commander";
-import { examples } from "../examples.ts";
+import { command } from "../command.ts";
 
-export function describeDemo(program: Parser, choose: () => void): void {
-  program
-    .command("demo")
-    .description("take a short tour")
-    .addHelpText("after", examples("plugboard demo"))
-    .action(choose);
-}
+export const COMMANDS = [
+  command({
+    name: "demo",
+    about: "take a short tour",
+    examples: ["plugboard demo"],
+    run: async (_, context) => (await import("./demo.ts")).runDemo(context),
+  }),
+];

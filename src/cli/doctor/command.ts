@@ -1,16 +1,15 @@
 // `plugboard doctor` on the command line.
 
-import type { Command as Parser } from "commander";
+import { command } from "../command.ts";
 
 export interface DoctorCommand {
-  kind: "doctor";
   /** The only server to look at. */
   server?: string;
   /** Make the repairs that are safe. */
   fix: boolean;
 }
 
-const HELP = `
+const NOTES = `
 Looks at this machine, Plugboard's own files, the configuration, every server
 from its command to its tools, the secrets, the sign-ins, the rules, the model,
 and the applications that could use all of that. Says for each problem what to
@@ -21,21 +20,18 @@ model, which costs nothing.
 --fix makes the repairs that are safe: the rights of Plugboard's own files, and
 what Plugboard processes have left that no longer run. Your configuration stays
 as it is. --verbose also shows what is all right, line by line.
-The exit code is 1 if something is broken; warnings and notes do not count.
+The exit code is 1 if something is broken; warnings and notes do not count.`;
 
-Examples:
-  plugboard doctor
-  plugboard doctor files
-  plugboard doctor --fix`;
-
-export function describeDoctor(program: Parser, choose: (command: DoctorCommand) => void): void {
-  program
-    .command("doctor")
-    .description("find out what is wrong, and what to do about it")
-    .argument("[server]", "look at this server alone")
-    .option("--fix", "make the repairs that are safe")
-    .addHelpText("after", HELP)
-    .action((server: string | undefined, { fix = false }: { fix?: boolean }) =>
-      choose({ kind: "doctor", server, fix }),
-    );
-}
+export const COMMANDS = [
+  command({
+    name: "doctor",
+    about: "find out what is wrong, and what to do about it",
+    args: [{ kind: "maybe", name: "server", about: "look at this server alone", offers: "server" }],
+    options: { fix: { kind: "flag", name: "--fix", about: "make the repairs that are safe" } },
+    notes: NOTES,
+    examples: ["plugboard doctor", "plugboard doctor files", "plugboard doctor --fix"],
+    traits: { sparesHome: true },
+    read: ([server], { fix }): DoctorCommand => ({ server, fix }),
+    run: async (request, context) => (await import("./doctor.ts")).runDoctor(request, context),
+  }),
+];

@@ -1,11 +1,11 @@
 // `plugboard import` on the command line.
 
-import { type Command as Parser, Option } from "commander";
 import { SECRET_STORES, type SecretStoreName } from "../../core/types/secret-provider.ts";
+import { command } from "../command.ts";
 import type { Scope } from "../servers/command.ts";
+import { SCOPE, YES } from "../shared-options.ts";
 
 export interface ImportCommand {
-  kind: "import";
   /** Only these servers; all where it is empty. */
   names: string[];
   /** Applications and files; all applications where it is empty. */
@@ -23,70 +23,67 @@ export interface ImportCommand {
   check: boolean;
 }
 
-const HELP = `
+const NOTES = `
 Looks at Claude Code, Claude Desktop, Cursor, Windsurf, Cline, Roo Code, VS
 Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
 directory. Their files stay as they are. See docs/connect.md.
 
 Credentials are written as they are in those files, unless you give
---references or --secrets.
+--references or --secrets.`;
 
-Examples:
-  plugboard import
-  plugboard import --write
-  plugboard import github --from cursor --write --secrets`;
-
-interface Given {
-  from?: string[];
-  write?: true;
-  scope?: Scope;
-  references?: true;
-  secrets?: SecretStoreName | true;
-  force?: true;
-  yes?: true;
-  check: boolean;
-}
-
-export function describeImport(program: Parser, choose: (command: ImportCommand) => void): void {
-  const from = new Option(
-    "--from <application>",
-    "only from this one, or from a file; may be repeated",
-  );
-  const scope = new Option(
-    "-s, --scope <scope>",
-    "which file: the one in this directory, or yours; by default the one in use",
-  );
-  const secrets = new Option(
-    "--secrets [provider]",
-    "put credentials away, and write references to them",
-  );
-  program
-    .command("import")
-    .description("take over servers from your other applications")
-    .argument("[servers...]", "only servers with these names")
-    .addOption(
-      from.argParser((value: string, earlier: string[] | undefined) => [...(earlier ?? []), value]),
-    )
-    .option("--write", "add them to your configuration")
-    .addOption(scope.choices(["project", "user"]))
-    .option("--references", "write ${NAME} in place of credentials")
-    .addOption(secrets.choices(SECRET_STORES).conflicts("references"))
-    .option("--force", "replace servers of the same name that are different")
-    .option("--yes", "do not ask")
-    .option("--no-check", "do not start the servers after they were written")
-    .addHelpText("after", HELP)
-    .action((names: string[], { from: given, scope: place, secrets: to, check, ...flags }: Given) =>
-      choose({
-        kind: "import",
-        names,
-        from: given ?? [],
-        ...(place !== undefined && { scope: place }),
-        write: flags.write === true,
-        references: flags.references === true,
-        ...(to !== undefined && { secrets: to === true ? {} : { to } }),
-        force: flags.force === true,
-        yes: flags.yes === true,
-        check,
-      }),
-    );
-}
+export const COMMANDS = [
+  command({
+    name: "import",
+    about: "take over servers from your other applications",
+    args: [
+      { kind: "any", name: "servers", about: "only servers with these names", offers: "server" },
+    ],
+    options: {
+      from: {
+        kind: "list",
+        name: "--from",
+        value: "application",
+        about: "only from this one, or from a file; may be repeated",
+        offers: "application",
+      },
+      write: { kind: "flag", name: "--write", about: "add them to your configuration" },
+      scope: SCOPE,
+      references: {
+        kind: "flag",
+        name: "--references",
+        about: "write ${NAME} in place of credentials",
+      },
+      secrets: {
+        kind: "optional",
+        name: "--secrets",
+        value: "provider",
+        about: "put credentials away, and write references to them",
+        choices: SECRET_STORES,
+        without: ["references"],
+      },
+      force: {
+        kind: "flag",
+        name: "--force",
+        about: "replace servers of the same name that are different",
+      },
+      yes: YES,
+      check: {
+        kind: "denial",
+        name: "--no-check",
+        about: "do not start the servers after they were written",
+      },
+    },
+    notes: NOTES,
+    examples: [
+      "plugboard import",
+      "plugboard import --write",
+      "plugboard import github --from cursor --write --secrets",
+    ],
+    read: (names, { secrets: to, ...given }): ImportCommand => ({
+      names,
+      ...given,
+      ...(to !== undefined && { secrets: to === true ? {} : { to } }),
+    }),
+    run: async (request, context) => (await import("./import.ts")).runImport(request, context),
+  }),
+];

@@ -1,10 +1,10 @@
 // `plugboard openclaw` on the command line.
 
-import { type Command as Parser, InvalidArgumentError } from "commander";
-import { examples } from "../examples.ts";
+import { command, Mistake } from "../command.ts";
+import type { GivenOptions, Options, ReadValue } from "../option.ts";
+import { wholeNumber, YES } from "../shared-options.ts";
 
 export interface OpenclawCommand {
-  kind: "openclaw";
   action: "setup" | "undo";
   /** In place of OpenClaw's own file. */
   file?: string;
@@ -25,94 +25,112 @@ export interface SharedOptions {
   agents: string[];
 }
 
-const HELP = `
+const NOTES = `
 Checks OpenClaw's version, its gateway and the ports, shows the change, and
 asks. See docs/openclaw.md.
 
 Without --shared it writes slots: servers that are off, of which each session
-of plugboard acp --openclaw switches on one for itself.
+of plugboard acp --openclaw switches on one for itself.`;
 
-Examples:
-  plugboard openclaw setup
-  plugboard openclaw setup --shared --url --for research
-  plugboard openclaw setup --undo`;
+const SETUP_OPTIONS = {
+  slots: {
+    kind: "value",
+    name: "--slots",
+    value: "n",
+    about: "sessions that can be open at once, by default 8",
+    read: wholeNumber(1, 64, "a number from 1 to 64"),
+  },
+  basePort: {
+    kind: "value",
+    name: "--base-port",
+    value: "port",
+    about: "slot 1 is at the port after this one",
+    read: wholeNumber(1, 65_000, "a number from 1 to 65000"),
+  },
+  shared: {
+    kind: "flag",
+    name: "--shared",
+    about: "one entry that all sessions share, in place of slots",
+  },
+  url: {
+    kind: "optional",
+    name: "--url",
+    value: "url",
+    about: "with --shared: a gateway, by default the one that runs",
+  },
+  tokenEnv: {
+    kind: "value",
+    name: "--token-env",
+    value: "name",
+    about: "with --url: the variable that has the token for OpenClaw",
+    read: readVariable,
+  },
+  for: {
+    kind: "list",
+    name: "--for",
+    value: "agent",
+    about: "with --shared: only for this agent of OpenClaw; may be repeated",
+  },
+  file: {
+    kind: "value",
+    name: "--file",
+    value: "file",
+    about: "change this file in place of OpenClaw's own",
+    offers: "file",
+  },
+  undo: {
+    kind: "flag",
+    name: "--undo",
+    about: "take it out again; with --shared only that entry",
+  },
+  yes: YES,
+} as const satisfies Options;
 
-interface Given {
-  file?: string;
-  undo?: true;
-  yes?: true;
-  slots?: number;
-  basePort?: number;
-  shared?: true;
-  url?: string | true;
-  tokenEnv?: string;
-  for?: string[];
-}
+type Given = GivenOptions<typeof SETUP_OPTIONS>;
 
-export function describeOpenclaw(
-  program: Parser,
-  choose: (command: OpenclawCommand) => void,
-  refuse: (parser: Parser, word: string) => never,
-): void {
-  const openclaw = program
-    .command("openclaw")
-    .description("give OpenClaw your servers")
-    .usage("[options] [command]")
-    .addHelpText("after", examples("plugboard openclaw setup"))
-    .allowExcessArguments()
-    .action(() => {
-      const [word] = openclaw.args;
-      if (word !== undefined) refuse(openclaw, word);
-      openclaw.help({ error: true });
-    });
-  const setup = openclaw
-    .command("setup")
-    .description("write what is needed into OpenClaw's configuration")
-    .option("--slots <n>", "sessions that can be open at once, by default 8", number(1, 64))
-    .option("--base-port <port>", "slot 1 is at the port after this one", number(1, 65_000))
-    .option("--shared", "one entry that all sessions share, in place of slots")
-    .option("--url [url]", "with --shared: a gateway, by default the one that runs")
-    .option(
-      "--token-env <name>",
-      "with --url: the variable that has the token for OpenClaw",
-      variable,
-    )
-    .option(
-      "--for <agent>",
-      "with --shared: only for this agent of OpenClaw; may be repeated",
-      collect,
-    )
-    .option("--file <file>", "change this file in place of OpenClaw's own")
-    .option("--undo", "take it out again; with --shared only that entry")
-    .option("--yes", "do not ask")
-    .addHelpText("after", HELP)
-    .action((given: Given) => {
-      const wrong = misplaced(given);
-      if (wrong !== undefined) setup.error(`error: ${wrong}`);
-      const { file, undo, yes, slots, basePort, shared, url, tokenEnv, for: agents = [] } = given;
-      choose({
-        kind: "openclaw",
-        action: undo ? "undo" : "setup",
-        yes: yes === true,
-        ...(file !== undefined && { file }),
-        ...(slots !== undefined && { slots }),
-        ...(basePort !== undefined && { basePort }),
-        ...(shared && {
-          shared: {
-            ...(url !== undefined && { url }),
-            ...(tokenEnv !== undefined && { tokenEnv }),
-            agents,
-          },
-        }),
-      });
-    });
-}
+export const COMMANDS = [
+  command({
+    name: "openclaw",
+    about: "give OpenClaw your servers",
+    usage: ["[options] [command]"],
+    examples: ["plugboard openclaw setup"],
+    commands: [
+      command({
+        name: "setup",
+        about: "write what is needed into OpenClaw's configuration",
+        options: SETUP_OPTIONS,
+        notes: NOTES,
+        examples: [
+          "plugboard openclaw setup",
+          "plugboard openclaw setup --shared --url --for research",
+          "plugboard openclaw setup --undo",
+        ],
+        read: (_, given): OpenclawCommand | Mistake => {
+          const wrong = misplaced(given);
+          if (wrong !== undefined) return new Mistake(wrong);
+          const { file, undo, yes, slots, basePort, shared, url, tokenEnv, for: agents } = given;
+          return {
+            action: undo ? "undo" : "setup",
+            yes,
+            file,
+            slots,
+            basePort,
+            ...(shared && { shared: { url, tokenEnv, agents } }),
+          };
+        },
+        run: async (request, context) => (await import("./setup.ts")).runOpenclaw(request, context),
+      }),
+    ],
+  }),
+];
 
 /** An option that would have no effect looks as if it had one. */
 function misplaced(given: Given): string | undefined {
   const { undo, slots, basePort, shared, url, tokenEnv, for: agents } = given;
   const ofSlots = slots === undefined ? basePort && "--base-port" : "--slots";
-  const ofShared = [url && "--url", tokenEnv && "--token-env", agents && "--for"].find(Boolean);
+  const ofShared = [url && "--url", tokenEnv && "--token-env", agents.length > 0 && "--for"].find(
+    Boolean,
+  );
   if (shared && ofSlots) return `${ofSlots} is about slots, which --shared does without`;
   if (!shared && ofShared) return `${ofShared} needs --shared`;
   if (tokenEnv !== undefined && url === undefined) return "--token-env needs --url";
@@ -120,22 +138,9 @@ function misplaced(given: Given): string | undefined {
   return undo && other ? `${other} cannot be given with --undo` : undefined;
 }
 
-function number(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Expected a number from ${least} to ${most}.`);
-  };
-}
-
-function variable(text: string): string {
+function readVariable(text: string): ReadValue<string> {
   // OpenClaw replaces no others.
-  if (/^[A-Z_][A-Z0-9_]*$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    "Expected the name of a variable in capitals, such as PLUGBOARD_TOKEN.",
-  );
-}
-
-function collect(agent: string, earlier: string[] = []): string[] {
-  return [...earlier, agent];
+  return /^[A-Z_][A-Z0-9_]*$/.test(text)
+    ? { value: text }
+    : { expected: "the name of a variable in capitals, such as PLUGBOARD_TOKEN" };
 }

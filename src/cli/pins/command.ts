@@ -1,10 +1,9 @@
 // `plugboard pins` on the command line.
 
-import type { Command as Parser } from "commander";
-import { examples } from "../examples.ts";
+import { command, Mistake } from "../command.ts";
+import type { CliContext } from "../context.ts";
 
 export interface PinsCommand {
-  kind: "pins";
   action:
     | { kind: "list" }
     /** `target` is `server/tool`, or a server for everything it has. */
@@ -12,67 +11,85 @@ export interface PinsCommand {
     | { kind: "forget-all" };
 }
 
-const HELP = `
+const NOTES = `
 A pin is a tool's definition as it was first seen. With "pins": "block", a tool
 that is new or has changed is refused until you approve it. Resources and
 prompts are pinned too, under names such as docs/prompt:review. See
-docs/security.md.
+docs/security.md.`;
 
-Examples:
-  plugboard pins
-  plugboard pins show files/read_file
-  plugboard pins approve files`;
+const LIST: PinsCommand = { action: { kind: "list" } };
 
-export function describePins(
-  program: Parser,
-  choose: (command: PinsCommand) => void,
-  refuse: (parser: Parser, word: string) => never,
-): void {
-  const pins = program
-    .command("pins")
-    .description("see which tools have changed, and approve them")
-    .usage("[options] [command]")
-    .addHelpText("after", HELP)
-    .allowExcessArguments()
-    .action(() => {
-      const [word] = pins.args;
-      if (word !== undefined) refuse(pins, word);
-      choose({ kind: "pins", action: { kind: "list" } });
-    });
-  pins
-    .command("list")
-    .description("list every pinned tool and whether it has changed")
-    .addHelpText("after", examples("plugboard pins list"))
-    .action(() => choose({ kind: "pins", action: { kind: "list" } }));
-  pins
-    .command("show")
-    .description("show a pin and what changed since")
-    .argument("<target>", "server/tool, or a server for everything that changed there")
-    .addHelpText("after", examples("plugboard pins show files/read_file"))
-    .action((target: string) => choose({ kind: "pins", action: { kind: "show", target } }));
-  pins
-    .command("approve")
-    .description("approve a tool that is new or has changed")
-    .argument("<target>", "server/tool, or a server for everything it has")
-    .addHelpText(
-      "after",
-      examples("plugboard pins approve files/read_file", "plugboard pins approve files"),
-    )
-    .action((target: string) => choose({ kind: "pins", action: { kind: "approve", target } }));
-  const forget = pins
-    .command("forget")
-    .description("delete a pin")
-    .argument("[target]", "server/tool, or a server for everything it has")
-    .option("--all", "delete every pin of every server")
-    .addHelpText("after", examples("plugboard pins forget files", "plugboard pins forget --all"))
-    .action((target: string | undefined, options: Record<string, unknown>) => {
-      const isAll = options["all"] === true;
-      if (isAll === (target !== undefined)) {
-        forget.error("error: say what to forget: server/tool, a server, or --all");
-      }
-      choose({
-        kind: "pins",
-        action: target === undefined ? { kind: "forget-all" } : { kind: "forget", target },
-      });
-    });
-}
+const TARGET = {
+  name: "target",
+  about: "server/tool, or a server for everything it has",
+  offers: "target",
+} as const;
+
+const run = async (request: PinsCommand, context: CliContext): Promise<number> =>
+  (await import("./pins.ts")).runPins(request, context);
+
+export const COMMANDS = [
+  command({
+    name: "pins",
+    about: "see which tools have changed, and approve them",
+    usage: ["[options] [command]"],
+    notes: NOTES,
+    examples: [
+      "plugboard pins",
+      "plugboard pins show files/read_file",
+      "plugboard pins approve files",
+    ],
+    commands: [
+      command({
+        name: "list",
+        about: "list every pinned tool and whether it has changed",
+        examples: ["plugboard pins list"],
+        read: (): PinsCommand => LIST,
+        run,
+      }),
+      command({
+        name: "show",
+        about: "show a pin and what changed since",
+        args: [
+          {
+            kind: "one",
+            name: "target",
+            about: "server/tool, or a server for everything that changed there",
+            offers: "target",
+          },
+        ],
+        examples: ["plugboard pins show files/read_file"],
+        read: ([target]): PinsCommand => ({ action: { kind: "show", target } }),
+        run,
+      }),
+      command({
+        name: "approve",
+        about: "approve a tool that is new or has changed",
+        args: [{ kind: "one", ...TARGET }],
+        examples: ["plugboard pins approve files/read_file", "plugboard pins approve files"],
+        read: ([target]): PinsCommand => ({ action: { kind: "approve", target } }),
+        run,
+      }),
+      command({
+        name: "forget",
+        about: "delete a pin",
+        args: [{ kind: "maybe", ...TARGET }],
+        options: {
+          all: { kind: "flag", name: "--all", about: "delete every pin of every server" },
+        },
+        examples: ["plugboard pins forget files", "plugboard pins forget --all"],
+        read: ([target], { all }): PinsCommand | Mistake => {
+          if (all === (target !== undefined)) {
+            return new Mistake("say what to forget: server/tool, a server, or --all");
+          }
+          return {
+            action: target === undefined ? { kind: "forget-all" } : { kind: "forget", target },
+          };
+        },
+        run,
+      }),
+    ],
+    read: (): PinsCommand => LIST,
+    run,
+  }),
+];

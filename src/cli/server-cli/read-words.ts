@@ -6,7 +6,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine, shellWord } from "../../util/text.ts";
-import { readTimeout } from "../call/read-call.ts";
+import { readTimeout } from "../call/command.ts";
 import { type EmbeddedServer, type EmbeddedTool, wordsFor } from "./embedded.ts";
 
 interface ServerCliOptions {
@@ -165,8 +165,8 @@ class Reader {
         return;
       case "--timeout": {
         const timeout = readTimeout(value);
-        if (timeout === undefined) throw wrong("--timeout takes a whole number of milliseconds");
-        options.timeout = timeout;
+        if (!("value" in timeout)) throw wrong(`--timeout takes ${timeout.expected}`);
+        options.timeout = timeout.value;
         return;
       }
       case "--list":

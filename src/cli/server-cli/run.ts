@@ -11,15 +11,14 @@ import { type EmbeddedServer, wordsFor } from "./embedded.ts";
 import { commandsHelp, toolHelp, toolRows } from "./help.ts";
 import type { ReadWords } from "./read-words.ts";
 
-export interface ServerCliCommand extends ReadWords {
-  kind: "server-cli";
+export interface ServerCliRequest extends ReadWords {
   embedded: EmbeddedServer;
   /** How it is called. */
   program: string;
 }
 
 export async function runServerCommand(
-  { action, options, embedded, program }: ServerCliCommand,
+  { action, options, embedded, program }: ServerCliRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen } = context;
@@ -48,7 +47,7 @@ export async function runServerCommand(
       const { problem } = assembleArguments(given, tool.parameters, hint);
       if (problem !== undefined) throw problem;
       const { yes, timeout, output } = options;
-      const call = { kind: "call" as const, tool: tool.name, args: words, yes, timeout, output };
+      const call = { tool: tool.name, args: words, yes, timeout, output };
       try {
         return await runGivenCall(call, given, context);
       } catch (error) {

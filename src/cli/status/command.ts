@@ -1,18 +1,21 @@
 // `plugboard status` on the command line.
 
-import type { Command as Parser } from "commander";
-import { examples } from "../examples.ts";
+import { command } from "../command.ts";
 
-export interface StatusCommand {
-  kind: "status";
-  server?: string;
-}
-
-export function describeStatus(program: Parser, choose: (command: StatusCommand) => void): void {
-  program
-    .command("status")
-    .description("show the state of your servers in detail")
-    .argument("[server]", "show everything about this server")
-    .addHelpText("after", examples("plugboard status", "plugboard status files"))
-    .action((server: string | undefined) => choose({ kind: "status", server }));
-}
+export const COMMANDS = [
+  command({
+    name: "status",
+    about: "show the state of your servers in detail",
+    args: [
+      {
+        kind: "maybe",
+        name: "server",
+        about: "show everything about this server",
+        offers: "server",
+      },
+    ],
+    examples: ["plugboard status", "plugboard status files"],
+    read: ([server]) => ({ server }),
+    run: async ({ server }, context) => (await import("./status.ts")).runStatus(server, context),
+  }),
+];

@@ -1,11 +1,10 @@
 // `plugboard tools` on the command line.
 
-import { type Command as Parser, InvalidArgumentError, Option } from "commander";
-import { takesServer } from "../typed/options.ts";
-import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
+import { command } from "../command.ts";
+import { ONLY_SERVER, wholeNumber } from "../shared-options.ts";
+import { SERVER_OPTIONS } from "../typed-server.ts";
 
 export interface ToolsCommand {
-  kind: "tools";
   /** A tool or a server, or words that say what a tool should do. */
   query: string[];
   /** How many tools to list at most. */
@@ -18,58 +17,68 @@ export interface ToolsCommand {
   all: boolean;
 }
 
-const HELP = `
+const NOTES = `
 Say what the tool should do, and the best comes first. The name of a server
 lists its tools, and server/tool explains one. Tools known from an earlier run
-are listed without starting their server.
+are listed without starting their server.`;
 
-Examples:
-  plugboard tools read a file
-  plugboard tools demo/convert_time
-  plugboard tools -- npx -y @modelcontextprotocol/server-everything`;
-
-interface Options extends TypedOptions {
-  server?: string;
-  refresh?: true;
-  long?: true;
-  all?: true;
-  limit?: number;
-  schema?: true;
-}
-
-export function describeTools(
-  program: Parser,
-  choose: (command: ToolsCommand, typed?: TypedServer) => void,
-  behind?: readonly string[],
-): void {
-  takesServer(program.command("tools"), "[query...]")
-    .description("list or search tools")
-    .argument("[query...]", "what a tool should do, or the name of a server or a tool")
-    .option("--server <server>", "only this server; no other is started")
-    .option("--refresh", "ask the servers instead of using the cache")
-    .option("--limit <count>", "list at most this many; default 20 with a query", toCount)
-    .option("-l, --long", "show the parameters too")
-    .option("-a, --all", "also list tools for the servers' own apps")
-    .addOption(new Option("--schema").hideHelp())
-    .addHelpText("after", HELP)
-    .action((given: string[], options: Options) => {
-      const { server, refresh, long, all, limit, schema } = options;
-      const { words: query, typed } = takeServer(given, behind, options);
-      const command: ToolsCommand = {
-        kind: "tools",
-        query,
-        server,
-        // Whoever types a server wants to know what it has now: it may have been edited a moment ago.
-        refresh: refresh === true || typed !== undefined,
-        long: long === true || schema === true,
-        all: all === true,
-        ...(limit !== undefined && { limit }),
-      };
-      choose(command, typed);
-    });
-}
-
-function toCount(value: string): number {
-  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("Expected a whole number from 1 on.");
-}
+export const COMMANDS = [
+  command({
+    name: "tools",
+    about: "list or search tools",
+    args: [
+      {
+        kind: "any",
+        name: "query",
+        about: "what a tool should do, or the name of a server or a tool",
+        offers: "target",
+      },
+    ],
+    options: {
+      ...SERVER_OPTIONS,
+      server: ONLY_SERVER,
+      refresh: {
+        kind: "flag",
+        name: "--refresh",
+        about: "ask the servers instead of using the cache",
+      },
+      limit: {
+        kind: "value",
+        name: "--limit",
+        value: "count",
+        about: "list at most this many; default 20 with a query",
+        read: wholeNumber(1, 999_999_999, "a whole number from 1 on"),
+      },
+      long: { kind: "flag", name: "--long", short: "-l", about: "show the parameters too" },
+      all: {
+        kind: "flag",
+        name: "--all",
+        short: "-a",
+        about: "also list tools for the servers' own apps",
+      },
+      schema: {
+        kind: "flag",
+        name: "--schema",
+        about: "as --long, for those who know mcporter",
+        isHidden: true,
+      },
+    },
+    server: {},
+    notes: NOTES,
+    examples: [
+      "plugboard tools read a file",
+      "plugboard tools demo/convert_time",
+      "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
+    ],
+    read: (query, { server, refresh, long, all, limit, schema }, { typed }): ToolsCommand => ({
+      query,
+      server,
+      // Whoever types a server wants to know what it has now: it may have been edited a moment ago.
+      refresh: refresh || typed !== undefined,
+      long: long || schema,
+      all,
+      limit,
+    }),
+    run: async (request, context) => (await import("./tools.ts")).runTools(request, context),
+  }),
+];

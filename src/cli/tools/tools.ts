@@ -10,7 +10,6 @@ import { stateToJson } from "../../core/types/server-state.ts";
 import { duration, oneLine, plainText, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { ToolHelpCommand } from "../call/command.ts";
 import { findTool } from "../find-tool.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
 import { serverIn, withBoard } from "../open.ts";
@@ -198,10 +197,7 @@ function moreNote(more: number, shown: number): string {
 }
 
 /** `plugboard call <tool> --help`: what one tool takes, even if a rule hides it. */
-export async function runToolHelp(
-  { tool: name }: ToolHelpCommand,
-  context: CliContext,
-): Promise<number> {
+export async function runToolHelp(name: string, context: CliContext): Promise<number> {
   const { screen, options, signal } = context;
   return withBoard(
     context,
@@ -231,9 +227,9 @@ function emptyNotes(
   query: readonly string[],
   all: readonly Tool[],
   servers: readonly ServerStatus[],
-  { argv, options }: CliContext,
+  { options }: CliContext,
 ): string[] {
-  const mistyped = options.typed === undefined ? hintAtServer(argv) : undefined;
+  const mistyped = options.typed === undefined ? hintAtServer("tools", query) : undefined;
   if (mistyped !== undefined) {
     return [`no tool matches '${query.join(" ")}'`, ...commandsApart(`hint: ${mistyped}`, options)];
   }

@@ -1,8 +1,9 @@
 // `plugboard trace` on the command line.
 
-import type { Command as Parser } from "commander";
-import { takesServer } from "../typed/options.ts";
-import { takeServer, type TypedOptions, type TypedServer } from "../typed-server.ts";
+import { readsStdin } from "../call/command.ts";
+import { type Argument, command, type Traits } from "../command.ts";
+import type { Option } from "../option.ts";
+import { SERVER_OPTIONS } from "../typed-server.ts";
 
 /** Whose messages, and the call that makes them. Without a tool, those that come until you stop it. */
 export interface TracedCall {
@@ -15,82 +16,92 @@ export interface TracedCall {
 }
 
 export interface TraceCommand extends TracedCall {
-  kind: "trace";
   /** Print each message whole. */
   full: boolean;
 }
 
-const HELP = `
+const NOTES = `
 With a tool, starts the server, calls the tool, and shows everything from the
 handshake to the result. Without one, shows the messages of the gateway that
 runs, or of a server that it starts, until you press Ctrl-C.
 
-Credentials are removed. Large messages are cut.
+Credentials are removed. Large messages are cut.`;
 
-Examples:
-  plugboard trace demo
-  plugboard trace demo current_time zone=Tokyo
-  plugboard trace demo current_time zone=Tokyo --full
-  plugboard trace echo text=hi -- npx -y some-server
-  plugboard trace https://example.com/mcp`;
+/** The options of a command that traces a call. */
+export const TRACED_YES = {
+  kind: "flag",
+  name: "--yes",
+  about: "make the call without asking, if it needs approval",
+} as const satisfies Option;
 
-export interface TracedOptions extends TypedOptions {
-  yes?: true;
-}
+export const TRACED_CALL = [
+  {
+    kind: "maybe",
+    name: "tool",
+    about: "the tool to call; without one, it follows what others do",
+    offers: "tool",
+  },
+  {
+    kind: "any",
+    name: "arguments",
+    about: "its arguments, as for plugboard call",
+    offers: "argument",
+  },
+] as const satisfies Argument[];
 
-export function describeTrace(
-  program: Parser,
-  choose: (command: TraceCommand, typed?: TypedServer) => void,
-  behind?: readonly string[],
-): void {
-  const trace = takesServer(
-    program.command("trace"),
-    "<server> [tool] [arguments...]",
-    "[tool] [arguments...]",
-  )
-    .description("show the messages between you and a server, live")
-    .argument("[server]", "its name in the configuration")
-    .argument("[tool]", "the tool to call; without one, it follows what others do")
-    .argument("[arguments...]", "its arguments, as for plugboard call")
-    .option("--full", "show each message whole, on several lines")
-    .option("--yes", "make the call without asking, if it needs approval")
-    .addHelpText("after", HELP)
-    .action(
-      (
-        first: string | undefined,
-        second: string | undefined,
-        others: string[],
-        options: TracedOptions & { full?: true },
-      ) => {
-        const given = givenWords(first, second, ...others);
-        const { words, typed } = takeServer(given, behind, options);
-        const call = tracedCall(words, typed, options);
-        if (call === undefined) return trace.error("error: missing required argument 'server'");
-        choose({ kind: "trace", ...call, full: options.full === true }, typed);
+export const COMMANDS = [
+  command({
+    name: "trace",
+    about: "show the messages between you and a server, live",
+    args: [
+      {
+        kind: "one",
+        name: "server",
+        about: "its name in the configuration",
+        isServer: true,
+        offers: "server",
       },
-    );
+      ...TRACED_CALL,
+    ],
+    options: {
+      ...SERVER_OPTIONS,
+      full: { kind: "flag", name: "--full", about: "show each message whole, on several lines" },
+      yes: TRACED_YES,
+    },
+    server: {},
+    notes: NOTES,
+    examples: [
+      "plugboard trace demo",
+      "plugboard trace demo current_time zone=Tokyo",
+      "plugboard trace demo current_time zone=Tokyo --full",
+      "plugboard trace echo text=hi -- npx -y some-server",
+      "plugboard trace https://example.com/mcp",
+    ],
+    read: ([server, ...call], { full, yes }): TraceCommand => ({
+      ...tracedCall(server, call, yes),
+      full,
+    }),
+    traits: (request) => ({ ...tracedTraits(request), printsLines: true }),
+    run: async (request, context) => (await import("./trace.ts")).runTrace(request, context),
+  }),
+];
+
+export function tracedTraits({ tool, args }: TracedCall): Traits {
+  return { readsStdin: readsStdin(args), isEndless: tool === undefined };
 }
 
-/** In the order in which they were typed: what the first word is, depends on whether the server is typed. */
-export function givenWords(...words: readonly (string | undefined)[]): string[] {
-  return words.filter((word) => word !== undefined);
-}
-
-/** `words` begin with the server, unless it is typed. Undefined if they do not name one. */
+/** `server` is absent if it is typed. */
 export function tracedCall(
-  words: readonly string[],
-  typed: TypedServer | undefined,
-  { yes }: TracedOptions,
-): TracedCall | undefined {
-  const [first, ...rest] = words;
-  const mayRun = { yes: yes === true };
-  if (typed !== undefined) return { ...(first && { tool: first }), args: rest, ...mayRun };
-  if (first === undefined) return undefined;
+  server: string | undefined,
+  words: readonly (string | undefined)[],
+  yes: boolean,
+): TracedCall {
+  const [tool, ...args] = words.filter((word) => word !== undefined);
   // `files/read_file` names both.
-  const slash = first.indexOf("/");
-  if (slash > 0) {
-    return { server: first.slice(0, slash), tool: first.slice(slash + 1), args: rest, ...mayRun };
+  const slash = server?.indexOf("/") ?? -1;
+  if (server !== undefined && slash > 0) {
+    const both = { server: server.slice(0, slash), tool: server.slice(slash + 1) };
+    return { ...both, args: tool === undefined ? [] : [tool, ...args], yes };
   }
-  const [tool, ...args] = rest;
-  return { server: first, ...(tool && { tool }), args, ...mayRun };
+  return { ...(server !== undefined && { server }), ...(tool && { tool }), args, yes };
 }

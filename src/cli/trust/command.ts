@@ -1,38 +1,42 @@
 // `plugboard trust` on the command line.
 
-import { type Command as Parser, Option } from "commander";
+import { command } from "../command.ts";
+import { YES } from "../shared-options.ts";
 
-export type TrustCommand = { kind: "trust" } & (
+export type TrustCommand =
   | { action: "approve"; yes: boolean }
   | { action: "list" }
   /** Without a file: the one in the working directory. */
-  | { action: "revoke"; file?: string }
-);
+  | { action: "revoke"; file?: string };
 
-const HELP = `
+const NOTES = `
 A plugboard.json in the working directory starts nothing until you trust it.
 When it starts something else, you are asked again. A file that you name with
---config needs no trust.
+--config needs no trust.`;
 
-Examples:
-  plugboard trust
-  plugboard trust --list`;
-
-export function describeTrust(program: Parser, choose: (command: TrustCommand) => void): void {
-  const list = new Option("--list", "list the trusted files");
-  const revoke = new Option("--revoke [file]", "stop trusting a file, by default the one here");
-  program
-    .command("trust")
-    .description("approve what this directory's plugboard.json starts")
-    .option("--yes", "do not ask")
-    .addOption(list.conflicts("yes"))
-    .addOption(revoke.conflicts(["yes", "list"]))
-    .addHelpText("after", HELP)
-    .action((options: Record<string, unknown>) => choose(toCommand(options)));
-}
-
-function toCommand({ yes, list, revoke }: Record<string, unknown>): TrustCommand {
-  if (list === true) return { kind: "trust", action: "list" };
-  if (revoke === undefined) return { kind: "trust", action: "approve", yes: yes === true };
-  return { kind: "trust", action: "revoke", file: typeof revoke === "string" ? revoke : undefined };
-}
+export const COMMANDS = [
+  command({
+    name: "trust",
+    about: "approve what this directory's plugboard.json starts",
+    options: {
+      yes: YES,
+      list: { kind: "flag", name: "--list", about: "list the trusted files", without: ["yes"] },
+      revoke: {
+        kind: "optional",
+        name: "--revoke",
+        value: "file",
+        about: "stop trusting a file, by default the one here",
+        offers: "file",
+        without: ["yes", "list"],
+      },
+    },
+    notes: NOTES,
+    examples: ["plugboard trust", "plugboard trust --list"],
+    read: (_, { yes, list, revoke }): TrustCommand => {
+      if (list) return { action: "list" };
+      if (revoke === undefined) return { action: "approve", yes };
+      return { action: "revoke", file: revoke === true ? undefined : revoke };
+    },
+    run: async (request, context) => (await import("./trust.ts")).runTrust(request, context),
+  }),
+];

@@ -3,7 +3,7 @@
 
 import { PlugboardError } from "../../core/types/errors.ts";
 import { shellQuoted } from "../../util/text.ts";
-import { commandAt, isHttp } from "../typed-server.ts";
+import { isHttp } from "../typed-server.ts";
 
 /** Programs that start servers. */
 const STARTERS: ReadonlySet<string> = new Set(
@@ -32,12 +32,9 @@ export function urlMeantByName(word: string): string | undefined {
   return isAddress || isForward ? urlMeantBy(word) : undefined;
 }
 
-/** A hint, with a command to copy at its end. Undefined if no server seems to be meant. */
-export function hintAtServer(argv: readonly string[]): string | undefined {
-  const at = commandAt(argv);
-  const command = argv[at];
-  if (command === undefined || argv.includes("--")) return undefined;
-  const words = argv.slice(at + 1);
+/** A hint, with a command to copy at its end. Undefined if no server seems to be meant. `words` are those of the command. */
+export function hintAtServer(command: string, words: readonly string[]): string | undefined {
+  if (words.includes("--")) return undefined;
   const isCall = command === "call";
   const first = words.find((word) => !word.startsWith("-")) ?? "";
   const url = urlMeantBy(first);
@@ -65,9 +62,9 @@ export function hintAtCommand(words: readonly string[]): string | undefined {
 }
 
 /** The same error, with that hint in place of its own. */
-export function withServerHint(error: unknown, argv: readonly string[]): unknown {
+export function withServerHint(error: unknown, command: string, words: readonly string[]): unknown {
   if (!(error instanceof PlugboardError) || !MISTAKES.has(error.code)) return error;
-  const hint = hintAtServer(argv);
+  const hint = hintAtServer(command, words);
   const { code, message, server, cause } = error;
   return hint === undefined ? error : new PlugboardError(code, message, { server, cause, hint });
 }

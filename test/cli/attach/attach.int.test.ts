@@ -89,7 +89,7 @@ describe("while a gateway runs", () => {
     const { gateway: shown } = JSON.parse(await printed("--json"));
     expect(shown).toMatchObject({
       pid: process.pid,
-      attached: { list: [{ command: "overview" }] },
+      attached: { list: [{ command: "list" }] },
     });
     expect(await printed("status")).toMatch(/^The gateway runs at /);
     expect(await printed("--standalone")).toMatch(/servers started for this command\n/);

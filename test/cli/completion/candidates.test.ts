@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { candidatesFor, type Sources } from "../../../src/cli/completion/candidates.ts";
 import type { KnownNames } from "../../../src/cli/completion/known-names.ts";
-import type { Values } from "../../../src/cli/completion/grammar.ts";
+import type { Values } from "../../../src/cli/option.ts";
 import { describeGrammar } from "../../../src/cli/describe-grammar.ts";
 
 const names: KnownNames = {
@@ -25,7 +25,7 @@ const names: KnownNames = {
 
 const asked: unknown[] = [];
 const sources: Sources = {
-  grammar: describeGrammar(),
+  grammar: await describeGrammar(),
   names: (given) => {
     asked.push(given);
     return Promise.resolve(names);

@@ -8,7 +8,7 @@ import { loadConfig } from "../../../src/core/config/load.ts";
 import { complete } from "../../../src/cli/completion/complete.ts";
 import { describeGrammar } from "../../../src/cli/describe-grammar.ts";
 
-const grammar = describeGrammar();
+const grammar = await describeGrammar();
 let directory: string;
 let home: string;
 

@@ -48,7 +48,6 @@ describe("the hint at a server that was typed", () => {
   const asUrl = "a URL begins with https:// or http://, as in: plugboard";
   it.each([
     ["tools npx -y some-server", `${afterDashes} tools -- npx -y some-server`],
-    ["--json tools npx -y x", `${afterDashes} tools -- npx -y x`],
     ["call npx -y x echo a=b", `${afterDashes} call <tool> -- npx -y x echo a=b`],
     ["call echo a=b -e K=1 node x.js", `${afterDashes} call echo a=b -e K=1 -- node x.js`],
     ["tools localhost:3000/mcp", `${asUrl} tools http://localhost:3000/mcp`],
@@ -63,10 +62,10 @@ describe("the hint at a server that was typed", () => {
     ["tools read files", undefined],
     ["call fetch url=https://example.com/", undefined],
     ["tools https://example.com/mcp", undefined],
-    ["add npx x", undefined],
-    ["", undefined],
+    ["tools", undefined],
   ])("%s", (line, hint) => {
-    expect(hintAtServer(line.split(" ").filter(Boolean))).toBe(hint);
+    const [command = "", ...words] = line.split(" ");
+    expect(hintAtServer(command, words)).toBe(hint);
   });
 
   it("is at its tools where a command of ours is expected", () => {
@@ -78,15 +77,15 @@ describe("the hint at a server that was typed", () => {
   });
 
   it("takes the place of the hint of a mistake, and of no other failure", () => {
-    const argv = ["call", "localhost:3000", "echo"];
+    const words = ["localhost:3000", "echo"];
     const mistake = new PlugboardError("INVALID_ARGUMENTS", "no", { hint: "arguments are …" });
-    expect(withServerHint(mistake, argv)).toMatchObject({
+    expect(withServerHint(mistake, "call", words)).toMatchObject({
       code: "INVALID_ARGUMENTS",
       message: "no",
       hint: expect.stringContaining("a URL begins with") as string,
     });
-    expect(withServerHint(mistake, ["call", "echo"])).toBe(mistake);
+    expect(withServerHint(mistake, "call", ["echo"])).toBe(mistake);
     const failure = new PlugboardError("TIMEOUT", "late");
-    expect(withServerHint(failure, argv)).toBe(failure);
+    expect(withServerHint(failure, "call", words)).toBe(failure);
   });
 });
