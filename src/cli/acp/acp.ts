@@ -24,7 +24,7 @@ import { openBrowser } from "../terminal/browser.ts";
 import { showPage } from "../login/login.ts";
 import { withBoard } from "../open.ts";
 import { AgentModels } from "./agent-models.ts";
-import { type AcpCommand, isFront, SIGN_IN } from "./command.ts";
+import { type AcpRequest, isFront, SIGN_IN } from "./command.ts";
 import { openConfig, openEditorBoard } from "./editor-board.ts";
 import { findLoginPath } from "../login-path.ts";
 import { signInToModel } from "./model-key.ts";
@@ -33,7 +33,7 @@ const FOR_EDITORS =
   "This command is for editors that speak the Agent Client Protocol: they start it and talk to it here. " +
   "Press Ctrl-C to stop. To ask the same agent yourself: plugboard ask";
 
-export async function runAcp(command: AcpCommand, context: CliContext): Promise<number> {
+export async function runAcp(command: AcpRequest, context: CliContext): Promise<number> {
   if (command.signIn === "model") return signInToModel(context);
   if (command.signIn === "servers") return signInHere(context);
   if (isFront(command)) return (await import("./front.ts")).runAcpFront(command, context);

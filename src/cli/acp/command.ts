@@ -2,7 +2,7 @@
 
 import { command, Mistake } from "../command.ts";
 
-export interface AcpCommand {
+export interface AcpRequest {
   /** `provider/model` */
   model?: string;
   /** What to sign in to in this terminal, instead of serving an editor. */
@@ -18,9 +18,9 @@ export interface AcpCommand {
 }
 
 /** Another agent answers the editor. */
-export type FrontCommand = AcpCommand & { agent: readonly string[] };
+export type FrontRequest = AcpRequest & { agent: readonly string[] };
 
-export function isFront(given: AcpCommand): given is FrontCommand {
+export function isFront(given: AcpRequest): given is FrontRequest {
   return given.agent !== undefined;
 }
 
@@ -44,7 +44,7 @@ const OPENCLAW = ["openclaw", "acp"];
 const EMPTY = "the command of the agent after -- is empty";
 
 /** What does not go together. */
-function problemWith({ agent, signIn, agentConfig, openclaw }: AcpCommand): string | undefined {
+function problemWith({ agent, signIn, agentConfig, openclaw }: AcpRequest): string | undefined {
   if (signIn !== undefined && agent !== undefined) {
     return `${SIGN_IN} is for the servers and models of Plugboard; sign in to another agent with its own command`;
   }
@@ -107,7 +107,7 @@ export const COMMANDS = [
     ],
     hint: "what belongs to another agent comes after --, as in: plugboard acp -- npx -y some-agent",
     traits: { speaksOnStdio: true, sparesHome: true, logs: ["state"] },
-    read: (words, given, { behind }): AcpCommand | Mistake => {
+    read: (words, given, { behind }): AcpRequest | Mistake => {
       const isOpenclaw = given.openclaw !== undefined;
       const agent = words.length > 0 ? words : isOpenclaw ? OPENCLAW : undefined;
       const request = { ...given, ...(agent && { agent }) };

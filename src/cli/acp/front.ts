@@ -36,7 +36,7 @@ import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { AgentModels } from "./agent-models.ts";
-import type { FrontCommand } from "./command.ts";
+import type { FrontRequest } from "./command.ts";
 import { openConfig, openEditorBoard } from "./editor-board.ts";
 import { findLoginPath } from "../login-path.ts";
 
@@ -52,7 +52,7 @@ const MODEL_SETTINGS = [
   "modelProviders",
 ] as const satisfies readonly (keyof AgentConfig)[];
 
-export async function runAcpFront(command: FrontCommand, context: CliContext): Promise<number> {
+export async function runAcpFront(command: FrontRequest, context: CliContext): Promise<number> {
   const { io, logger, clock, signal, screen } = context;
   const write = claimStdout(io.stdout, io.stderr);
   const stdin = io.stdin as Readable;
@@ -119,14 +119,14 @@ export async function runAcpFront(command: FrontCommand, context: CliContext): P
   }
 }
 
-function formatOf({ agentConfig }: FrontCommand): AgentConfigFormat | undefined {
+function formatOf({ agentConfig }: FrontRequest): AgentConfigFormat | undefined {
   if (agentConfig === undefined) return undefined;
   return agentConfig === "tsagent" ? { kind: "tsagent" } : { kind: "template", file: agentConfig };
 }
 
 async function checkCommand(
   format: AgentConfigFormat,
-  { agent }: FrontCommand,
+  { agent }: FrontRequest,
   { io }: CliContext,
   refuse: (error: unknown) => Promise<void>,
 ): Promise<void> {
@@ -147,7 +147,7 @@ interface Openclaw {
 }
 
 async function openOpenclaw(
-  { openclaw, agent }: FrontCommand,
+  { openclaw, agent }: FrontRequest,
   { io, clock, logger }: CliContext,
   refuse: (error: unknown) => Promise<void>,
 ): Promise<Openclaw | undefined> {
@@ -179,7 +179,7 @@ async function openOpenclaw(
 
 /** With a format, each process gets files of its own, which go with it. */
 function agentStarter(
-  { agent }: FrontCommand,
+  { agent }: FrontRequest,
   { format, openclaw }: { format: AgentConfigFormat | undefined; openclaw: Openclaw | undefined },
   { io, clock, logger }: CliContext,
   programPath: Promise<string | undefined>,

@@ -13,7 +13,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
-import type { ApprovalsCommand } from "./command.ts";
+import type { ApprovalsRequest } from "./command.ts";
 import { answerWaiting, showWaiting, waitingLines, waitingToJson } from "./waiting.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -25,7 +25,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runApprovals(
-  { action }: ApprovalsCommand,
+  { action }: ApprovalsRequest,
   context: CliContext,
 ): Promise<number> {
   const { io, clock, screen, options } = context;

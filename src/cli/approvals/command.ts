@@ -4,7 +4,7 @@ import type { ApprovalAnswer } from "../../core/types/approval.ts";
 import { type Argument, command, Mistake } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
-export interface ApprovalsCommand {
+export interface ApprovalsRequest {
   action:
     | { kind: "list" }
     /** One call that waits, with nothing left out. */
@@ -21,11 +21,11 @@ cannot ask anybody. It is listed with an id, by which you answer it.
 Where you answered "always", the tool is allowed for one agent, until the tool
 or the definition of its server changes. --agent <id> shows one agent alone.`;
 
-const LIST: ApprovalsCommand = { action: { kind: "list" } };
+const LIST: ApprovalsRequest = { action: { kind: "list" } };
 
 const ID = [{ kind: "one", name: "id", about: "as listed" }] as const satisfies Argument[];
 
-const run = async (request: ApprovalsCommand, context: CliContext): Promise<number> =>
+const run = async (request: ApprovalsRequest, context: CliContext): Promise<number> =>
   (await import("./approvals.ts")).runApprovals(request, context);
 
 export const COMMANDS = [
@@ -44,7 +44,7 @@ export const COMMANDS = [
         name: "list",
         about: "list the calls that wait, and the tools that you have always allowed",
         examples: ["plugboard approvals list"],
-        read: (): ApprovalsCommand => LIST,
+        read: (): ApprovalsRequest => LIST,
         run,
       }),
       command({
@@ -52,7 +52,7 @@ export const COMMANDS = [
         about: "show a call that waits, with all of its arguments",
         args: ID,
         examples: ["plugboard approvals show 7f3a"],
-        read: ([id]): ApprovalsCommand => ({ action: { kind: "show", id } }),
+        read: ([id]): ApprovalsRequest => ({ action: { kind: "show", id } }),
         run,
       }),
       command({
@@ -67,7 +67,7 @@ export const COMMANDS = [
           },
         },
         examples: ["plugboard approvals allow 7f3a", "plugboard approvals allow 7f3a --always"],
-        read: ([id], { always }): ApprovalsCommand => ({
+        read: ([id], { always }): ApprovalsRequest => ({
           action: { kind: "answer", id, answer: always ? "always" : "once" },
         }),
         run,
@@ -77,7 +77,7 @@ export const COMMANDS = [
         about: "refuse a call that waits",
         args: ID,
         examples: ["plugboard approvals refuse 7f3a"],
-        read: ([id]): ApprovalsCommand => ({ action: { kind: "answer", id, answer: "refuse" } }),
+        read: ([id]): ApprovalsRequest => ({ action: { kind: "answer", id, answer: "refuse" } }),
         run,
       }),
       command({
@@ -93,7 +93,7 @@ export const COMMANDS = [
         ],
         options: { all: { kind: "flag", name: "--all", about: "forget every approval" } },
         examples: ["plugboard approvals forget 'files/*'", "plugboard approvals forget --all"],
-        read: ([pattern], { all }): ApprovalsCommand | Mistake => {
+        read: ([pattern], { all }): ApprovalsRequest | Mistake => {
           if (all === (pattern !== undefined)) {
             return new Mistake("say what to forget: server/tool, a server, or --all");
           }
@@ -106,7 +106,7 @@ export const COMMANDS = [
         run,
       }),
     ],
-    read: (): ApprovalsCommand => LIST,
+    read: (): ApprovalsRequest => LIST,
     run,
   }),
 ];

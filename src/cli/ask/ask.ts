@@ -18,13 +18,13 @@ import { withBoard } from "../open.ts";
 import { readStdin } from "../terminal/input.ts";
 import { samplingPrompt } from "../questions/sample.ts";
 import { untilStarted } from "../status/starting.ts";
-import type { AskCommand } from "./command.ts";
+import type { AskRequest } from "./command.ts";
 import { TurnView } from "./turn-view.ts";
 
 /** A prompt waits no longer for servers; tools of slower ones are added once they are ready. */
 const START_WAIT_MS = 15_000;
 
-export async function runAsk(command: AskCommand, context: CliContext): Promise<number> {
+export async function runAsk(command: AskRequest, context: CliContext): Promise<number> {
   const { signal, clock } = context;
   const prompt = await readPrompt(command, context);
   // Servers start before the model is open; what they ask it until then is declined.
@@ -77,7 +77,7 @@ export async function runAsk(command: AskCommand, context: CliContext): Promise<
 }
 
 /** Whether the command line names a provider that there is not. */
-function isUnknownProvider({ model: id }: AskCommand, { modelProviders }: AgentConfig): boolean {
+function isUnknownProvider({ model: id }: AskRequest, { modelProviders }: AgentConfig): boolean {
   return id !== undefined && !knownProviders(modelProviders).has(id.slice(0, id.indexOf("/")));
 }
 
@@ -86,7 +86,7 @@ function asUsage(error: unknown): unknown {
   return new PlugboardError("INVALID_ARGUMENTS", error.message, { hint: error.hint });
 }
 
-async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<string> {
+async function readPrompt({ prompt }: AskRequest, context: CliContext): Promise<string> {
   const words = prompt.join(" ");
   const text = words === "-" ? await readStdin(context) : words;
   if (text.trim() !== "") return text;
@@ -98,7 +98,7 @@ async function readPrompt({ prompt }: AskCommand, context: CliContext): Promise<
 /** A model decides which calls are made, so by default those that may change something need approval. */
 async function withModel(
   agent: AgentConfig,
-  command: AskCommand,
+  command: AskRequest,
   context: CliContext,
 ): Promise<AgentConfig> {
   const chosen = await chooseModels(agent, command.model, context);

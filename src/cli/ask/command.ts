@@ -2,7 +2,7 @@
 
 import { command } from "../command.ts";
 
-export interface AskCommand {
+export interface AskRequest {
   /** Words of the prompt; `-` alone is stdin. */
   prompt: string[];
   /** `provider/model` */
@@ -38,7 +38,7 @@ export const COMMANDS = [
       `plugboard ask "What time is it in Tokyo?"`,
       "plugboard ask --model ollama/qwen3 - < question.txt",
     ],
-    read: (prompt, { model, yes }): AskCommand => ({ prompt, model, yes }),
+    read: (prompt, { model, yes }): AskRequest => ({ prompt, model, yes }),
     traits: ({ prompt }) => ({ readsStdin: prompt.join(" ") === "-", printsLines: true }),
     run: async (request, context) => (await import("./ask.ts")).runAsk(request, context),
   }),

@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../open.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
-import type { AuditCommand } from "./command.ts";
+import type { AuditRequest } from "./command.ts";
 import { auditFilter } from "./filter.ts";
 import { auditRow, auditTable } from "./view.ts";
 
@@ -22,7 +22,7 @@ const LAST_BEFORE_FOLLOWING = 10;
 const NO_END =
   'a call with "no end" still runs, or its host was killed in the middle of it; it may have taken effect';
 
-export async function runAudit(command: AuditCommand, context: CliContext): Promise<number> {
+export async function runAudit(command: AuditRequest, context: CliContext): Promise<number> {
   const { screen, options, clock, signal } = context;
   const { server, tool, caller, since, follow } = command;
   const { limit = follow ? LAST_BEFORE_FOLLOWING : LAST } = command;

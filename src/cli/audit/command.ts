@@ -5,7 +5,7 @@ import type { ReadValue } from "../option.ts";
 import { readDuration } from "../read-duration.ts";
 import { wholeNumber } from "../shared-options.ts";
 
-export interface AuditCommand {
+export interface AuditRequest {
   follow: boolean;
   server?: string;
   /** A pattern. */
@@ -79,7 +79,7 @@ export const COMMANDS = [
       "plugboard audit --follow --json --server docs",
     ],
     traits: { printsLines: true },
-    read: (_, given): AuditCommand => given,
+    read: (_, given): AuditRequest => given,
     run: async (request, context) => (await import("./audit.ts")).runAudit(request, context),
   }),
 ];

@@ -3,10 +3,10 @@
 import { invalidArguments } from "../../core/tools/arguments/invalid.ts";
 import { parseText } from "../../core/config/text/document.ts";
 import { isJsonObject } from "../../core/types/json.ts";
-import type { CallCommand } from "./command.ts";
+import type { CallRequest } from "./command.ts";
 
 /** The same call, with its arguments as one JSON object. Rejects with INVALID_ARGUMENTS what cannot be read. */
-export function readExpression(command: CallCommand): CallCommand {
+export function readExpression(command: CallRequest): CallRequest {
   const { tool: text, args } = command;
   const open = text.indexOf("(");
   const inside = text.slice(open + 1, text.lastIndexOf(")")).trim();

@@ -13,7 +13,7 @@ import type { CliContext } from "../context.ts";
 import { hintLines, moreLine } from "../error-lines.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
-import type { CallCommand } from "./command.ts";
+import type { CallRequest } from "./command.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { keepAliveHint } from "../keep-alive/kept-alive.ts";
 import { commandsApart } from "../offered-command.ts";
@@ -22,7 +22,7 @@ import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 import { withRunningBoard } from "./running-board.ts";
 
-export async function runCall(given: CallCommand, context: CliContext): Promise<number> {
+export async function runCall(given: CallRequest, context: CliContext): Promise<number> {
   const isExpression = /^[^(]+\(.*\)$/s.test(given.tool);
   const command = isExpression
     ? (await import("./call-expression.ts")).readExpression(given)
@@ -32,7 +32,7 @@ export async function runCall(given: CallCommand, context: CliContext): Promise<
 }
 
 export async function runGivenCall(
-  command: CallCommand,
+  command: CallRequest,
   given: GivenArguments,
   context: CliContext,
 ): Promise<number> {
@@ -45,7 +45,7 @@ export async function runGivenCall(
 
 /** Loads what it takes to open a board: a call to a running gateway does not need it. */
 async function callOnBoard(
-  command: CallCommand,
+  command: CallRequest,
   context: CliContext,
   call: (board: CallBoard) => Promise<number>,
   linked: Linked | undefined,
@@ -94,7 +94,7 @@ function askedFirst(board: Board, { signal, options }: CliContext): CallBoard {
 /** Calls the tool, shows progress, prints the outcome, and gives the exit code. */
 export async function callTool(
   board: CallBoard,
-  { tool: name, output }: Pick<CallCommand, "tool" | "output">,
+  { tool: name, output }: Pick<CallRequest, "tool" | "output">,
   given: GivenArguments,
   context: CliContext,
 ): Promise<number> {

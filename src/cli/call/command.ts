@@ -7,7 +7,7 @@ import { SERVER_OPTIONS } from "../typed-server.ts";
 // At once, unlike all others: to load it by itself would take longer than it does, and it loads most of what it needs on demand.
 import { runCall } from "./call.ts";
 
-export interface CallCommand {
+export interface CallRequest {
   tool: string;
   args: string[];
   /** Milliseconds. */
@@ -80,7 +80,7 @@ export const COMMANDS = [
       about: "show help, or with a tool, what it takes",
       run: async (tool, context) => (await import("../tools/tools.ts")).runToolHelp(tool, context),
     },
-    read: ([tool, ...args], { timeout, output, yes }): CallCommand => ({
+    read: ([tool, ...args], { timeout, output, yes }): CallRequest => ({
       tool,
       args,
       timeout,

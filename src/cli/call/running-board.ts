@@ -24,14 +24,14 @@ import {
 import { type CliContext, isVerbose } from "../context.ts";
 import { isAttended } from "../questions/attended.ts";
 import type { CallBoard } from "./call.ts";
-import type { CallCommand } from "./command.ts";
+import type { CallRequest } from "./command.ts";
 
 /**
  * `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. If it gets a link, that
  * is the one to the gateway, so that it need not attach again.
  */
 export async function withRunningBoard(
-  command: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  command: Pick<CallRequest, "tool" | "timeout" | "yes">,
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
   otherwise: (linked?: Linked) => Promise<number>,
@@ -77,7 +77,7 @@ function isShared(tool: string, { shares, apart }: FoundChannel & { kind: "attac
 async function openOn(
   link: Link,
   { fingerprint }: Attachable,
-  { tool, timeout, yes }: Pick<CallCommand, "tool" | "timeout" | "yes">,
+  { tool, timeout, yes }: Pick<CallRequest, "tool" | "timeout" | "yes">,
   context: CliContext,
 ): Promise<CallBoard | "unknown" | undefined> {
   const { io, options, signal } = context;

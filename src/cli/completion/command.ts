@@ -6,7 +6,7 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
-export interface CompletionCommand {
+export interface CompletionRequest {
   shell: Shell;
 }
 
@@ -32,7 +32,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: ["plugboard completion bash"],
     traits: { sparesHome: true },
-    read: ([shell]): CompletionCommand => ({ shell }),
+    read: ([shell]): CompletionRequest => ({ shell }),
     run: async (request, context) =>
       (await import("./completion.ts")).runCompletion(request, context),
   }),

@@ -3,7 +3,7 @@
 
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { type CompletionCommand, INSTALL, type Shell } from "./command.ts";
+import { type CompletionRequest, INSTALL, type Shell } from "./command.ts";
 
 /** Works from bash 3.2 on, which has no compopt. What is inserted comes quoted: bash inserts it as it is. */
 const BASH = `# Completion of plugboard for bash. To load it: eval "$(plugboard completion bash)"
@@ -103,7 +103,7 @@ complete -c plugboard -f -a '(__plugboard_complete)'
 const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 
 export function runCompletion(
-  { shell }: CompletionCommand,
+  { shell }: CompletionRequest,
   { screen }: Pick<CliContext, "screen">,
 ): number {
   screen.out(SCRIPTS[shell]);

@@ -3,7 +3,7 @@
 import { command, Mistake } from "../command.ts";
 import { YES } from "../shared-options.ts";
 
-export type ConnectCommand = { action: "list" } | ({ action: "connect" | "undo" } & ConnectOptions);
+export type ConnectRequest = { action: "list" } | ({ action: "connect" | "undo" } & ConnectOptions);
 
 export interface ConnectOptions {
   application: string;
@@ -48,7 +48,7 @@ export const COMMANDS = [
     },
     notes: NOTES,
     examples: ["plugboard connect claude-code", "plugboard connect claude-code --undo"],
-    read: ([application], { undo, file, as, yes }): ConnectCommand | Mistake => {
+    read: ([application], { undo, file, as, yes }): ConnectRequest | Mistake => {
       if (application !== undefined) {
         return { action: undo ? "undo" : "connect", application, file, as, yes };
       }

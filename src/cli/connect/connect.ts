@@ -26,13 +26,13 @@ import {
   type BoardStart,
 } from "./applications.ts";
 import { isChanged, makeChange, planChange } from "./change.ts";
-import type { ConnectCommand, ConnectOptions } from "./command.ts";
+import type { ConnectRequest, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "./found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
 
-export async function runConnect(command: ConnectCommand, context: CliContext): Promise<number> {
+export async function runConnect(command: ConnectRequest, context: CliContext): Promise<number> {
   switch (command.action) {
     case "list":
       return listApplications(context);

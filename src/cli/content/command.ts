@@ -5,13 +5,13 @@ import { type Argument, command } from "../command.ts";
 import { ONLY_SERVER, SAVE_BINARY, YES } from "../shared-options.ts";
 import { isHttp, SERVER_OPTIONS } from "../typed-server.ts";
 
-export interface ListContentCommand {
+export interface ListContentRequest {
   /** Words that must all be found. */
   query: string[];
   server?: string;
 }
 
-export interface ReadCommand {
+export interface ReadRequest {
   uri: string;
   server?: string;
   /** Where binary content is saved. */
@@ -20,7 +20,7 @@ export interface ReadCommand {
   yes: boolean;
 }
 
-export interface GetPromptCommand {
+export interface GetPromptRequest {
   name: string;
   args: string[];
   yes: boolean;
@@ -38,7 +38,7 @@ export const COMMANDS = [
     options: { ...SERVER_OPTIONS, server: ONLY_SERVER },
     server: { isUrl: isHttp },
     examples: ["plugboard resources", "plugboard resources --server docs guide"],
-    read: (query, { server }): ListContentCommand => ({ query, server }),
+    read: (query, { server }): ListContentRequest => ({ query, server }),
     run: async (request, context) => (await import("./content.ts")).runResources(request, context),
   }),
   command({
@@ -50,7 +50,7 @@ export const COMMANDS = [
     server: { isUrl: (word, others) => others.length > 0 && isHttp(word) },
     tooMuch: "one resource is read",
     examples: ["plugboard read docs:///install", "plugboard read --server docs docs:///install"],
-    read: ([uri], { server, output, yes }): ReadCommand => ({ uri, server, output, yes }),
+    read: ([uri], { server, output, yes }): ReadRequest => ({ uri, server, output, yes }),
     run: async (request, context) => (await import("./content.ts")).runRead(request, context),
   }),
   command({
@@ -60,7 +60,7 @@ export const COMMANDS = [
     options: { ...SERVER_OPTIONS, server: ONLY_SERVER },
     server: {},
     examples: ["plugboard prompts", "plugboard prompts explain"],
-    read: (query, { server }): ListContentCommand => ({ query, server }),
+    read: (query, { server }): ListContentRequest => ({ query, server }),
     run: async (request, context) => (await import("./content.ts")).runPrompts(request, context),
   }),
   command({
@@ -73,7 +73,7 @@ export const COMMANDS = [
     options: { ...SERVER_OPTIONS, yes: YES },
     server: {},
     examples: ["plugboard prompt docs/explain page=install"],
-    read: ([name, ...args], { yes }): GetPromptCommand => ({ name, args, yes }),
+    read: ([name, ...args], { yes }): GetPromptRequest => ({ name, args, yes }),
     traits: ({ args }) => ({ readsStdin: readsStdin(args) }),
     run: async (request, context) => (await import("./content.ts")).runPrompt(request, context),
   }),

@@ -15,7 +15,7 @@ import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
 import { readArguments } from "../read-arguments.ts";
 import { binaryOf, resultText } from "../call/result.ts";
 import { ensureDirectory, saveBinary } from "../call/save.ts";
-import type { GetPromptCommand, ListContentCommand, ReadCommand } from "./command.ts";
+import type { GetPromptRequest, ListContentRequest, ReadRequest } from "./command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverIn, withBoard } from "../open.ts";
@@ -25,7 +25,7 @@ import { requireReady } from "../typed/require-ready.ts";
 import { hasWords, listByServer, type ListLine } from "../terminal/list.ts";
 
 export async function runResources(
-  { server, query }: ListContentCommand,
+  { server, query }: ListContentRequest,
   context: CliContext,
 ): Promise<number> {
   return withBoard(
@@ -53,7 +53,7 @@ export async function runResources(
 }
 
 export async function runPrompts(
-  { server, query }: ListContentCommand,
+  { server, query }: ListContentRequest,
   context: CliContext,
 ): Promise<number> {
   return withBoard(
@@ -131,7 +131,7 @@ function asUsed({ name, required }: PromptArgument): string {
 
 /** The resource's text goes to stdout, its binary content to files. */
 export async function runRead(
-  { uri, server, output, yes }: ReadCommand,
+  { uri, server, output, yes }: ReadRequest,
   context: CliContext,
 ): Promise<number> {
   await ensureDirectory(output, context.io.cwd);
@@ -168,7 +168,7 @@ async function printReading(
 
 /** The server fills in the prompt. */
 export async function runPrompt(
-  { name, args, yes }: GetPromptCommand,
+  { name, args, yes }: GetPromptRequest,
   context: CliContext,
 ): Promise<number> {
   const { signal, screen, options } = context;

@@ -2,7 +2,7 @@
 
 import { command } from "../command.ts";
 
-export interface RestartCommand {
+export interface RestartRequest {
   server: string;
 }
 
@@ -14,7 +14,7 @@ export const COMMANDS = [
       { kind: "one", name: "server", about: "its name in the configuration", offers: "server" },
     ],
     examples: ["plugboard restart files"],
-    read: ([server]): RestartCommand => ({ server }),
+    read: ([server]): RestartRequest => ({ server }),
     run: async (request, context) => (await import("./control.ts")).runRestart(request, context),
   }),
   command({

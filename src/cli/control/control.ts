@@ -22,7 +22,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { findSource } from "../open.ts";
-import type { RestartCommand } from "./command.ts";
+import type { RestartRequest } from "./command.ts";
 
 /** Calls in flight have 10 seconds to finish, and the servers some more to stop. */
 const LONGEST_STOP_MS = 30_000;
@@ -31,7 +31,7 @@ const PATIENCE_MS = 1500;
 const LOOK_MS = 50;
 
 /** The same for every command of this user: what it was started with does not matter. */
-export async function runRestart({ server }: RestartCommand, context: CliContext): Promise<number> {
+export async function runRestart({ server }: RestartRequest, context: CliContext): Promise<number> {
   const { screen, options, signal } = context;
   refuseStandalone("restart", context);
   const source = findSource(context);

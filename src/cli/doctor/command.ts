@@ -2,7 +2,7 @@
 
 import { command } from "../command.ts";
 
-export interface DoctorCommand {
+export interface DoctorRequest {
   /** The only server to look at. */
   server?: string;
   /** Make the repairs that are safe. */
@@ -31,7 +31,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: ["plugboard doctor", "plugboard doctor files", "plugboard doctor --fix"],
     traits: { sparesHome: true },
-    read: ([server], { fix }): DoctorCommand => ({ server, fix }),
+    read: ([server], { fix }): DoctorRequest => ({ server, fix }),
     run: async (request, context) => (await import("./doctor.ts")).runDoctor(request, context),
   }),
 ];

@@ -6,7 +6,7 @@ import { errorMessage } from "../../util/error-message.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { applicationsGroup } from "./applications.ts";
-import type { DoctorCommand } from "./command.ts";
+import type { DoctorRequest } from "./command.ts";
 import { configGroup } from "./config.ts";
 import { type DoctorContext, withDoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
@@ -38,7 +38,7 @@ const GROUPS: readonly CheckGroup[] = [
   applicationsGroup,
 ];
 
-export async function runDoctor(command: DoctorCommand, cli: CliContext): Promise<number> {
+export async function runDoctor(command: DoctorRequest, cli: CliContext): Promise<number> {
   const { screen, options } = cli;
   const { server, fix } = command;
   return withDoctorContext(cli, server, async (context) => {

@@ -5,7 +5,7 @@ import { type CliContext, isVerbose } from "../context.ts";
 import { commandsApart, offeredCommand } from "../offered-command.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { cut, wrapLine } from "../terminal/width.ts";
-import type { DoctorCommand } from "./command.ts";
+import type { DoctorRequest } from "./command.ts";
 import type { Finding, FindingLevel } from "./finding.ts";
 
 /** A finding, and what came of its repair. */
@@ -129,7 +129,7 @@ function mark(level: FindingLevel, { screen }: View): string {
 export function summaryLines(
   findings: readonly CheckedFinding[],
   view: View,
-  { server, fix }: DoctorCommand,
+  { server, fix }: DoctorRequest,
 ): string[] {
   const { options, screen } = view;
   const { paint, width } = screen.terminal.out;

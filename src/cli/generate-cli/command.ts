@@ -3,7 +3,7 @@
 import { command } from "../command.ts";
 import { SERVER_OPTIONS } from "../typed-server.ts";
 
-export interface GenerateCliCommand {
+export interface GenerateCliRequest {
   /** Absent if a server is typed. */
   server?: string;
   /** The file to write. Default: the name of the server with `.mjs`. */
@@ -54,7 +54,7 @@ export const COMMANDS = [
       "plugboard generate-cli -- npx -y some-server",
       "./files.mjs read-text-file --path notes.txt",
     ],
-    read: ([server], { output, refresh }, { typed }): GenerateCliCommand => ({
+    read: ([server], { output, refresh }, { typed }): GenerateCliRequest => ({
       refresh: refresh || typed !== undefined,
       ...(server !== undefined && { server }),
       ...(output && { output }),

@@ -25,11 +25,11 @@ import { findServer } from "../servers/server-file.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { ownDescription } from "../tools/tool-list.ts";
 import { requireReady } from "../typed/require-ready.ts";
-import type { GenerateCliCommand } from "./command.ts";
+import type { GenerateCliRequest } from "./command.ts";
 import { programText } from "./program.ts";
 
 export async function runGenerateCli(
-  command: GenerateCliCommand,
+  command: GenerateCliRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options, io } = context;
@@ -67,7 +67,7 @@ interface Asked {
   tools: Tool[];
 }
 
-async function ask({ server, refresh }: GenerateCliCommand, context: CliContext): Promise<Asked> {
+async function ask({ server, refresh }: GenerateCliRequest, context: CliContext): Promise<Asked> {
   const { options, argv } = context;
   const start = refresh ? "none" : "unknown";
   return withBoard(

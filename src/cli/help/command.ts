@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../core/types/errors.ts";
 import { command, HelpWanted } from "../command.ts";
 import { ERROR_CODES } from "../exit-code.ts";
 
-export interface HelpCommand {
+export interface HelpRequest {
   /** The code to explain; undefined lists all of them. */
   code: ErrorCode | undefined;
 }
@@ -17,7 +17,7 @@ export const COMMANDS = [
     args: [{ kind: "any", name: "command", offers: "command" }],
     examples: ["plugboard help add", "plugboard help SPAWN_FAILED"],
     traits: { sparesHome: true },
-    read: (words): HelpCommand | HelpWanted => {
+    read: (words): HelpRequest | HelpWanted => {
       const [first = "", ...others] = words;
       if (others.length === 0 && first === ALL_CODES) return { code: undefined };
       const code = others.length === 0 ? codeOf(first) : undefined;

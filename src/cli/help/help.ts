@@ -6,7 +6,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import type { Paint } from "../terminal/terminal.ts";
 import { wrapLine } from "../terminal/width.ts";
-import type { HelpCommand } from "./command.ts";
+import type { HelpRequest } from "./command.ts";
 
 /** The same path leads to the page from the source and from the compiled file. */
 const PAGE = new URL("../../../docs/troubleshooting.md", import.meta.url);
@@ -20,7 +20,7 @@ export interface ErrorEntry {
 }
 
 export async function runHelp(
-  { code }: HelpCommand,
+  { code }: HelpRequest,
   { screen, options }: CliContext,
 ): Promise<number> {
   const entries = readEntries(await readFile(PAGE, "utf8"));

@@ -5,7 +5,7 @@ import { command } from "../command.ts";
 import type { Scope } from "../servers/command.ts";
 import { SCOPE, YES } from "../shared-options.ts";
 
-export interface ImportCommand {
+export interface ImportRequest {
   /** Only these servers; all where it is empty. */
   names: string[];
   /** Applications and files; all applications where it is empty. */
@@ -79,7 +79,7 @@ export const COMMANDS = [
       "plugboard import --write",
       "plugboard import github --from cursor --write --secrets",
     ],
-    read: (names, { secrets: to, ...given }): ImportCommand => ({
+    read: (names, { secrets: to, ...given }): ImportRequest => ({
       names,
       ...given,
       ...(to !== undefined && { secrets: to === true ? {} : { to } }),

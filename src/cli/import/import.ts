@@ -29,10 +29,10 @@ import { requireYes } from "../terminal/input.ts";
 import { renderTable } from "../terminal/table.ts";
 import type { Tone } from "../terminal/terminal.ts";
 import { serverLines } from "../trust/view.ts";
-import type { ImportCommand } from "./command.ts";
+import type { ImportRequest } from "./command.ts";
 import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
 
-export async function runImport(command: ImportCommand, context: CliContext): Promise<number> {
+export async function runImport(command: ImportRequest, context: CliContext): Promise<number> {
   const target = await openServerFile(command.scope, context);
   const { secrets } = command;
   if (secrets === undefined) return importInto(target, command, context);
@@ -44,7 +44,7 @@ export async function runImport(command: ImportCommand, context: CliContext): Pr
 
 async function importInto(
   target: ServerFile,
-  command: ImportCommand,
+  command: ImportRequest,
   context: CliContext,
   store?: SecretStore,
 ): Promise<number> {
@@ -79,7 +79,7 @@ interface Import {
 
 async function writeServers(
   { target, files, candidates, store }: Import,
-  command: ImportCommand,
+  command: ImportRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
@@ -137,7 +137,7 @@ async function writeServers(
 async function putAway(
   wanted: readonly Candidate[],
   target: ServerFile,
-  { force }: ImportCommand,
+  { force }: ImportRequest,
   store: SecretStore,
 ): Promise<void> {
   const before = JSON.stringify(writtenServers(target));
@@ -204,7 +204,7 @@ function requireNames(names: readonly string[], files: readonly OtherFile[]): vo
 
 // What is shown
 
-function noFileLines({ from }: ImportCommand): string[] {
+function noFileLines({ from }: ImportRequest): string[] {
   if (from.length > 0) {
     return [`there is no file of ${from.map((each) => visible(each)).join(" or ")} here`];
   }
@@ -218,7 +218,7 @@ function noFileLines({ from }: ImportCommand): string[] {
 function listLines(
   files: readonly OtherFile[],
   candidates: readonly Candidate[],
-  command: ImportCommand,
+  command: ImportRequest,
   context: CliContext,
 ): string[] {
   if (files.length === 0) return noFileLines(command);
@@ -299,7 +299,7 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
 async function requireApproval(
   wanted: readonly Candidate[],
   target: ServerFile,
-  { yes, references, secrets }: ImportCommand,
+  { yes, references, secrets }: ImportRequest,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;

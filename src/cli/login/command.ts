@@ -3,14 +3,14 @@
 import { type Argument, command } from "../command.ts";
 import { type TakesServer, URL_OPTIONS } from "../typed-server.ts";
 
-export interface LoginCommand {
+export interface LoginRequest {
   /** Its name in the configuration. Absent for a URL. */
   server?: string;
   /** Try to open a browser. */
   browser: boolean;
 }
 
-export interface LogoutCommand {
+export interface LogoutRequest {
   server?: string;
 }
 
@@ -46,7 +46,7 @@ export const COMMANDS = [
     server: URL_ALONE,
     tooMuch: "one server is named",
     examples: ["plugboard login docs", "plugboard login https://example.com/mcp"],
-    read: ([server], { browser }): LoginCommand => ({ server, browser }),
+    read: ([server], { browser }): LoginRequest => ({ server, browser }),
     run: async (request, context) => (await import("./login.ts")).runLogin(request, context),
   }),
   command({
@@ -58,7 +58,7 @@ export const COMMANDS = [
     server: URL_ALONE,
     tooMuch: "one server is named",
     examples: ["plugboard logout docs"],
-    read: ([server]): LogoutCommand => ({ server }),
+    read: ([server]): LogoutRequest => ({ server }),
     run: async (request, context) => (await import("./login.ts")).runLogout(request, context),
   }),
 ];

@@ -10,10 +10,10 @@ import { openBrowser } from "../terminal/browser.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { withBoard } from "../open.ts";
-import type { LoginCommand, LogoutCommand } from "./command.ts";
+import type { LoginRequest, LogoutRequest } from "./command.ts";
 
 export async function runLogin(
-  { server: named, browser }: LoginCommand,
+  { server: named, browser }: LoginRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options, signal } = context;
@@ -40,7 +40,7 @@ export async function runLogin(
 }
 
 export async function runLogout(
-  { server: named }: LogoutCommand,
+  { server: named }: LogoutRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;

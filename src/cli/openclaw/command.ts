@@ -4,7 +4,7 @@ import { command, Mistake } from "../command.ts";
 import type { GivenOptions, Options, ReadValue } from "../option.ts";
 import { wholeNumber, YES } from "../shared-options.ts";
 
-export interface OpenclawCommand {
+export interface OpenclawRequest {
   action: "setup" | "undo";
   /** In place of OpenClaw's own file. */
   file?: string;
@@ -105,7 +105,7 @@ export const COMMANDS = [
           "plugboard openclaw setup --shared --url --for research",
           "plugboard openclaw setup --undo",
         ],
-        read: (_, given): OpenclawCommand | Mistake => {
+        read: (_, given): OpenclawRequest | Mistake => {
           const wrong = misplaced(given);
           if (wrong !== undefined) return new Mistake(wrong);
           const { file, undo, yes, slots, basePort, shared, url, tokenEnv, for: agents } = given;

@@ -5,7 +5,7 @@ import { readTextFile, type TextFile } from "../../core/config/text/text-file.ts
 import { applicationOf, type ConnectedApplication } from "../connect/applications.ts";
 import { fileOf, valueOf } from "../connect/found.ts";
 import type { CliContext } from "../context.ts";
-import type { OpenclawCommand } from "./command.ts";
+import type { OpenclawRequest } from "./command.ts";
 
 export interface FoundConfig {
   application: ConnectedApplication;
@@ -17,7 +17,7 @@ export interface FoundConfig {
 
 /** Rejects with CONFIG_INVALID for a file that is not JSON5. */
 export async function findConfig(
-  { file: named, action }: OpenclawCommand,
+  { file: named, action }: OpenclawRequest,
   { io }: CliContext,
 ): Promise<FoundConfig> {
   const application = applicationOf("openclaw");

@@ -20,11 +20,11 @@ import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { checkOpenclaw, type Finding, refuseProblem, showFindings } from "./checks.ts";
-import type { OpenclawCommand, SharedOptions } from "./command.ts";
+import type { OpenclawRequest, SharedOptions } from "./command.ts";
 import type { FoundConfig } from "./config.ts";
 
 export async function setUpShared(
-  command: OpenclawCommand,
+  command: OpenclawRequest,
   shared: SharedOptions,
   found: FoundConfig,
   context: CliContext,
@@ -144,7 +144,7 @@ function checkedUrl(text: string | undefined): string | undefined {
 async function writeGateway(
   { application, file, value, home }: FoundConfig,
   { target, notes, findings }: GatewayTarget & { findings: readonly Finding[] },
-  { yes, file: named }: OpenclawCommand,
+  { yes, file: named }: OpenclawRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;

@@ -19,12 +19,12 @@ import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
 import { findSource } from "../open.ts";
 import { checkOpenclaw, type Finding, linesOf, refuseProblem, showFindings } from "./checks.ts";
-import type { OpenclawCommand } from "./command.ts";
+import type { OpenclawRequest } from "./command.ts";
 import type { FoundConfig } from "./config.ts";
 import { chooseSlots, slotsInUse } from "./slots.ts";
 
 export async function setUpSlots(
-  command: OpenclawCommand,
+  command: OpenclawRequest,
   { application, file, value, home }: FoundConfig,
   context: CliContext,
 ): Promise<number> {

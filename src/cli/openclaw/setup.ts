@@ -12,13 +12,13 @@ import { disconnect } from "../connect/disconnect.ts";
 import { ourEntries } from "../connect/found.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { OpenclawCommand } from "./command.ts";
+import type { OpenclawRequest } from "./command.ts";
 import { findConfig, type FoundConfig } from "./config.ts";
 import { setUpShared } from "./setup-shared.ts";
 import { setUpSlots } from "./setup-slots.ts";
 import { slotsInUse } from "./slots.ts";
 
-export async function runOpenclaw(command: OpenclawCommand, context: CliContext): Promise<number> {
+export async function runOpenclaw(command: OpenclawRequest, context: CliContext): Promise<number> {
   const { action, shared } = command;
   const found = await findConfig(command, context);
   if (action === "undo") {
@@ -32,7 +32,7 @@ export async function runOpenclaw(command: OpenclawCommand, context: CliContext)
 }
 
 async function takeOut(
-  { yes }: OpenclawCommand,
+  { yes }: OpenclawRequest,
   { application, file, value, home }: FoundConfig,
   context: CliContext,
 ): Promise<number> {

@@ -3,7 +3,7 @@
 import { command, Mistake } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
-export interface PinsCommand {
+export interface PinsRequest {
   action:
     | { kind: "list" }
     /** `target` is `server/tool`, or a server for everything it has. */
@@ -17,7 +17,7 @@ that is new or has changed is refused until you approve it. Resources and
 prompts are pinned too, under names such as docs/prompt:review. See
 docs/security.md.`;
 
-const LIST: PinsCommand = { action: { kind: "list" } };
+const LIST: PinsRequest = { action: { kind: "list" } };
 
 const TARGET = {
   name: "target",
@@ -25,7 +25,7 @@ const TARGET = {
   offers: "target",
 } as const;
 
-const run = async (request: PinsCommand, context: CliContext): Promise<number> =>
+const run = async (request: PinsRequest, context: CliContext): Promise<number> =>
   (await import("./pins.ts")).runPins(request, context);
 
 export const COMMANDS = [
@@ -44,7 +44,7 @@ export const COMMANDS = [
         name: "list",
         about: "list every pinned tool and whether it has changed",
         examples: ["plugboard pins list"],
-        read: (): PinsCommand => LIST,
+        read: (): PinsRequest => LIST,
         run,
       }),
       command({
@@ -59,7 +59,7 @@ export const COMMANDS = [
           },
         ],
         examples: ["plugboard pins show files/read_file"],
-        read: ([target]): PinsCommand => ({ action: { kind: "show", target } }),
+        read: ([target]): PinsRequest => ({ action: { kind: "show", target } }),
         run,
       }),
       command({
@@ -67,7 +67,7 @@ export const COMMANDS = [
         about: "approve a tool that is new or has changed",
         args: [{ kind: "one", ...TARGET }],
         examples: ["plugboard pins approve files/read_file", "plugboard pins approve files"],
-        read: ([target]): PinsCommand => ({ action: { kind: "approve", target } }),
+        read: ([target]): PinsRequest => ({ action: { kind: "approve", target } }),
         run,
       }),
       command({
@@ -78,7 +78,7 @@ export const COMMANDS = [
           all: { kind: "flag", name: "--all", about: "delete every pin of every server" },
         },
         examples: ["plugboard pins forget files", "plugboard pins forget --all"],
-        read: ([target], { all }): PinsCommand | Mistake => {
+        read: ([target], { all }): PinsRequest | Mistake => {
           if (all === (target !== undefined)) {
             return new Mistake("say what to forget: server/tool, a server, or --all");
           }
@@ -89,7 +89,7 @@ export const COMMANDS = [
         run,
       }),
     ],
-    read: (): PinsCommand => LIST,
+    read: (): PinsRequest => LIST,
     run,
   }),
 ];

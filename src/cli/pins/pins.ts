@@ -9,7 +9,7 @@ import { oneLine, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import type { PinsCommand } from "./command.ts";
+import type { PinsRequest } from "./command.ts";
 import { entriesOf, findTarget, fullName, nameOf, pendingOf, type Target } from "./target.ts";
 import { pinJson, pinJsonInFull, pinPage, pinTable } from "./view.ts";
 
@@ -19,7 +19,7 @@ interface PinWork {
   context: CliContext;
 }
 
-export async function runPins({ action }: PinsCommand, context: CliContext): Promise<number> {
+export async function runPins({ action }: PinsRequest, context: CliContext): Promise<number> {
   const { io, clock, logger } = context;
   const state = openFileState(plugboardHome(io.env, io.homedir), { clock, logger });
   const review = new PinReview(state.pins);

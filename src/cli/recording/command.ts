@@ -10,13 +10,13 @@ import {
 } from "../trace/command.ts";
 import { SERVER_OPTIONS } from "../typed-server.ts";
 
-export interface RecordCommand extends TracedCall {
+export interface RecordRequest extends TracedCall {
   file: string;
   /** Replace a file that is there. */
   force: boolean;
 }
 
-export interface ReplayCommand {
+export interface ReplayRequest {
   file: string;
 }
 
@@ -60,7 +60,7 @@ export const COMMANDS = [
       "plugboard record files files.jsonl",
       "plugboard record echo.jsonl echo text=hi -- npx -y some-server",
     ],
-    read: ([server, file, ...call], { force, yes }): RecordCommand => ({
+    read: ([server, file, ...call], { force, yes }): RecordRequest => ({
       ...tracedCall(server, call, yes),
       file,
       force,
@@ -80,7 +80,7 @@ export const COMMANDS = [
       "plugboard tools -- plugboard replay demo.jsonl",
     ],
     traits: { speaksOnStdio: true, logs: ["state"] },
-    read: ([file]): ReplayCommand => ({ file }),
+    read: ([file]): ReplayRequest => ({ file }),
     run: async (request, context) => (await import("./replay.ts")).runReplay(request, context),
   }),
 ];

@@ -5,10 +5,10 @@ import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { traceServer } from "../trace/trace-server.ts";
-import type { RecordCommand } from "./command.ts";
+import type { RecordRequest } from "./command.ts";
 import { LONGEST_RECORDED, type RecordingCounts, RecordingWriter } from "./recording-file.ts";
 
-export async function runRecord(command: RecordCommand, context: CliContext): Promise<number> {
+export async function runRecord(command: RecordRequest, context: CliContext): Promise<number> {
   const { screen, options, io, clock } = context;
   const { file, force, server = "" } = command;
   const path = resolve(io.cwd, file);

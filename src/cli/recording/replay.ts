@@ -8,7 +8,7 @@ import { visible } from "../../util/visible.ts";
 import { claimStdout } from "../claim-stdout.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { ReplayCommand } from "./command.ts";
+import type { ReplayRequest } from "./command.ts";
 import { RecordedServer } from "./recorded-server.ts";
 import { readRecording } from "./recording-file.ts";
 
@@ -16,7 +16,7 @@ const MAX_BYTES = 64 * 1024 ** 2;
 /** How much may wait for a client that does not read. */
 const MOST_UNREAD = 16 * 1024 ** 2;
 
-export async function runReplay({ file }: ReplayCommand, context: CliContext): Promise<number> {
+export async function runReplay({ file }: ReplayRequest, context: CliContext): Promise<number> {
   const { io, screen, signal } = context;
   const write = claimStdout(io.stdout, io.stderr);
   const recording = await readRecording(resolve(io.cwd, file));

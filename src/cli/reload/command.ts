@@ -3,7 +3,7 @@
 import { command } from "../command.ts";
 import { YES } from "../shared-options.ts";
 
-export interface ReloadCommand {
+export interface ReloadRequest {
   yes: boolean;
 }
 
@@ -19,7 +19,7 @@ export const COMMANDS = [
     options: { yes: YES },
     notes: NOTES,
     examples: ["plugboard reload"],
-    read: (_, { yes }): ReloadCommand => ({ yes }),
+    read: (_, { yes }): ReloadRequest => ({ yes }),
     run: async (request, context) => (await import("./reload.ts")).runReload(request, context),
   }),
 ];

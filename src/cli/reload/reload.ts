@@ -15,9 +15,9 @@ import { findSource } from "../open.ts";
 import { judgeFile } from "../trust/judge-file.ts";
 import { isFileYours } from "../trust/own-file.ts";
 import { approveFile } from "../trust/trust.ts";
-import type { ReloadCommand } from "./command.ts";
+import type { ReloadRequest } from "./command.ts";
 
-export async function runReload({ yes }: ReloadCommand, context: CliContext): Promise<number> {
+export async function runReload({ yes }: ReloadRequest, context: CliContext): Promise<number> {
   const { io, options, screen } = context;
   const source = findSource(context);
   if (source.kind !== "file") {

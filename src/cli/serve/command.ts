@@ -2,7 +2,7 @@
 
 import { command } from "../command.ts";
 
-export interface ServeCommand {
+export interface ServeRequest {
   /** The client gets a search for tools in place of the tools. */
   search?: boolean;
   /** The session of `plugboard acp -- …` whose board is served, in place of the configuration's. */
@@ -37,7 +37,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: ["plugboard serve", "claude mcp add --scope user board -- plugboard serve"],
     traits: { speaksOnStdio: true, logs: ["state", "visits"] },
-    read: (_, { search, attach }): ServeCommand => ({ search, attach }),
+    read: (_, { search, attach }): ServeRequest => ({ search, attach }),
     run: async (request, context) => (await import("./serve.ts")).runServe(request, context),
   }),
 ];

@@ -16,13 +16,13 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { findLoginPath, isSystemPath } from "../login-path.ts";
-import type { ServeCommand } from "./command.ts";
+import type { ServeRequest } from "./command.ts";
 
 const FOR_CLIENTS =
   "This command is for MCP clients: they start it and talk to it here. Press Ctrl-C to stop. " +
   "To see your servers yourself: plugboard";
 
-export async function runServe(command: ServeCommand, context: CliContext): Promise<number> {
+export async function runServe(command: ServeRequest, context: CliContext): Promise<number> {
   const { search, attach } = command;
   const { io, logger, clock, signal, screen, options } = context;
   // `bin.ts` has seen to the plain form of it.

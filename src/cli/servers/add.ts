@@ -24,7 +24,7 @@ import { serverLines } from "../trust/view.ts";
 import { urlMeantByName } from "../typed/mistyped.ts";
 import { typedName } from "../typed/typed-name.ts";
 import { isHttp } from "../typed-server.ts";
-import type { AddCommand, AddJsonCommand } from "./command.ts";
+import type { AddRequest, AddJsonRequest } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
 import { diffLines } from "./diff-lines.ts";
@@ -39,7 +39,7 @@ import {
 import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
 import { TypedSecrets } from "./typed-secrets.ts";
 
-type Command = AddCommand | AddJsonCommand;
+type Command = AddRequest | AddJsonRequest;
 
 export async function runAdd(command: Command, context: CliContext): Promise<number> {
   if (command.kind === "add") refuseMistyped(command, context);
@@ -57,7 +57,7 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
 }
 
 /** What would be taken for something else than was meant. Throws INVALID_ARGUMENTS. */
-function refuseMistyped({ name, words }: AddCommand, { argv, io }: CliContext): void {
+function refuseMistyped({ name, words }: AddRequest, { argv, io }: CliContext): void {
   const wrong = (message: string, line: string, why = ""): PlugboardError =>
     new PlugboardError("INVALID_ARGUMENTS", message, {
       hint: `${why}to add it: plugboard add ${line}`,
@@ -165,13 +165,13 @@ function untried(name: string, unset: readonly string[]): string {
 
 interface OfferedServer {
   source: OfferSource;
-  command: AddCommand;
+  command: AddRequest;
   /** What the person calls it. */
   name?: string;
 }
 
 /** Undefined for a command or a URL. What comes after `--` is a command, whatever it looks like. */
-function offeredBy(command: AddCommand, { argv }: CliContext): OfferedServer | undefined {
+function offeredBy(command: AddRequest, { argv }: CliContext): OfferedServer | undefined {
   const { name, words, env, headers, transport, set, way, registry, secrets } = command;
   const typed = words.length === 0 ? name : words.length === 1 ? words[0] : undefined;
   const source = typed === undefined || argv.includes("--") ? undefined : readOfferSource(typed);
@@ -229,7 +229,7 @@ function requireNew(
   name: string,
   { provenance }: ServerOffer,
   file: ServerFile,
-  { force }: AddCommand,
+  { force }: AddRequest,
   context: CliContext,
 ): void {
   const existing = writtenServer(file, name);

@@ -12,11 +12,11 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { serverLines } from "../trust/view.ts";
-import type { ChangeCommand } from "./command.ts";
+import type { ChangeRequest } from "./command.ts";
 import { changeServerFile, findServer, type ServerFile, untrustedLines } from "./server-file.ts";
 
 export async function runChange(
-  { kind, name, scope }: ChangeCommand,
+  { kind, name, scope }: ChangeRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;
@@ -55,7 +55,7 @@ export async function runChange(
 }
 
 function outcome(
-  kind: ChangeCommand["kind"],
+  kind: ChangeRequest["kind"],
   name: string,
   { path }: ServerFile,
   isChanged: boolean,

@@ -27,7 +27,7 @@ interface AddOptions extends Place {
   force: boolean;
 }
 
-export interface AddCommand extends AddOptions, OfferChoice, UrlExceptions {
+export interface AddRequest extends AddOptions, OfferChoice, UrlExceptions {
   kind: "add";
   /** The command with its arguments, the URL, or what is to be looked up in the registry. */
   words: string[];
@@ -47,33 +47,33 @@ interface OfferChoice {
   secrets?: { to?: SecretStoreName };
 }
 
-export interface AddJsonCommand extends AddOptions {
+export interface AddJsonRequest extends AddOptions {
   kind: "add-json";
   json: string;
 }
 
-export interface ChangeCommand extends Place {
+export interface ChangeRequest extends Place {
   kind: "remove" | "enable" | "disable";
   name: string;
 }
 
-export interface GetCommand extends Place {
+export interface GetRequest extends Place {
   name: string;
 }
 
-export interface InitCommand extends Place {}
+export interface InitRequest extends Place {}
 
-export interface RegistryCommand {
+export interface RegistryRequest {
   words: string[];
   limit: number;
   registry?: string;
 }
 
-export interface OutdatedCommand extends Place {
+export interface OutdatedRequest extends Place {
   registry?: string;
 }
 
-export interface UpdateCommand extends Place, Pick<OfferChoice, "set" | "secrets"> {
+export interface UpdateRequest extends Place, Pick<OfferChoice, "set" | "secrets"> {
   /** Servers, each with a version behind `@` if it is not the newest. All where it is empty. */
   names: string[];
   yes: boolean;
@@ -153,7 +153,7 @@ const SERVER = [
 ] as const satisfies Argument[];
 
 function change(
-  kind: ChangeCommand["kind"],
+  kind: ChangeRequest["kind"],
   about: string,
   aliases: readonly string[] = [],
 ): Command {
@@ -164,7 +164,7 @@ function change(
     args: SERVER,
     options: { scope: SCOPE },
     examples: [`plugboard ${kind} files`],
-    read: ([name], { scope }): ChangeCommand => ({ kind, name, scope }),
+    read: ([name], { scope }): ChangeRequest => ({ kind, name, scope }),
     run: async (request, context) => (await import("./change.ts")).runChange(request, context),
   });
 }
@@ -228,7 +228,7 @@ export const COMMANDS = [
       "plugboard add ./server.mcpb",
     ],
     hint: "what belongs to the command comes after --, as in: plugboard add files -- npx -y some-server",
-    read: ([name, ...words], given): AddCommand => ({
+    read: ([name, ...words], given): AddRequest => ({
       kind: "add",
       name,
       words,
@@ -253,7 +253,7 @@ export const COMMANDS = [
     args: [NAME, { kind: "one", name: "json", about: "the server, also within mcpServers" }],
     options: ADDING,
     examples: [`plugboard add-json notes '{ "command": "notes-mcp", "toolPrefix": "n" }'`],
-    read: ([name, json], given): AddJsonCommand => ({ kind: "add-json", name, json, ...given }),
+    read: ([name, json], given): AddJsonRequest => ({ kind: "add-json", name, json, ...given }),
     run: async (request, context) => (await import("./add.ts")).runAdd(request, context),
   }),
   change("remove", "remove a server", ["rm"]),
@@ -275,7 +275,7 @@ export const COMMANDS = [
     },
     notes: REGISTRY_NOTES,
     examples: ["plugboard registry github issues"],
-    read: (words, { limit = DEFAULT_LIMIT, registry }): RegistryCommand => ({
+    read: (words, { limit = DEFAULT_LIMIT, registry }): RegistryRequest => ({
       words,
       limit,
       registry,
@@ -288,7 +288,7 @@ export const COMMANDS = [
     options: { scope: SCOPE, registry: REGISTRY },
     notes: OUTDATED_NOTES,
     examples: ["plugboard outdated"],
-    read: (_, given): OutdatedCommand => given,
+    read: (_, given): OutdatedRequest => given,
     run: async (request, context) => (await import("./outdated.ts")).runOutdated(request, context),
   }),
   command({
@@ -316,7 +316,7 @@ export const COMMANDS = [
     },
     notes: UPDATE_NOTES,
     examples: ["plugboard update", "plugboard update search@1.3.0"],
-    read: (names, { secrets, ...given }): UpdateCommand => ({
+    read: (names, { secrets, ...given }): UpdateRequest => ({
       names,
       ...given,
       ...secretsIn(secrets),
@@ -329,7 +329,7 @@ export const COMMANDS = [
     args: SERVER,
     options: { scope: SCOPE },
     examples: ["plugboard get files"],
-    read: ([name], { scope }): GetCommand => ({ name, scope }),
+    read: ([name], { scope }): GetRequest => ({ name, scope }),
     run: async (request, context) => (await import("./get.ts")).runGet(request, context),
   }),
   command({
@@ -344,7 +344,7 @@ export const COMMANDS = [
     about: "write a first plugboard.json",
     options: { scope: SCOPE },
     examples: ["plugboard init", "plugboard init --scope user"],
-    read: (_, given): InitCommand => given,
+    read: (_, given): InitRequest => given,
     run: async (request, context) => (await import("./init.ts")).runInit(request, context),
   }),
 ];

@@ -6,10 +6,10 @@ import { isJsonObject } from "../../core/types/json.ts";
 import { escapedJsonLines, visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { GetCommand } from "./command.ts";
+import type { GetRequest } from "./command.ts";
 import { commandFor, findServer } from "./server-file.ts";
 
-export async function runGet({ name, scope }: GetCommand, context: CliContext): Promise<number> {
+export async function runGet({ name, scope }: GetRequest, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const { file, server: written } = await findServer(name, scope, context);
   const server = withoutCredentials(written);

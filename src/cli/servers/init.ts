@@ -7,7 +7,7 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import type { InitCommand } from "./command.ts";
+import type { InitRequest } from "./command.ts";
 import { editorSchema } from "./editor-schema.ts";
 import { alone, fileSource, modeOf, requireNoDanglingLink } from "./server-file.ts";
 
@@ -36,7 +36,7 @@ function withSchema(text: string, schema: string): string {
   return text.replace(/^\{$/m, () => `{\n  "$schema": ${JSON.stringify(schema)},`);
 }
 
-export async function runInit({ scope }: InitCommand, context: CliContext): Promise<number> {
+export async function runInit({ scope }: InitRequest, context: CliContext): Promise<number> {
   const { screen, options, io } = context;
   const isNamed = scope !== undefined || options.config || io.env["PLUGBOARD_CONFIG"];
   const source = fileSource(isNamed ? scope : "project", context);

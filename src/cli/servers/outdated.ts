@@ -12,7 +12,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
-import type { OutdatedCommand, Scope } from "./command.ts";
+import type { OutdatedRequest, Scope } from "./command.ts";
 import { statusReason } from "./offer.ts";
 import { withRegistry } from "./open-registry.ts";
 import { openServerFile, otherFiles, type ServerFile } from "./server-file.ts";
@@ -43,7 +43,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runOutdated(
-  { scope, registry: flag }: OutdatedCommand,
+  { scope, registry: flag }: OutdatedRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;

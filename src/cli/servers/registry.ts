@@ -7,7 +7,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
-import type { RegistryCommand } from "./command.ts";
+import type { RegistryRequest } from "./command.ts";
 import { withRegistry } from "./open-registry.ts";
 import { openServerFile } from "./server-file.ts";
 
@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export async function runRegistry(
-  { words, limit, registry: flag }: RegistryCommand,
+  { words, limit, registry: flag }: RegistryRequest,
   context: CliContext,
 ): Promise<number> {
   const { screen, options } = context;

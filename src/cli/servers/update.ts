@@ -22,7 +22,7 @@ import { EXIT, exitCodeFor } from "../exit-code.ts";
 import { changeLines } from "../pins/view.ts";
 import { canAsk, requireYes } from "../terminal/input.ts";
 import { serverLines } from "../trust/view.ts";
-import type { UpdateCommand } from "./command.ts";
+import type { UpdateRequest } from "./command.ts";
 import { removeUnusedBundles } from "./bundles.ts";
 import { diffLines } from "./diff-lines.ts";
 import { fillOffer, offerFrom } from "./offer.ts";
@@ -47,7 +47,7 @@ const CONNECTION = ["command", "args", "env", "url", "headers", "transport", "ty
 
 const OF_ADDRESS = ["auth", "oauth", "tls", "allowInsecure", "allowPrivate"] as const;
 
-export async function runUpdate(command: UpdateCommand, context: CliContext): Promise<number> {
+export async function runUpdate(command: UpdateRequest, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const wanted = await wantedServers(command, context);
   if (wanted.length > 1 && command.set.length > 0) {
@@ -74,7 +74,7 @@ export async function runUpdate(command: UpdateCommand, context: CliContext): Pr
 }
 
 async function wantedServers(
-  { names, scope }: UpdateCommand,
+  { names, scope }: UpdateRequest,
   context: CliContext,
 ): Promise<Wanted[]> {
   const installed = await installedServers(scope, context);
@@ -94,7 +94,7 @@ async function wantedServers(
 /** Rejects with UNKNOWN_SERVER if there is no such server at all. */
 async function notFromRegistry(
   name: string,
-  scope: UpdateCommand["scope"],
+  scope: UpdateRequest["scope"],
   context: CliContext,
 ): Promise<PlugboardError> {
   const { server } = await findServer(name, scope, context);
@@ -112,7 +112,7 @@ async function notFromRegistry(
 
 async function update(
   server: Wanted,
-  command: UpdateCommand,
+  command: UpdateRequest,
   context: CliContext,
 ): Promise<Updated> {
   const { file, provenance } = server;
@@ -132,7 +132,7 @@ async function update(
 async function updateFrom(
   registry: RegistryClient,
   server: Wanted,
-  command: UpdateCommand,
+  command: UpdateRequest,
   context: CliContext,
 ): Promise<Updated> {
   const { name, file, provenance } = server;
@@ -312,7 +312,7 @@ interface Compared {
 /** Undefined if they were not compared. */
 async function compared(
   { name, before, after, file, unset, secrets }: Compared,
-  command: UpdateCommand,
+  command: UpdateRequest,
   context: CliContext,
 ): Promise<ToolChange[] | undefined> {
   const { screen } = context;
@@ -352,7 +352,7 @@ function withoutRules(server: ServerConfig): ServerConfig {
 async function requireAnswer(
   name: string,
   trial: Trial,
-  { yes }: UpdateCommand,
+  { yes }: UpdateRequest,
   context: CliContext,
 ): Promise<undefined> {
   for (const line of trialLines(name, trial, context)) context.screen.note(line);

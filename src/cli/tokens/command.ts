@@ -7,7 +7,7 @@ import type { CliContext } from "../context.ts";
 import { readDuration } from "../read-duration.ts";
 import { wholeNumber } from "../shared-options.ts";
 
-export interface TokensCommand {
+export interface TokensRequest {
   action: { kind: "list" } | { kind: "revoke"; token: string } | AddToken;
 }
 
@@ -33,9 +33,9 @@ configuration apply as well.`;
 
 const MOST_PER_MINUTE = 100_000_000;
 
-const LIST: TokensCommand = { action: { kind: "list" } };
+const LIST: TokensRequest = { action: { kind: "list" } };
 
-const run = async (request: TokensCommand, context: CliContext): Promise<number> =>
+const run = async (request: TokensRequest, context: CliContext): Promise<number> =>
   (await import("./tokens.ts")).runTokens(request, context);
 
 const readPattern = (text: string): ReadValue<string> =>
@@ -58,7 +58,7 @@ export const COMMANDS = [
         name: "list",
         about: "list the tokens, for whom they are and when they were last used",
         examples: ["plugboard tokens list"],
-        read: (): TokensCommand => LIST,
+        read: (): TokensRequest => LIST,
         run,
       }),
       command({
@@ -109,7 +109,7 @@ export const COMMANDS = [
           "plugboard tokens add laptop",
           "plugboard tokens add ci --agent coder --deny 'files/write_*' --expires 30d",
         ],
-        read: ([name], { allow, deny, ...given }): TokensCommand => ({
+        read: ([name], { allow, deny, ...given }): TokensRequest => ({
           action: {
             kind: "add",
             name,
@@ -125,11 +125,11 @@ export const COMMANDS = [
         about: "end a token; its client is refused from then on",
         args: [{ kind: "one", name: "token", about: "its name or id" }],
         examples: ["plugboard tokens revoke laptop"],
-        read: ([token]): TokensCommand => ({ action: { kind: "revoke", token } }),
+        read: ([token]): TokensRequest => ({ action: { kind: "revoke", token } }),
         run,
       }),
     ],
-    read: (): TokensCommand => LIST,
+    read: (): TokensRequest => LIST,
     run,
   }),
 ];

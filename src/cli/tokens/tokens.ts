@@ -17,7 +17,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
-import type { AddToken, TokensCommand } from "./command.ts";
+import type { AddToken, TokensRequest } from "./command.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "NAME", min: 8 },
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column[] = [
   { title: "LAST USED", min: 10 },
 ];
 
-export async function runTokens({ action }: TokensCommand, context: CliContext): Promise<number> {
+export async function runTokens({ action }: TokensRequest, context: CliContext): Promise<number> {
   const { io, clock } = context;
   const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock });
   switch (action.kind) {

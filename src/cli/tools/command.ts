@@ -4,7 +4,7 @@ import { command } from "../command.ts";
 import { ONLY_SERVER, wholeNumber } from "../shared-options.ts";
 import { SERVER_OPTIONS } from "../typed-server.ts";
 
-export interface ToolsCommand {
+export interface ToolsRequest {
   /** A tool or a server, or words that say what a tool should do. */
   query: string[];
   /** How many tools to list at most. */
@@ -70,7 +70,7 @@ export const COMMANDS = [
       "plugboard tools demo/convert_time",
       "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
     ],
-    read: (query, { server, refresh, long, all, limit, schema }, { typed }): ToolsCommand => ({
+    read: (query, { server, refresh, long, all, limit, schema }, { typed }): ToolsRequest => ({
       query,
       server,
       // Whoever types a server wants to know what it has now: it may have been edited a moment ago.

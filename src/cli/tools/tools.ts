@@ -18,7 +18,7 @@ import { untilStarted, whileStarting } from "../status/starting.ts";
 import { hasWords } from "../terminal/list.ts";
 import { hintAtServer } from "../typed/mistyped.ts";
 import { requireReady } from "../typed/require-ready.ts";
-import type { ToolsCommand } from "./command.ts";
+import type { ToolsRequest } from "./command.ts";
 import { rankedTools, toolList } from "./tool-list.ts";
 
 /** How many tools a search lists, unless --limit says otherwise. */
@@ -29,7 +29,7 @@ const LEAST_SHARE = 0.15;
 /** A list does not pay for what explains a schema. */
 const loadPages = () => import("./tool-page.ts");
 
-export async function runTools(command: ToolsCommand, context: CliContext): Promise<number> {
+export async function runTools(command: ToolsRequest, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const { refresh, long, query } = command;
   const start = refresh ? "none" : "unknown";
@@ -135,7 +135,7 @@ interface Found {
 
 type Findable = Pick<Board, "tools" | "status" | "search">;
 
-async function findTools(board: Findable, command: ToolsCommand): Promise<Found> {
+async function findTools(board: Findable, command: ToolsRequest): Promise<Found> {
   const { query, all: showAll } = command;
   const all = board.tools({ all: true });
   const named = all.find((tool) => isNamed(tool, query));

@@ -15,7 +15,7 @@ export interface TracedCall {
   yes: boolean;
 }
 
-export interface TraceCommand extends TracedCall {
+export interface TraceRequest extends TracedCall {
   /** Print each message whole. */
   full: boolean;
 }
@@ -77,7 +77,7 @@ export const COMMANDS = [
       "plugboard trace echo text=hi -- npx -y some-server",
       "plugboard trace https://example.com/mcp",
     ],
-    read: ([server, ...call], { full, yes }): TraceCommand => ({
+    read: ([server, ...call], { full, yes }): TraceRequest => ({
       ...tracedCall(server, call, yes),
       full,
     }),

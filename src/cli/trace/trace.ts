@@ -2,11 +2,11 @@
 
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
-import type { TraceCommand } from "./command.ts";
+import type { TraceRequest } from "./command.ts";
 import { traceServer } from "./trace-server.ts";
 import { TraceView } from "./view.ts";
 
-export async function runTrace(command: TraceCommand, context: CliContext): Promise<number> {
+export async function runTrace(command: TraceRequest, context: CliContext): Promise<number> {
   const { screen, options, io } = context;
   const { out, unicode } = screen.terminal;
   const view = new TraceView({ ...out, unicode, isFull: command.full });

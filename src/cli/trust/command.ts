@@ -3,7 +3,7 @@
 import { command } from "../command.ts";
 import { YES } from "../shared-options.ts";
 
-export type TrustCommand =
+export type TrustRequest =
   | { action: "approve"; yes: boolean }
   | { action: "list" }
   /** Without a file: the one in the working directory. */
@@ -32,7 +32,7 @@ export const COMMANDS = [
     },
     notes: NOTES,
     examples: ["plugboard trust", "plugboard trust --list"],
-    read: (_, { yes, list, revoke }): TrustCommand => {
+    read: (_, { yes, list, revoke }): TrustRequest => {
       if (list) return { action: "list" };
       if (revoke === undefined) return { action: "approve", yes };
       return { action: "revoke", file: revoke === true ? undefined : revoke };

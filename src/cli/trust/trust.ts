@@ -11,13 +11,13 @@ import { plural } from "../../util/text.ts";
 import { askYesNo, canAsk } from "../terminal/input.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import type { TrustCommand } from "./command.ts";
+import type { TrustRequest } from "./command.ts";
 import { needsTrust } from "./needs-trust.ts";
 import { judgeFile, type Judgement } from "./judge-file.ts";
 import { headline, trustDetails } from "./require-trust.ts";
 import { visible } from "../../util/visible.ts";
 
-export async function runTrust(command: TrustCommand, context: CliContext): Promise<number> {
+export async function runTrust(command: TrustRequest, context: CliContext): Promise<number> {
   switch (command.action) {
     case "list":
       return list(context);

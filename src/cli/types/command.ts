@@ -3,7 +3,7 @@
 import { command } from "../command.ts";
 import { SERVER_OPTIONS } from "../typed-server.ts";
 
-export interface TypesCommand {
+export interface TypesRequest {
   /** Only these. Empty: all. */
   servers: string[];
   /** The file to write. Default: stdout. */
@@ -56,7 +56,7 @@ export const COMMANDS = [
       "plugboard types files --output src/tools.d.ts",
       "plugboard types -- npx -y some-server",
     ],
-    read: (servers, { output, refresh }, { typed }): TypesCommand => ({
+    read: (servers, { output, refresh }, { typed }): TypesRequest => ({
       servers,
       refresh: refresh || typed !== undefined,
       ...(output && { output }),

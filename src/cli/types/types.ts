@@ -9,10 +9,10 @@ import { withBoard } from "../open.ts";
 import { requireTools } from "../require-tools.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
 import { requireReady } from "../typed/require-ready.ts";
-import type { TypesCommand } from "./command.ts";
+import type { TypesRequest } from "./command.ts";
 import { toolDeclarations } from "./declarations.ts";
 
-export async function runTypes(command: TypesCommand, context: CliContext): Promise<number> {
+export async function runTypes(command: TypesRequest, context: CliContext): Promise<number> {
   const { screen, options } = context;
   const tools = await toolsOf(command, context);
   const text = toolDeclarations(tools);
@@ -28,7 +28,7 @@ export async function runTypes(command: TypesCommand, context: CliContext): Prom
 
 /** The tools that a model or a program gets. Rejects if a server cannot be asked. */
 async function toolsOf(
-  { servers, refresh }: TypesCommand,
+  { servers, refresh }: TypesRequest,
   context: CliContext,
 ): Promise<readonly Tool[]> {
   const found: Tool[] = [];

@@ -3,7 +3,7 @@
 import { command } from "../command.ts";
 import { wholeNumber } from "../shared-options.ts";
 
-export interface UpCommand {
+export interface UpRequest {
   host?: string;
   port?: number;
   /** Clients get a search for tools in place of the tools. */
@@ -67,7 +67,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: ["plugboard up", "plugboard up --port 0 --search"],
     traits: { isEndless: true, logs: ["state", "visits"], stops: "the gateway" },
-    read: (_, { host, port, search, background, readyFd }): UpCommand => ({
+    read: (_, { host, port, search, background, readyFd }): UpRequest => ({
       host,
       port,
       search,

@@ -29,7 +29,7 @@ import {
 } from "../keep-alive/background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
-import type { UpCommand } from "./command.ts";
+import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
 /** How often the view on a terminal is drawn anew. */
@@ -37,7 +37,7 @@ const VIEW_MS = 1000;
 /** How many characters of the agents' names are shown. */
 const MOST_NAMES = 500;
 
-export async function runUp(command: UpCommand, context: CliContext): Promise<number> {
+export async function runUp(command: UpRequest, context: CliContext): Promise<number> {
   const { clock, signal, screen } = context;
   if (command.readyFd !== undefined) closeInherited(command.readyFd);
   const { background } = command;
@@ -115,7 +115,7 @@ async function replaceBackground(
 function configuredBy(
   live: LiveConfig,
   config: GatewayConfig,
-  command: UpCommand,
+  command: UpRequest,
   { io, options, clock, logger }: CliContext,
 ): OpenGatewayOptions {
   const { source } = live;
@@ -190,7 +190,7 @@ function gatewayDifferences(started: GatewaySettings, now: GatewaySettings): str
   );
 }
 
-function withOptions(settings: GatewaySettings, { host, port }: UpCommand): GatewaySettings {
+function withOptions(settings: GatewaySettings, { host, port }: UpRequest): GatewaySettings {
   const chosen = { ...settings, ...(host && { host }), ...(port !== undefined && { port }) };
   const problem = bindingProblem(chosen);
   if (problem === undefined) return chosen;
