@@ -1,4 +1,4 @@
-// Writes what is generated of the docs: `npm run docs`, after a build. With --check it writes nothing, and fails if
+// Writes what is generated of the docs: `npm run docs`. With --check it writes nothing, and fails if
 // something is out of date.
 //
 // Each module in scripts/docs/ makes one or more pieces. Its `generate()` returns them as a list of
@@ -16,11 +16,6 @@ import { withPart } from "./page-part.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "scripts", "docs");
 const isCheck = process.argv.includes("--check");
-
-if (!existsSync(join(root, "dist", "index.js"))) {
-  console.error("The docs are generated from what is built. Run `npm run build` first.");
-  process.exit(1);
-}
 
 const outdated = [];
 for (const [path, text] of await filesToWrite()) {

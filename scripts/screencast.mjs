@@ -1,13 +1,14 @@
 // Makes docs/screencast.svg, the moving picture in the README: `npm run docs:screencast`, after a build. With --check it
-// only says whether the picture still shows what the commands print. The commands are really run, by the built command
-// line on a terminal of its own, with an empty home and the servers of node_modules.
+// only says whether the picture still shows what the commands print. The commands are really run, by the command line
+// on a terminal of its own, with an empty home and the servers of node_modules.
 
 import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { importSource } from "./sources.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -59,7 +60,7 @@ async function runStory() {
 }
 
 async function run({ command, answers = [] }, home) {
-  const { runCli } = await import(pathToFileURL(join(root, "dist/cli/main.js")).href);
+  const { runCli } = await importSource("cli/main.ts");
   let output = "";
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const left = [...answers];
@@ -82,7 +83,7 @@ async function run({ command, answers = [] }, home) {
       env: { PATH, HOME: home, CI: "1", FORCE_COLOR: "1" },
       cwd: home,
       homedir: home,
-      clock: (await import(pathToFileURL(join(root, "dist/util/clock.js")).href)).systemClock,
+      clock: (await importSource("util/clock.ts")).systemClock,
       events: new EventEmitter(),
       exit: () => {},
     },

@@ -1,5 +1,5 @@
 // How much of public injection texts the detection notices, and how much harmless technical text it flags by
-// mistake. Run `npm run build` first. The sets come from npm packages, which are fetched into a temporary
+// mistake. The sets come from npm packages, which are fetched into a temporary
 // directory, read as text and never run. `--misses` lists what was missed or flagged in the half to tune on,
 // `--cost` measures the time per character instead.
 
@@ -8,7 +8,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
-import { suspiciousPatterns } from "../../dist/core/guard/present/suspicious.js";
+import { importSource } from "../../scripts/sources.mjs";
+
+const { suspiciousPatterns } = await importSource("core/guard/present/suspicious.ts");
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openBoard } from "../../dist/index.js";
-import { Redactor } from "../../dist/core/redaction/redactor.js";
+import { importSource } from "../../scripts/sources.mjs";
 import { open as openHandWritten } from "./clients/hand-written.mjs";
 import { warnOfOldBuild } from "./lib/prepare.mjs";
 import { run } from "./lib/processes.mjs";
@@ -194,6 +194,7 @@ async function answer(request, reply, count) {
 
 /** The time to learn secrets, to learn one more, and to search a megabyte that has none of them. */
 async function redaction() {
+  const { Redactor } = await importSource("core/redaction/redactor.ts");
   const bytes = Buffer.concat(Array.from({ length: MEGABYTE / 32 }, (_, at) => random(`${at}`)));
   const base64 = bytes.toString("base64").slice(0, MEGABYTE);
   const prose = await readFile(new URL("../../docs/architecture.md", import.meta.url), "utf8");

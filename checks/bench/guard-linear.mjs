@@ -1,7 +1,9 @@
 // How the time to frame a text and to look for suspicious patterns grows with its length, for texts made to
-// be hard: twice the text should take about twice the time. Run `npm run build` first.
+// be hard: twice the text should take about twice the time.
 
-import { presentToModel } from "../../dist/core/guard/present/present.js";
+import { importSource } from "../../scripts/sources.mjs";
+
+const { presentToModel } = await importSource("core/guard/present/present.ts");
 
 const MEGABYTE = 1024 ** 2;
 const ROUNDS = 5;

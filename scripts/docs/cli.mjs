@@ -1,15 +1,14 @@
 // The reference in docs/cli.md: every command with its usage, arguments, options, notes and examples, in the groups of
 // `plugboard --help`. All of it is said in the command's own file, where --help finds it too.
 
-import { flagsOf } from "../../dist/cli/option.js";
-import { loadGroups, PLUGBOARD } from "../../dist/cli/commands.js";
-import { HELP } from "../../dist/cli/context.js";
-import {
-  notesOf,
-  shownArguments,
-  shownOptions,
-  usageOf,
-} from "../../dist/cli/help/command-page.js";
+import { importSource } from "../sources.mjs";
+
+const { flagsOf } = await importSource("cli/option.ts");
+const { loadGroups, PLUGBOARD } = await importSource("cli/commands.ts");
+const { HELP } = await importSource("cli/context.ts");
+const { notesOf, shownArguments, shownOptions, usageOf } = await importSource(
+  "cli/help/command-page.ts",
+);
 
 /** An option or a paragraph that so many commands share, word for word, is written once for all of them. */
 const SHARED_BY = 2;

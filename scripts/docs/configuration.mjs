@@ -1,12 +1,12 @@
 // The tables of docs/configuration.md: every key with what it takes, its default and its meaning, as the schema in
 // src/core/config/schema has them.
 
-import { agentSchema, rootSchema } from "../../dist/core/config/schema/file-schema.js";
-import {
-  serverSchema,
-  serversSchema,
-  sessionDefaultsSchema,
-} from "../../dist/core/config/schema/server-schema.js";
+import { importSource } from "../sources.mjs";
+
+const { agentSchema, rootSchema } = await importSource("core/config/schema/file-schema.ts");
+const { serverSchema, serversSchema, sessionDefaultsSchema } = await importSource(
+  "core/config/schema/server-schema.ts",
+);
 
 const PAGE = "docs/configuration.md";
 

@@ -2,12 +2,12 @@
 // Plugboard itself checks with. What JSON Schema cannot say, such as what is wrong inside a reference, is left to Plugboard;
 // test/core/config/schema-json.test.ts lists it.
 
-import { agentSchema, rootSchema } from "../../dist/core/config/schema/file-schema.js";
-import {
-  serverSchema,
-  serversSchema,
-  sessionDefaultsSchema,
-} from "../../dist/core/config/schema/server-schema.js";
+import { importSource } from "../sources.mjs";
+
+const { agentSchema, rootSchema } = await importSource("core/config/schema/file-schema.ts");
+const { serverSchema, serversSchema, sessionDefaultsSchema } = await importSource(
+  "core/config/schema/server-schema.ts",
+);
 
 const URL_TRANSPORTS = ["http", "sse", "streamable-http"];
 

@@ -8,9 +8,11 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { definitionTokens } from "../../../dist/core/tools/definition-tokens.js";
-import { ToolIndex } from "../../../dist/core/catalog/search/tool-index.js";
 import { openBoard } from "../../../dist/index.js";
+import { importSource } from "../../../scripts/sources.mjs";
+
+const { definitionTokens } = await importSource("core/tools/definition-tokens.ts");
+const { ToolIndex } = await importSource("core/catalog/search/tool-index.ts");
 
 const PLACES = [1, 5, 10];
 const SIZES = [500, 661, 3000];
