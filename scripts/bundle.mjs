@@ -1,124 +1,207 @@
-// Puts the modules of the command into a few files in dist/command/, and those of the library into a few in dist/lib/: Node
-// takes about half a millisecond for each file that it loads, and a command or a board would load some two hundred.
+// Puts what tsc has written into few files, for the command and the library together: Node takes about half a millisecond
+// for each file that it loads, and a command or a board would load some two hundred. The OpenClaw plugin is a file by itself.
 
-import { readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
 import { rolldown } from "rolldown";
 
-/**
- * What the first module needs, and what both a call and completion need; what completes a word; the small program of a
- * session; what runs until a call to a running gateway is sent; what can be typed in other command lines; what most
- * other commands need; what starts servers and calls them; the list of tools. Each becomes one file, with what it imports.
- */
-const COMMAND_GROUPS = {
-  first: [
-    "util/system-problem.js",
-    "util/version.js",
-    "util/first-line.js",
-    "core/config/find.js",
-    "cli/io.js",
-    "core/state/json-file.js",
-  ],
-  completion: ["cli/completion/complete.js"],
-  attached: ["cli/serve/attached.js"],
-  start: ["cli/main.js", "cli/call/call.js"],
-  commands: ["cli/command-groups.js", "cli/mistakes.js", "cli/help/command-page.js"],
-  board: ["cli/open.js", "core/board/core.js", "core/process/reap-orphans.js"],
-  server: ["core/upstream/connect.js", "core/board/call-stages.js"],
-  tools: ["cli/tools/tools.js"],
-};
-/** Those that are done before a board would have been loaded. */
-const QUICK = new Set(["first", "completion", "attached", "start"]);
+/** Where the files are that several entries share. */
+const SHARED = "shared";
 
-/** What every board needs to start its servers and to call them. */
-const LIBRARY_GROUPS = {
-  board: [
-    "index.js",
-    "core/upstream/connect.js",
-    "core/process/reap-orphans.js",
-    "core/board/call-stages.js",
-  ],
-};
+/** What every board of the library needs to start its servers and to call them. */
+const LIBRARY = [
+  "index.js",
+  "core/upstream/connect.js",
+  "core/process/reap-orphans.js",
+  "core/board/call-stages.js",
+];
+
+const START = ["cli/main.js", "cli/call/call.js"];
+const OPEN = [
+  "cli/open.js",
+  "core/board/core.js",
+  "core/process/reap-orphans.js",
+  // Of all that starts servers, the library needs this at once.
+  "util/passing-map.js",
+];
+
+/**
+ * Each becomes one file: the modules that it names, and what they import, without what is in a file before it. With
+ * `ofLibrary` it has those alone that the library loads too, so that neither loads anything for the sake of the other.
+ * `packages` become part of it. With `isQuick` it is done before a board would have been loaded.
+ */
+const GROUPS = [
+  {
+    // What the first module needs, and what both a call and completion need.
+    name: "first",
+    isQuick: true,
+    modules: [
+      "util/system-problem.js",
+      "util/version.js",
+      "util/first-line.js",
+      "core/config/find.js",
+      "core/state/json-file.js",
+    ],
+  },
+  // What completes a word.
+  { name: "completion", isQuick: true, modules: ["cli/completion/complete.js"] },
+  // The small program of a session.
+  { name: "attached", isQuick: true, modules: ["cli/serve/attached.js"] },
+  // What runs until a call to a running gateway is sent.
+  { name: "basis", isQuick: true, ofLibrary: true, modules: START },
+  { name: "start", isQuick: true, modules: START },
+  // How wide a text is, for a terminal.
+  {
+    name: "width",
+    modules: ["cli/terminal/width.js"],
+    packages: ["get-east-asian-width"],
+  },
+  // What can be typed in other command lines.
+  {
+    name: "commands",
+    modules: ["cli/command-groups.js", "cli/mistakes.js", "cli/help/command-page.js"],
+  },
+  // What most other commands need.
+  { name: "board", ofLibrary: true, modules: OPEN },
+  { name: "open", modules: OPEN },
+  // What starts servers and calls them.
+  { name: "server", modules: ["core/upstream/connect.js", "core/board/call-stages.js"] },
+  // What else a program gets with the library.
+  { name: "library", modules: ["index.js"] },
+  // What the adapters share.
+  {
+    name: "adapters",
+    modules: [
+      "adapters/board-tools.js",
+      "adapters/agent-tool.js",
+      "core/tools/ai-sdk-content.js",
+      "core/tools/without-patterns.js",
+    ],
+  },
+  // The list of tools.
+  { name: "tools", modules: ["cli/tools/tools.js"] },
+  // What checks an output: the package has 78 files.
+  { name: "validator", modules: ["core/guard/output/compile.js"], packages: ["ajv"] },
+];
 
 const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
 
-/** `dist` is what tsc has written. Replaces `bin.js` in it. */
-export async function bundleCommand(dist) {
-  const groups = groupsOf(COMMAND_GROUPS, dist);
-  const quick = groups.filter(({ name }) => QUICK.has(name));
-  await bundle({ dist, entries: ["bin.js"], folder: "command", groups, quick });
-}
-
-/** Replaces the modules that `exports` in package.json names, all at once: they share what they import. */
-export async function bundleLibrary(dist, exports) {
-  const entries = Object.values(exports)
-    .map((entry) => entry.default)
-    .filter((path) => path !== undefined)
-    .map((path) => relative("dist", path));
-  const groups = groupsOf(LIBRARY_GROUPS, dist);
-  await bundle({ dist, entries, folder: "lib", groups, quick: [] });
-}
-
-async function bundle({ dist, entries, folder, groups, quick }) {
-  const chunks = join(dist, folder);
-  const isQuick = (file) => quick.some(({ files }) => files.has(file));
+/** `modules` is the folder that tsc has written, `entries` are paths in it; in `dist` they keep their names. */
+export async function bundlePackage({ modules, dist, entries }) {
+  const groups = groupsIn(modules);
   const bundling = await rolldown({
+    // Names in the files are relative to it.
+    cwd: modules,
     input: Object.fromEntries(
-      entries.map((entry) => [entry.replace(/\.js$/, ""), join(dist, entry)]),
+      entries.map((entry) => [entry.replace(/\.js$/, ""), join(modules, entry)]),
     ),
     platform: "node",
-    external: (id, importer) =>
-      id.startsWith("node:") ? !isQuick(importer) : !/^[./\0]/.test(id) && !id.startsWith(dist),
-    plugins: [
-      { name: "place", transform: (code, id) => inPlace(code, relative(chunks, id)) },
-      quickBuiltins(quick),
-    ],
-    onLog: (level, log) => {
-      // Whatever is in one file is loaded at once, however it is imported.
-      const isKnown = log.code === "INEFFECTIVE_DYNAMIC_IMPORT";
-      if (level === "warn" && !isKnown) throw new Error(log.message);
-    },
+    // It does what `withoutFacades` does, with one more file for every command to load.
+    experimental: { chunkOptimization: false },
+    external: (id, importer) => staysImport(id, importer, { modules, groups }),
+    plugins: [inPlace(modules), quickBuiltins(groups), withoutFacades(), licences()],
+    onLog: failOnWarning,
   });
   await bundling.write({
     dir: dist,
     format: "esm",
     entryFileNames: "[name].js",
-    chunkFileNames: `${folder}/[name].js`,
+    chunkFileNames: `${SHARED}/[name].js`,
     codeSplitting: {
-      groups: groups.map(({ name, files, priority }) => ({
+      groups: groups.map(({ name, files, packages }, index) => ({
         name,
-        priority,
-        test: (id) => files.has(id) || id.startsWith(virtual(name)),
+        priority: groups.length - index,
+        test: (id) =>
+          files.has(id) || id.startsWith(virtual(name)) || packages.some((each) => isOf(each, id)),
       })),
     },
-    comments: { legal: true, annotation: false, jsdoc: false },
+    comments: COMMENTS,
   });
   await bundling.close();
 }
 
-/** A module looks for files relative to where tsc has put it. */
-function inPlace(code, path) {
-  if (!code.includes("import.meta.url")) return null;
-  const place = `new URL(${JSON.stringify(path)}, import.meta.url).href`;
-  return code.replaceAll("import.meta.url", place);
+/**
+ * With what it uses of src/, it needs neither Plugboard's package nor any other beside it: OpenClaw copies a plugin's folder
+ * to its own place.
+ */
+export async function bundleOpenClawPlugin(root, file) {
+  const bundling = await rolldown({
+    cwd: root,
+    input: join(root, "openclaw-plugin", "src", "index.ts"),
+    platform: "node",
+    external: /^node:/,
+    onLog: failOnWarning,
+  });
+  await bundling.write({ file, format: "esm", codeSplitting: false, comments: COMMENTS });
+  await bundling.close();
 }
 
-function groupsOf(roots, dist) {
+const COMMENTS = { legal: true, annotation: false, jsdoc: false };
+
+function failOnWarning(level, { code, message }) {
+  // Whatever is in one file is loaded at once, however it is imported.
+  const isKnown = code === "INEFFECTIVE_DYNAMIC_IMPORT";
+  if (level === "warn" && !isKnown) throw new Error(message);
+}
+
+function groupsIn(modules) {
+  const ofLibrary = withImports(LIBRARY.map((module) => join(modules, module)));
   const taken = new Set();
-  return Object.entries(roots).map(([name, modules], index) => {
-    const own = new Set();
-    for (const root of modules) addWithImports(join(dist, root), own, taken);
-    own.forEach((file) => taken.add(file));
-    return { name, files: own, priority: 10 - index };
+  return GROUPS.map((group) => {
+    const all = withImports(
+      group.modules.map((module) => join(modules, module)),
+      taken,
+    );
+    const files = group.ofLibrary ? new Set([...all].filter((file) => ofLibrary.has(file))) : all;
+    files.forEach((file) => taken.add(file));
+    return { packages: [], ...group, files };
   });
 }
 
-function addWithImports(file, own, taken) {
-  if (own.has(file) || taken.has(file)) return;
-  own.add(file);
-  for (const [, from, bare] of readFileSync(file, "utf8").matchAll(STATIC_IMPORT)) {
-    addWithImports(resolve(dirname(file), from ?? bare), own, taken);
-  }
+function withImports(roots, taken = new Set()) {
+  const found = new Set();
+  const add = (file) => {
+    if (found.has(file) || taken.has(file)) return;
+    found.add(file);
+    for (const [, from, bare] of readFileSync(file, "utf8").matchAll(STATIC_IMPORT)) {
+      add(resolve(dirname(file), from ?? bare));
+    }
+  };
+  roots.forEach(add);
+  return found;
+}
+
+/** Whether it stays an import. What a bundled package imports comes along. */
+function staysImport(id, importer, { modules, groups }) {
+  if (id.startsWith("node:"))
+    return !groups.some((each) => each.isQuick && each.files.has(importer));
+  if (/^[.\0]/.test(id) || isAbsolute(id)) return false;
+  if (importer !== undefined && !importer.startsWith(modules)) return false;
+  return !groups.some(({ packages }) => packages.some((name) => `${id}/`.startsWith(`${name}/`)));
+}
+
+/** Whether a file belongs to a package. */
+function isOf(name, file) {
+  return file.replaceAll(sep, "/").includes(`/node_modules/${name}/`);
+}
+
+const PLACE = "plugboard-place:";
+
+/** A module looks for files relative to where tsc would have put it in `dist`. */
+function inPlace(modules) {
+  return {
+    name: "place",
+    transform(code, id) {
+      if (!id.startsWith(modules) || !code.includes("import.meta.url")) return null;
+      const path = relative(modules, id).replaceAll(sep, "/");
+      const place = `new URL(${JSON.stringify(`${PLACE}${path}`)}, import.meta.url).href`;
+      return code.replaceAll("import.meta.url", place);
+    },
+    renderChunk(code, { fileName }) {
+      const toDist = "../".repeat(fileName.split("/").length - 1) || "./";
+      return code.includes(PLACE) ? code.replaceAll(PLACE, toDist) : null;
+    },
+  };
 }
 
 /** A group has its own, so that none is loaded for the sake of another. */
@@ -133,7 +216,8 @@ const RARELY_USED = new Set(["node:fs/promises", "node:module", "node:util"]);
  * An import of one of Node's modules makes a module object with everything in it, for which Node loads its streams,
  * its cryptography and more. Asking for the same by a call does not.
  */
-function quickBuiltins(groups) {
+function quickBuiltins(all) {
+  const groups = all.filter(({ isQuick }) => isQuick);
   return {
     name: "builtins",
     resolveId(id, importer) {
@@ -162,4 +246,67 @@ function namesFrom(builtin, files) {
     list.split(",").map((each) => each.trim().split(/\s+as\s+/)[0]),
   );
   return [...new Set(names)].filter(Boolean);
+}
+
+const FACADE = /^export \{ ([^}]+) \} from "(\.[^"]+)";\s*$/;
+
+/**
+ * A module that is loaded on demand and is in the file of a group gets a file beside it that has nothing but its exports.
+ * Whoever loads it takes them from the file of the group instead.
+ */
+function withoutFacades() {
+  return {
+    name: "facades",
+    generateBundle(_, output) {
+      const chunks = Object.values(output).filter(({ type }) => type === "chunk");
+      const facades = new Map();
+      for (const { fileName, code, isEntry } of chunks) {
+        const [, names, from] = isEntry ? [] : (FACADE.exec(code) ?? []);
+        if (names !== undefined) facades.set(fileName, { names, file: pathFrom(fileName, from) });
+      }
+      for (const chunk of chunks) {
+        chunk.code = chunk.code.replace(/\bimport\("(\.[^"]+)"\)/g, (whole, path) => {
+          const facade = facades.get(pathFrom(chunk.fileName, path));
+          if (facade === undefined) return whole;
+          const folder = posix.dirname(chunk.fileName);
+          const file = posix.relative(folder, facade.file).replace(/^(?!\.)/, "./");
+          return `import("${file}").then((file) => ({ ${membersOf("file", facade.names)} }))`;
+        });
+      }
+      for (const name of facades.keys()) delete output[name];
+    },
+  };
+}
+
+function pathFrom(file, path) {
+  return posix.join(posix.dirname(file), path);
+}
+
+/** For `t as runCli, n`: `runCli: file.t, n: file.n`. */
+function membersOf(object, names) {
+  return names
+    .split(", ")
+    .map((each) => each.split(" as "))
+    .map(([local, exported = local]) => `${exported}: ${object}.${local}`)
+    .join(", ");
+}
+
+/** The licences of packages go with their code. */
+function licences() {
+  return {
+    name: "licences",
+    generateBundle(_, output) {
+      const ids = Object.values(output).flatMap((file) => Object.keys(file.modules ?? {}));
+      const folders = ids.flatMap(
+        (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? [],
+      );
+      const texts = [...new Set(folders)].toSorted().map((folder) => {
+        const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+        const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.\w+)?$/i.test(each));
+        return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+      });
+      const source = `Packages whose code is in files of this folder.\n\n${texts.join("\n---\n\n")}`;
+      this.emitFile({ type: "asset", fileName: "THIRD-PARTY.txt", source });
+    },
+  };
 }

@@ -17,7 +17,7 @@ async function check(name) {
   const began = performance.now();
   const child = spawn(windows ? "npm.cmd" : "npm", ["run", "--silent", name], {
     cwd: root,
-    // Packing would build again, and take dist/ away from under the checks that read it.
+    // Packing would build where the sources have changed, under the checks that read dist/.
     env: { ...process.env, npm_config_ignore_scripts: "true" },
     shell: windows,
     stdio: ["ignore", "pipe", "pipe"],

@@ -24,9 +24,8 @@ if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
   const { runAttached } = await import("./cli/serve/attached.ts");
   process.exitCode = await runAttached(argv[2] ?? "", process);
 } else if (argv[0] === "__complete") {
-  const { complete } = await import("./cli/completion/complete.ts");
-  const { processIo } = await import("./cli/io.ts");
-  process.stdout.write(await complete(argv.slice(1), processIo()));
+  const { complete, surroundingsOf } = await import("./cli/completion/complete.ts");
+  process.stdout.write(await complete(argv.slice(1), surroundingsOf(process)));
 } else {
   try {
     const { runCli } = await import("./cli/main.ts");

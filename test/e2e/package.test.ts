@@ -1,13 +1,16 @@
-// The package as npm would publish it: what it needs and nothing else, and an agent that the ACP registry admits.
+// The package as npm would publish it: what it needs and nothing else, working where nothing else is installed, and an agent
+// that the ACP registry admits.
 
 import { execFile } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useAgents } from "./acp-agent.ts";
 
+const run = promisify(execFile);
 const desk = useAgents();
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
@@ -17,66 +20,111 @@ interface Packed {
   mode: number;
 }
 
-/** Everything that may be in it. */
-const EXPECTED =
-  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json|dist\/index\.js)|dist\/command\/[\w-]+\.js|dist\/cli\/completion\/grammar\.json|dist\/[\w/.-]+\.(?:js|d\.ts))$/;
+/** Everything besides modules and their types. */
+const OTHERS =
+  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json)|dist\/(?:grammar\.json|THIRD-PARTY\.txt))$/;
+
+/** What is started or loaded by its path: the plugin by OpenClaw, the demo by the command. */
+const PROGRAMS = ["openclaw-plugin/dist/index.js", "dist/cli/demo/server/server.js"];
+
+const exported = Object.entries<string | Record<string, string>>(manifest.exports);
+const conditions = (name: string): string[] =>
+  exported.flatMap(([, entry]) => (typeof entry === "string" ? [] : (entry[name] ?? [])));
+/** As a program imports them. */
+const specifiers = exported
+  .filter(([, entry]) => typeof entry !== "string")
+  .map(([path]) => posix.join("plugboard", path));
+
+let project: string;
+let files: Packed[] = [];
+let paths: string[] = [];
+
+/** An empty project with the package and its dependencies, those for development excepted. */
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), "plugboard-package-"));
+  // Without scripts: `prepare` would build again where the sources have changed, under the other tests.
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", project];
+  const shell = process.platform === "win32";
+  const { stdout } = await run("npm", args, { cwd: root, shell, maxBuffer: 16 * 2 ** 20 });
+  const report = JSON.parse(stdout) as PackReport[] | Record<string, PackReport>;
+  // A list up to npm 11, then an object by package name.
+  const packed = Object.values(report)[0];
+  files = packed?.files ?? [];
+  paths = files.map(({ path }) => path);
+  const modules = join(project, "node_modules");
+  const home = join(modules, "plugboard");
+  mkdirSync(home, { recursive: true });
+  const tarball = join(project, packed?.filename ?? "");
+  await run("tar", ["-xzf", tarball, "-C", home, "--strip-components=1"]);
+  for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(modules, name), "junction");
+  }
+});
+
+interface PackReport {
+  filename: string;
+  files: Packed[];
+}
+
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+
+/** The files that these lead to, themselves included, by the relative paths that `pattern` finds in them. */
+function reachable(entries: readonly string[], pattern: RegExp, ending: string): string[] {
+  const found = new Set<string>();
+  const add = (path: string): void => {
+    if (found.has(path)) return;
+    found.add(path);
+    for (const [, to = ""] of read(path).matchAll(pattern)) {
+      add(posix.join(posix.dirname(path), to).replace(/\.[jt]s$/, ending));
+    }
+  };
+  entries.map((path) => posix.normalize(path)).forEach(add);
+  return [...found].toSorted();
+}
 
 describe("the package", () => {
-  let files: Packed[] = [];
-  let paths: string[] = [];
-  beforeAll(async () => {
-    // Without scripts: `prepare` would build again, under the other tests.
-    const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
-    const shell = process.platform === "win32";
-    const options = { cwd: root, shell, maxBuffer: 16 * 2 ** 20 };
-    const { stdout } = await promisify(execFile)("npm", args, options);
-    const report = JSON.parse(stdout) as
-      | { files: Packed[] }[]
-      | Record<string, { files: Packed[] }>;
-    // A list up to npm 11, then an object by package name.
-    files = Object.values(report)[0]?.files ?? [];
-    paths = files.map(({ path }) => path);
+  it("has the modules that the command, an export or a program loads, and no other", () => {
+    const entries = [...Object.values<string>(manifest.bin), ...conditions("default"), ...PROGRAMS];
+    const loaded = reachable(entries, /\b(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"/g, ".js");
+    expect(loaded.length).toBeGreaterThan(50);
+    expect(paths.filter((path) => path.endsWith(".js")).toSorted()).toEqual(loaded);
   });
 
-  it("holds nothing that nobody needs", () => {
-    expect(paths.filter((path) => !EXPECTED.test(path))).toEqual([]);
-    expect(paths.filter((path) => /\.test\.|\.map$/.test(path))).toEqual([]);
-    // A module that is gone from src/ has left nothing behind.
-    const modules = paths.filter((path) => path.endsWith(".d.ts"));
-    const sourceOf = (path: string): string => path.replace(/^dist(.*)\.d\.ts$/, "src$1.ts");
-    expect(modules.filter((path) => !existsSync(join(root, sourceOf(path))))).toEqual([]);
+  it("has the types that those of an export are made of, and no other", () => {
+    const types = reachable(conditions("types"), /\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g, ".d.ts");
+    expect(types.length).toBeGreaterThan(conditions("types").length);
+    expect(paths.filter((path) => path.endsWith(".ts")).toSorted()).toEqual(types);
   });
 
-  it("holds what the manifest and its own modules refer to", () => {
-    const entries = Object.values<string | Record<string, string>>(manifest.exports)
-      .flatMap((entry) => (typeof entry === "string" ? [entry] : Object.values(entry)))
-      .concat(Object.values<string>(manifest.bin))
-      .map((path) => posix.normalize(path));
-    const imports = paths
-      .filter((path) => path.endsWith(".js"))
-      .flatMap((path) => {
-        const text = readFileSync(join(root, path), "utf8");
-        const found = text.matchAll(
-          /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm,
-        );
-        return [...found].map(([, from, bare = ""]) =>
-          posix.join(posix.dirname(path), from ?? bare),
-        );
-      });
-    expect(imports.length).toBeGreaterThan(100);
-    const needed = new Set([
+  it("has nothing else that nobody needs", () => {
+    const others = paths.filter((path) => !/\.(?:js|d\.ts)$/.test(path));
+    expect(others.filter((path) => !OTHERS.test(path))).toEqual([]);
+    const needed = [
       "README.md",
       "LICENSE",
       "agent.json",
       "icon.svg",
       "openclaw-plugin/README.md",
       "openclaw-plugin/openclaw.plugin.json",
-      "openclaw-plugin/dist/index.js",
-      ...entries,
-      ...imports,
-    ]);
-    const packed = new Set(paths);
-    expect([...needed].filter((path) => !packed.has(path))).toEqual([]);
+    ];
+    expect(others).toEqual(expect.arrayContaining(needed));
+  });
+
+  it("has the licences of the packages that are part of it", () => {
+    const bundled = paths
+      .filter((path) => path.endsWith(".js"))
+      .flatMap((path) => [
+        ...read(path).matchAll(/^\/\/ \S*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm),
+      ])
+      .map(([, name]) => name);
+    expect(bundled).toContain("ajv");
+    const texts = read("dist/THIRD-PARTY.txt");
+    for (const name of new Set(bundled)) {
+      expect(texts).toMatch(new RegExp(`^${name} \\d[^]*?(?:MIT|BSD|Apache|ISC)`, "m"));
+    }
   });
 
   it.skipIf(process.platform === "win32")("has a program that can be run", () => {
@@ -84,8 +132,45 @@ describe("the package", () => {
     for (const program of programs) {
       const mode = files.find(({ path }) => path === program)?.mode ?? 0;
       expect(mode & 0o111, program).toBe(0o111);
-      expect(readFileSync(join(root, program), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+      expect(read(program)).toMatch(/^#!\/usr\/bin\/env node\n/);
     }
+  });
+});
+
+describe("the package in an empty project", () => {
+  const plugboard = (...words: string[]): Promise<{ stdout: string }> => {
+    const bin = join(project, "node_modules", "plugboard", manifest.bin.plugboard);
+    const env = { ...process.env, PLUGBOARD_HOME: join(project, "home"), PLUGBOARD_CONFIG: "" };
+    return run(process.execPath, [bin, ...words], { cwd: project, env });
+  };
+
+  it("gives every export, and OpenClaw its plugin", async () => {
+    const file = join(project, "all.mjs");
+    const all = [...specifiers, "./node_modules/plugboard/openclaw-plugin/dist/index.js"];
+    const lines = all.map(
+      (each) => `console.log(Object.keys(await import("${each}")).length > 0);`,
+    );
+    writeFileSync(file, lines.join("\n"));
+    const { stdout } = await run(process.execPath, [file], { cwd: project });
+    expect(stdout).toBe("true\n".repeat(all.length));
+  });
+
+  it("has types for every export, which a strict compiler takes whole", async () => {
+    const lines = specifiers.map((each, at) => `import * as m${at} from "${each}"; void m${at};`);
+    writeFileSync(join(project, "all.mts"), lines.join("\n"));
+    const options =
+      "--ignoreConfig --noEmit --strict --module nodenext --target es2022 --types node";
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    const words = [compiler, ...options.split(" "), "--skipLibCheck", "false", "all.mts"];
+    const { stdout } = await run(process.execPath, words, { cwd: project });
+    expect(stdout).toBe("");
+  });
+
+  it("lists and calls the tools of the demo, with their output checked", async () => {
+    expect((await plugboard("--version")).stdout).toBe(`${manifest.version}\n`);
+    expect((await plugboard("tools")).stdout).toContain("demo/countdown");
+    const { stdout } = await plugboard("call", "demo/countdown", "from=1", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ structuredContent: { steps: 1 } });
   });
 });
 

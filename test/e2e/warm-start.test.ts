@@ -1,18 +1,19 @@
 // What a command loads: a list that is remembered costs no more than reading it. Needs the build.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 
 const run = promisify(execFile);
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
-const LIBRARY = new URL("../../dist/index.js", import.meta.url).href;
+const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
+const BIN = join(DIST, "bin.js");
+const LIBRARY = pathToFileURL(join(DIST, "index.js")).href;
 
 const scratch = useScratch();
 
@@ -56,7 +57,8 @@ async function loadedIn(title: string, words: string[]): Promise<Loaded> {
       /\/(?:node_modules|dist)\/((?:@[^/]+\/)?[^/]+)(?!.*\/node_modules\/)/.exec(url) ?? [];
     return name ?? [];
   });
-  const files = urls.flatMap((url) => /\/dist\/(.*)$/.exec(url)?.[1] ?? []);
+  const own = pathToFileURL(DIST).href;
+  const files = urls.filter((url) => url.startsWith(own)).map((url) => url.slice(own.length));
   return { stdout, loaded: [...new Set(names)], files: [...new Set(files)].toSorted() };
 }
 
@@ -66,9 +68,12 @@ it("listing tools that are remembered loads neither a protocol, a validator nor 
   expect(cold.stdout).toContain("echo");
   const warm = await loadedBy("tools", "--json");
   expect(warm.stdout).toContain("echo/echo");
-  expect(warm.loaded).toContain("command");
-  for (const name of ["@modelcontextprotocol/client", "ajv", "re2js", "undici"]) {
+  expect(warm.files).toContain("shared/tools.js");
+  for (const name of ["@modelcontextprotocol/client", "re2js", "undici"]) {
     expect(warm.loaded).not.toContain(name);
+  }
+  for (const name of ["server", "validator"]) {
+    expect(warm.files).not.toContain(`shared/${name}.js`);
   }
 });
 
@@ -79,19 +84,38 @@ it("a server that asks for nothing is started and called without the SDK", async
   expect((await loadedBy("call", "watched/echo", "text=hi")).loaded).toContain(sdk);
 });
 
-it("a program that uses the library loads it as a few files", async () => {
+it("a program that uses the library loads it as a few files, with nothing of the command line", async () => {
   const words = ["--input-type=module", "--eval", `await import(${JSON.stringify(LIBRARY)})`];
   const { files } = await loadedIn("library", words);
-  expect(files.filter((file) => file.startsWith("lib/"))).toContain("lib/board.js");
-  expect(files.length).toBeLessThan(5);
+  const shared = ["basis", "board", "first", "library"];
+  expect(files).toEqual(["index.js", ...shared.map((name) => `shared/${name}.js`)]);
+  // Each module is named where it begins.
+  const modules = files.flatMap((file) => [
+    ...readFileSync(join(DIST, file), "utf8").matchAll(/^\/\/ (\S+)\.js$/gm),
+  ]);
+  expect(modules.length).toBeGreaterThan(100);
+  expect(modules.map(([, name]) => name).filter((name) => name?.startsWith("cli/"))).toEqual([]);
 });
 
-it("a call loads the validator only for a tool that has an outputSchema", async () => {
+it("a call loads the validator only for a tool that has an outputSchema, as one file", async () => {
   scratch.servers({ echo: fixture("echo") });
   const plain = await loadedBy("call", "echo/echo", "text=hi");
   expect(plain.stdout).toBe("hi\n");
-  expect(plain.loaded).not.toContain("ajv");
-  expect((await loadedBy("call", "echo/add", "a=1", "b=2")).loaded).toContain("ajv");
+  expect(plain.files).not.toContain("shared/validator.js");
+  const checked = await loadedBy("call", "echo/add", "a=1", "b=2");
+  expect(checked.files).toEqual([...plain.files, "shared/validator.js"].toSorted());
+  expect(checked.loaded.toSorted()).toEqual(plain.loaded.toSorted());
+});
+
+it.each([
+  ["its version", ["--version"], []],
+  ["the candidates for a word", ["__complete", "zsh", "stat"], ["completion"]],
+])("%s loads next to nothing", async (_, words, more) => {
+  const { stdout, files, loaded } = await loadedBy(...words);
+  expect(stdout).not.toBe("");
+  const shared = [...more, "first"].map((name) => `shared/${name}.js`);
+  expect(files).toEqual(["bin.js", ...shared]);
+  expect(loaded.toSorted()).toEqual(["bin.js", "shared"]);
 });
 
 it.each([
@@ -113,13 +137,14 @@ it.each([
     await node([BIN, "call", "echo/echo", "text=first"]);
     const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");
     expect(warm.stdout).toBe("hi\n");
-    expect(warm.files).toEqual([
-      "bin.js",
-      "command/first.js",
-      "command/main.js",
-      "command/start.js",
-    ]);
-    expect(warm.loaded.toSorted()).toEqual(["bin.js", "command"]);
+    const files = ["bin.js", ...["basis", "first", "start"].map((name) => `shared/${name}.js`)];
+    expect(warm.files).toEqual(files);
+    expect(warm.loaded.toSorted()).toEqual(["bin.js", "shared"]);
+    // What it writes to a terminal is measured.
+    const terminal = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
+    const shown = await loadedIn("terminal", [...terminal, BIN, "call", "echo/echo", "text=hi"]);
+    expect(shown.files).toEqual([...files, "shared/width.js"]);
+    expect(shown.loaded.toSorted()).toEqual(["bin.js", "shared"]);
   } finally {
     await node([BIN, "down"]);
   }

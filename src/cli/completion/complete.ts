@@ -2,6 +2,7 @@
 // and loads as little as it can.
 
 import { readdirSync } from "node:fs";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { readBashLine } from "./bash-line.ts";
 import { type Candidate, type Candidates, candidatesFor } from "./candidates.ts";
@@ -29,6 +30,18 @@ export async function complete(
   }
   const found = await candidatesFor(rest, sources(grammar, around));
   return answer(found, ({ value, about = "" }) => `${value}\t${about}`);
+}
+
+/** `processIo` has them too, with all that a command needs. */
+export function surroundingsOf(process: Pick<NodeJS.Process, "env" | "cwd">): Surroundings {
+  return {
+    env: process.env,
+    // Fails if the directory has been removed, so it is read only where it is needed.
+    get cwd() {
+      return process.cwd();
+    },
+    homedir: homedir(),
+  };
 }
 
 function sources(

@@ -32,6 +32,6 @@ export interface ArgumentGrammar {
 /** As the build has written it, also when this module runs from its source. */
 export function readGrammar(): CommandGrammar {
   const here = import.meta.url;
-  const path = here.endsWith(".ts") ? "../../../dist/cli/completion/" : "./";
-  return JSON.parse(readFileSync(new URL(`${path}grammar.json`, here), "utf8")) as CommandGrammar;
+  const path = here.endsWith(".ts") ? "../../../dist/grammar.json" : "../../grammar.json";
+  return JSON.parse(readFileSync(new URL(path, here), "utf8")) as CommandGrammar;
 }
