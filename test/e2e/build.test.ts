@@ -1,0 +1,190 @@
+// scripts/build.mjs in a project of a few files, with a compiler and a bundler that only copy: when it builds, what it says, and
+// what is there afterwards. Every other test of this folder is about what the real ones make.
+
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, it } from "vitest";
+
+const SCRIPT = fileURLToPath(new URL("../../scripts/build.mjs", import.meta.url));
+
+/** Writes what the sources say; fails where they have an error. */
+const COMPILER = `
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+const text = readFileSync("src/index.ts", "utf8");
+if (text.includes("type error")) process.exit(2);
+const folder = process.argv[process.argv.indexOf("--outDir") + 1];
+const write = (name, content) => writeFileSync(folder + "/" + name, content);
+mkdirSync(folder + "/cli", { recursive: true });
+write("index.js", text);
+write("index.d.ts", 'export { used } from "./used.ts"; export declare const own: import("./also.ts").Also;');
+for (const name of ["used", "also", "unused"]) write(name + ".d.ts", "export {};");
+write("cli/describe-grammar.js", "export const describeGrammar = () => ({ name: 'plugboard' });");
+`;
+
+const BUNDLER = `
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+export async function bundlePackage({ modules, dist, entries }) {
+  mkdirSync(dist);
+  writeFileSync(dist + "/entries", entries.join(" "));
+  copyFileSync(modules + "/index.js", dist + "/bin.js");
+  if (readFileSync(modules + "/index.js", "utf8").includes("bundle error")) throw new Error("cannot bundle");
+}
+export async function bundleOpenClawPlugin(root, file) {
+  writeFileSync(file, "plugin");
+}
+`;
+
+const MANIFEST = {
+  type: "module",
+  bin: { plugboard: "./dist/bin.js" },
+  exports: {
+    ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+    "./x.json": "./x.json",
+  },
+};
+
+let root: string;
+
+const path = (name: string): string => join(root, name);
+const read = (name: string): string => readFileSync(path(name), "utf8");
+
+function write(name: string, content: string | object): void {
+  mkdirSync(dirname(path(name)), { recursive: true });
+  writeFileSync(path(name), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "plugboard-build-"));
+  write("scripts/bundle.mjs", BUNDLER);
+  copyFileSync(SCRIPT, path("scripts/build.mjs"));
+  write("node_modules/typescript/package.json", { name: "typescript", type: "module" });
+  write("node_modules/typescript/bin/tsc", COMPILER);
+  write("package.json", MANIFEST);
+  for (const name of ["package-lock.json", "tsconfig.json", "tsconfig.build.json"]) write(name, {});
+  write("openclaw-plugin/src/index.ts", "");
+  write("src/index.ts", "first");
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+interface Ended {
+  status: number | null;
+  stderr: string;
+}
+
+function build(...options: string[]): Ended {
+  const words = [path("scripts/build.mjs"), ...options];
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: root, encoding: "utf8" });
+  return { status, stderr };
+}
+
+const IF_STALE = "--if-stale";
+const SILENT = { status: 0, stderr: "" };
+const BUILDING = "plugboard: building, this takes 5 to 20 s\n";
+
+it("makes the entries, the types of the exports, the grammar and the plugin", () => {
+  expect(build()).toEqual(SILENT);
+  expect(readdirSync(path("dist")).toSorted()).toEqual([
+    ".inputs",
+    "also.d.ts",
+    "bin.js",
+    "entries",
+    "grammar.json",
+    "index.d.ts",
+    "used.d.ts",
+  ]);
+  expect(read("dist/entries")).toBe("bin.js index.js cli/demo/server/server.js");
+  expect(JSON.parse(read("dist/grammar.json"))).toEqual({ name: "plugboard" });
+  expect(read("openclaw-plugin/dist/index.js")).toBe("plugin");
+  if (process.platform !== "win32") expect(statSync(path("dist/bin.js")).mode & 0o111).toBe(0o111);
+});
+
+it.each<[string, () => void, Ended]>([
+  ["nothing has changed", () => {}, SILENT],
+  ["a source has changed", () => write("src/index.ts", "second"), { status: 0, stderr: BUILDING }],
+  ["a source is new", () => write("src/deep/new.ts", ""), { status: 0, stderr: BUILDING }],
+  [
+    "the version has",
+    () => write("package.json", { ...MANIFEST, version: "2" }),
+    { status: 0, stderr: BUILDING },
+  ],
+  [
+    "the script has",
+    () => write("scripts/bundle.mjs", `${BUNDLER}//`),
+    { status: 0, stderr: BUILDING },
+  ],
+  [
+    "the build is gone",
+    () => rmSync(path("dist"), { recursive: true }),
+    { status: 0, stderr: BUILDING },
+  ],
+  [
+    "the plugin is gone",
+    () => rmSync(path("openclaw-plugin/dist"), { recursive: true }),
+    { status: 0, stderr: BUILDING },
+  ],
+])("with --if-stale, where %s", (_, change, expected) => {
+  build();
+  change();
+  // A file of a former build: it is there until the next takes its place.
+  write("dist/former.js", "");
+  const isSilent = expected === SILENT;
+  expect(build(IF_STALE)).toEqual(expected);
+  expect(existsSync(path("dist/former.js"))).toBe(isSilent);
+  expect(read("dist/bin.js")).toBe(read("src/index.ts"));
+  expect(build(IF_STALE)).toEqual(SILENT);
+});
+
+it("without it, builds also where nothing has changed", () => {
+  build();
+  write("dist/former.js", "");
+  expect(build()).toEqual(SILENT);
+  expect(existsSync(path("dist/former.js"))).toBe(false);
+});
+
+it.each([
+  ["type error", 2],
+  ["bundle error", 1],
+])("with a %s, leaves what works, and tries again the next time", (error, status) => {
+  build();
+  write("src/index.ts", error);
+  for (const options of [[], [IF_STALE], [IF_STALE]]) {
+    expect(build(...options).status).toBe(status);
+    expect(read("dist/bin.js")).toBe("first");
+    expect(read("openclaw-plugin/dist/index.js")).toBe("plugin");
+    expect(readdirSync(root).filter((name) => name.startsWith(".build"))).toEqual([]);
+  }
+});
+
+it("removes what a build has left that was killed", () => {
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  write(`.build-${pid}/modules/index.js`, "");
+  write(`.build-${process.pid}/modules/index.js`, "");
+  build();
+  const left = readdirSync(root).filter((name) => name.startsWith(".build"));
+  expect(left).toEqual([`.build-${process.pid}`]);
+});
+
+it("without TypeScript, is content with less the more it is told to be", () => {
+  const hint = "plugboard: TypeScript is not installed; run `npm ci` with dev dependencies first\n";
+  rmSync(path("node_modules/typescript"), { recursive: true });
+  expect(build()).toEqual({ status: 1, stderr: hint });
+  expect(build(IF_STALE)).toEqual({ status: 1, stderr: hint });
+  expect(build(IF_STALE, "--if-possible")).toEqual(SILENT);
+  write("dist/bin.js", "former");
+  expect(build(IF_STALE)).toEqual(SILENT);
+  expect(read("dist/bin.js")).toBe("former");
+});
