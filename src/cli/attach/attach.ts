@@ -32,7 +32,7 @@ export interface Attachment extends Linked {
   open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
 }
 
-export interface SharedBoardOptions extends BoardOptions {
+interface SharedBoardOptions extends BoardOptions {
   /** Milliseconds that a call may take without progress, whatever the configuration says. */
   toolTimeout?: number | undefined;
 }

@@ -84,7 +84,7 @@ async function followGateway(
   const { signal, commandName, options } = context;
   const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
-    link.hear("agent/trace", ({ entry }) => listener(entry as unknown as TraceEntry));
+    link.hear("agent/trace", ({ entry }) => listener(entry as TraceEntry));
     await link.request("agent/trace", { agent, trace: 1, server, maxSize });
     onGateway?.(gateway);
     const end = await Promise.race([aborted(signal), link.closed]);

@@ -141,7 +141,7 @@ function isSameConfig(one: AgentConfig, other: AgentConfig): boolean {
   return textOf(one) === textOf(other);
 }
 
-export function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
+function isAgentConfig(config: BoardConfig | AgentConfig): config is AgentConfig {
   return Array.isArray(config.servers);
 }
 
@@ -495,9 +495,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
       servers.named(server);
     }
-    const ends = [trace.begin(listener, options), this.#core.shared?.trace(listener, options)];
+    const end = trace.begin(listener, options);
+    const endShared = this.#core.shared?.trace(listener, options);
     return async () => {
-      await Promise.all(ends.map((end) => end?.()));
+      await Promise.all([end(), endShared?.()]);
     };
   }
 

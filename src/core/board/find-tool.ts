@@ -88,7 +88,7 @@ export async function findTool(
 }
 
 /** Other programs write `server.tool`. With one of these servers in front, and no slash, nothing else is meant. */
-export function slashed(name: string, servers: readonly string[]): string {
+function slashed(name: string, servers: readonly string[]): string {
   if (name.includes("/")) return name;
   const [only, ...others] = servers.filter((server) => name.startsWith(`${server}.`));
   if (only === undefined || others.length > 0) return name;

@@ -10,7 +10,7 @@ import type { NativeToolResult } from "../types/tool.ts";
 import { byteSize, oneLine } from "../../util/text.ts";
 import type { OwnTool } from "./tools.ts";
 
-export const READ_SAVED_RESULT = "read_saved_result";
+const READ_SAVED_RESULT = "read_saved_result";
 
 /** Well below the limit of a result, so that nothing cuts off the end of the frame. */
 const MAX_BYTES = 64 * 1024;

@@ -21,6 +21,7 @@ import {
   type OpenRequest,
   stateToWire,
   type WireCallerOptions,
+  type WireNative,
   type WireRestarted,
   type WireServer,
 } from "./wire.ts";
@@ -142,9 +143,8 @@ export class SharedAgent {
       if (last?.tools !== tools) wire.tools = tools?.map(({ tool }) => tool);
       changed.push(wire);
     }
-    const native = serversOf(board)
-      .native()
-      .map(({ execute: _, ...tool }) => tool);
+    // Functions are left out when they are written as JSON.
+    const native: WireNative[] = serversOf(board).native();
     const textOfNative = JSON.stringify(native);
     const isNativeNew = textOfNative !== this.#toldNative;
     this.#toldNative = textOfNative;

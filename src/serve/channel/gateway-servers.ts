@@ -244,7 +244,7 @@ export class GatewayServers implements SharedServers {
       else later.push(change as AgentChange);
     });
     link.hear("agent/trace", ({ trace, entry }) =>
-      this.#traces.get(trace as number)?.listener(entry as unknown as TraceEntry),
+      this.#traces.get(trace as number)?.listener(entry as TraceEntry),
     );
     const contents = (await link.request("agent/attach", { agent })) as AgentChange;
     await Promise.all(
@@ -405,7 +405,8 @@ class GatewayServer implements SharedServer, ServerSupervisor {
     return this;
   }
 
-  update({ name: _, state, has, tools, ...told }: WireServer): void {
+  update(wire: WireServer): void {
+    const { name: _, state, has, tools, ...told } = wire;
     this.#told = told;
     this.#has = has ?? this.#has;
     if (tools !== undefined) {
@@ -559,7 +560,10 @@ function connectionTo(
       .request(method, { server, ...params }, { ...request, ...request.by, ...request.handlers });
   const list = async <Item>(method: string): Promise<Item[]> => {
     const items = (await ask(method, {})) as (Item & { server: string; available: boolean })[];
-    return items.map(({ server: _, available: __, ...item }) => item as Item);
+    return items.map((each) => {
+      const { server: _, available: __, ...item } = each;
+      return item as Item;
+    });
   };
   return {
     get identity() {

@@ -93,7 +93,7 @@ export class AnsweredQuestions {
     if (method === "ask/sampling") {
       const sample = handler as OnSampling;
       const request = { ...(params.request as Omit<SamplingRequest, "signal">), signal };
-      return (typeof sample === "function" ? sample : sample.handler)(request as SamplingRequest);
+      return (typeof sample === "function" ? sample : sample.handler)(request);
     }
     return this.#elicit(handler as OnElicitation, params, signal);
   }
@@ -103,7 +103,7 @@ export class AnsweredQuestions {
     { question, request }: JsonObject,
     signal: AbortSignal,
   ): ReturnType<OnElicitation> {
-    const asked = request as unknown as ElicitationRequest;
+    const asked = request as ElicitationRequest;
     if (asked.mode !== "url") return handler({ ...asked, signal });
     const page = deferred();
     this.#pages.set(question, page);

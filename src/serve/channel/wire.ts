@@ -10,10 +10,7 @@ import type { NativeTool, ToolDefinition } from "../../core/types/tool.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
 /** What of a board or session the gateway applies. Its own servers and tools stay with the command. */
-export type WireSharing = Omit<
-  SharingBoard,
-  "onApproval" | "onElicitation" | "onSampling" | "onNotice"
->;
+type WireSharing = Omit<SharingBoard, "onApproval" | "onElicitation" | "onSampling" | "onNotice">;
 
 /** Which handler of the command answers a question: functions have numbers on the channel. */
 export interface WireHandlers {

@@ -148,11 +148,6 @@ export class Prompts implements BoardPrompts {
   }
 }
 
-/** What `forModel` gives for a prompt whose settings are not known here. */
-export function presentInFull(result: PromptResult): PromptMessage[] {
-  return presentPrompt(result, "full").messages;
-}
-
 const MOST_NAMES = 10;
 
 function promptsThereAre(listed: readonly Prompt[]): string {
