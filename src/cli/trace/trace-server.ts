@@ -95,7 +95,7 @@ async function followGateway(
 }
 
 function gatewayGone(): PlugboardError {
-  return new PlugboardError("SERVER_UNAVAILABLE", "the gateway went away during the trace");
+  return new PlugboardError("SERVER_UNAVAILABLE", "the gateway has stopped", { quote: "" });
 }
 
 /** Throws why the server did not start. The trace has shown how. */
