@@ -1,5 +1,5 @@
-// Builds dist/ and the OpenClaw plugin from the sources. Both are made in a folder beside dist/ and take its place when all is
-// done: a build that fails leaves what works.
+// Builds dist/ from the sources: in a folder beside it, which takes its place when all is done. A build that fails leaves what
+// works.
 //
 //   --if-stale      only where dist/ is not made from the sources as they are
 //   --if-possible   an install without dev dependencies has nothing to build with: that is no failure
@@ -23,14 +23,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
-const plugin = join(root, "openclaw-plugin", "dist", "index.js");
 const stamp = join(dist, ".inputs");
 const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** Everything that has a part in what the build makes. */
 const INPUTS = [
   "src",
-  "openclaw-plugin/src",
   "package.json",
   "package-lock.json",
   "tsconfig.json",
@@ -38,6 +36,9 @@ const INPUTS = [
   "scripts/build.mjs",
   "scripts/bundle.mjs",
 ];
+
+/** What OpenClaw reads of a plugin before it loads the plugin's one module. */
+const PLUGIN_FILES = ["README.md", "openclaw.plugin.json", "package.json"];
 
 /** What is started by its path. */
 const PROGRAMS = ["cli/demo/server/server.js"];
@@ -67,17 +68,22 @@ async function build(compiler) {
       stdio: "inherit",
     });
     if (compiled.status !== 0) return compiled.status ?? 1;
-    const made = { dist: join(work, "dist"), plugin: join(work, "plugin.js") };
+    const made = join(work, "dist");
     // Loaded here, since an install without dev dependencies does not have the bundler either.
     const { bundlePackage, bundleOpenClawPlugin } = await import("./bundle.mjs");
-    await bundlePackage({ modules, dist: made.dist, entries: entries() });
-    copyTypes(modules, made.dist);
-    await writeGrammar(modules, made.dist);
-    await bundleOpenClawPlugin(root, made.plugin);
-    for (const path of Object.values(bin)) chmodSync(join(made.dist, inDist(path)), 0o755);
-    writeFileSync(join(made.dist, ".inputs"), inputs);
-    replace(plugin, made.plugin, join(work, "old-plugin"));
-    replace(dist, made.dist, join(work, "old-dist"));
+    await bundlePackage({ modules, dist: made, entries: entries() });
+    copyTypes(modules, made);
+    await writeGrammar(modules, made);
+    const plugin = join(made, "openclaw-plugin");
+    await bundleOpenClawPlugin(root, join(plugin, "dist", "index.js"));
+    for (const name of PLUGIN_FILES) {
+      const text = readFileSync(join(root, "src", "openclaw", "plugin", name), "utf8");
+      // The copy is one folder nearer to the docs.
+      writeFileSync(join(plugin, name), text.replaceAll("](../../../docs/", "](../../docs/"));
+    }
+    for (const path of Object.values(bin)) chmodSync(join(made, inDist(path)), 0o755);
+    writeFileSync(join(made, ".inputs"), inputs);
+    replace(dist, made, join(work, "old-dist"));
     return 0;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -109,7 +115,6 @@ function isAlive(pid) {
 }
 
 function replace(path, made, old) {
-  mkdirSync(dirname(path), { recursive: true });
   if (existsSync(path)) renameSync(path, old);
   try {
     renameSync(made, path);
@@ -158,7 +163,7 @@ async function writeGrammar(modules, target) {
 }
 
 function isMadeFrom(hash) {
-  return existsSync(plugin) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
 }
 
 /** By their contents: a checkout sets the time of every file. */

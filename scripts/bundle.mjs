@@ -127,7 +127,7 @@ export async function bundlePackage({ modules, dist, entries }) {
 export async function bundleOpenClawPlugin(root, file) {
   const bundling = await rolldown({
     cwd: root,
-    input: join(root, "openclaw-plugin", "src", "index.ts"),
+    input: join(root, "src", "openclaw", "plugin", "index.ts"),
     platform: "node",
     external: /^node:/,
     onLog: failOnWarning,

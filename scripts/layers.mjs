@@ -28,6 +28,10 @@ const CORE = [
 /** Whoever is above the core reaches these through the board alone. */
 const BEHIND_THE_BOARD = new Set(["upstream", "guard", "redaction", "secrets", "auth", "catalog"]);
 
+/** The OpenClaw plugin runs in OpenClaw's process: it takes helpers and the framing of results from the host. */
+const PLUGIN = join("openclaw", "plugin") + sep;
+const FRAMING = join("core", "guard", "present") + sep;
+
 /** The demo server runs in a process of its own: it shares only helpers with the host. */
 const DEMO = join("cli", "demo", "server") + sep;
 
@@ -59,6 +63,8 @@ function isAllowed({ from, to }) {
   if (from.startsWith(DEMO) || to.startsWith(DEMO)) {
     return from.startsWith(DEMO) && (to.startsWith(DEMO) || part(to, 0) === "util");
   }
+  if (to.startsWith(PLUGIN)) return from.startsWith(PLUGIN);
+  if (from.startsWith(PLUGIN) && to.startsWith(FRAMING)) return true;
   const [room, other] = [part(from, 0), part(to, 0)];
   if (room !== other) {
     const isBehind = other === "core" && BEHIND_THE_BOARD.has(part(to, 1));

@@ -26,16 +26,13 @@ const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8
   .filter((path) => path.endsWith(".test.ts") && !ELSEWHERE.test(path))
   .toSorted();
 
-/** Sources that are not in src/: `openclaw-plugin/x.test.ts` is about `openclaw-plugin/src/x.ts`. */
-const PLUGIN = "openclaw-plugin";
-
 /**
  * `a/b.test.ts`, `a/b-part.test.ts` and `a/b.part.int.test.ts` are about `src/a/b.ts`, or about the folder
  * `src/a/b/`.
  */
 function hasSource(path: string): boolean {
   const words = basename(path, ".test.ts").split(/(?=[.-])/);
-  const folder = dirname(path) === PLUGIN ? join(PLUGIN, "src") : join("src", dirname(path));
+  const folder = join("src", dirname(path));
   return words.some((_, index) => {
     const source = join(root, folder, words.slice(0, index + 1).join(""));
     return existsSync(`${source}.ts`) || existsSync(source);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { PLUGIN_CHECKS } from "../../openclaw-plugin/test/checks.mjs";
+import { PLUGIN_CHECKS } from "./plugin-checks.mjs";
 import { freePort } from "../lib/run-gateway.mjs";
 import { fixture } from "./lib/rig.mjs";
 import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";

@@ -43,6 +43,7 @@ export async function bundlePackage({ modules, dist, entries }) {
   if (readFileSync(modules + "/index.js", "utf8").includes("bundle error")) throw new Error("cannot bundle");
 }
 export async function bundleOpenClawPlugin(root, file) {
+  mkdirSync(file.replace(/index\\.js$/, ""), { recursive: true });
   writeFileSync(file, "plugin");
 }
 `;
@@ -74,7 +75,9 @@ beforeEach(() => {
   write("node_modules/typescript/bin/tsc", COMPILER);
   write("package.json", MANIFEST);
   for (const name of ["package-lock.json", "tsconfig.json", "tsconfig.build.json"]) write(name, {});
-  write("openclaw-plugin/src/index.ts", "");
+  for (const name of ["README.md", "openclaw.plugin.json", "package.json"]) {
+    write(`src/openclaw/plugin/${name}`, name);
+  }
   write("src/index.ts", "first");
 });
 
@@ -104,11 +107,13 @@ it("makes the entries, the types of the exports, the grammar and the plugin", ()
     "entries",
     "grammar.json",
     "index.d.ts",
+    "openclaw-plugin",
     "used.d.ts",
   ]);
   expect(read("dist/entries")).toBe("bin.js index.js cli/demo/server/server.js");
   expect(JSON.parse(read("dist/grammar.json"))).toEqual({ name: "plugboard" });
-  expect(read("openclaw-plugin/dist/index.js")).toBe("plugin");
+  expect(read("dist/openclaw-plugin/dist/index.js")).toBe("plugin");
+  expect(read("dist/openclaw-plugin/openclaw.plugin.json")).toBe("openclaw.plugin.json");
   if (process.platform !== "win32") expect(statSync(path("dist/bin.js")).mode & 0o111).toBe(0o111);
 });
 
@@ -129,11 +134,6 @@ it.each<[string, () => void, Ended]>([
   [
     "the build is gone",
     () => rmSync(path("dist"), { recursive: true }),
-    { status: 0, stderr: BUILDING },
-  ],
-  [
-    "the plugin is gone",
-    () => rmSync(path("openclaw-plugin/dist"), { recursive: true }),
     { status: 0, stderr: BUILDING },
   ],
 ])("with --if-stale, where %s", (_, change, expected) => {
@@ -164,7 +164,7 @@ it.each([
   for (const options of [[], [IF_STALE], [IF_STALE]]) {
     expect(build(...options).status).toBe(status);
     expect(read("dist/bin.js")).toBe("first");
-    expect(read("openclaw-plugin/dist/index.js")).toBe("plugin");
+    expect(read("dist/openclaw-plugin/dist/index.js")).toBe("plugin");
     expect(readdirSync(root).filter((name) => name.startsWith(".build"))).toEqual([]);
   }
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
-import type { PluginApi, PromptAddition } from "../../openclaw-plugin/src/openclaw.ts";
+import type { PluginApi, PromptAddition } from "../../src/openclaw/plugin/openclaw.ts";
 import { eventually, processesWith } from "../support/processes.ts";
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
@@ -43,7 +43,7 @@ it("puts resources into a prompt and shows status, with one process, which ends 
     registerCli: () => {},
     registerService: ({ stop }) => (calls.stop = stop),
   };
-  const { default: plugin } = await import(path("openclaw-plugin/dist/index.js"));
+  const { default: plugin } = await import(path("dist/openclaw-plugin/dist/index.js"));
   plugin.register(api);
   expect(processesWith(marker)).toEqual([]);
 

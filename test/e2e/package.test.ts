@@ -22,10 +22,10 @@ interface Packed {
 
 /** Everything besides modules and their types. */
 const OTHERS =
-  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json)|dist\/(?:grammar\.json|THIRD-PARTY\.txt))$/;
+  /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|agent\.json|plugboard\.schema\.json|icon\.svg|docs\/[\w-]+\.md|deploy\/(?:Containerfile|systemd\/[\w-]+\.service)|dist\/openclaw-plugin\/(?:README\.md|package\.json|openclaw\.plugin\.json)|dist\/(?:grammar\.json|THIRD-PARTY\.txt))$/;
 
 /** What is started or loaded by its path: the plugin by OpenClaw, the demo by the command. */
-const PROGRAMS = ["openclaw-plugin/dist/index.js", "dist/cli/demo/server/server.js"];
+const PROGRAMS = ["dist/openclaw-plugin/dist/index.js", "dist/cli/demo/server/server.js"];
 
 const exported = Object.entries<string | Record<string, string>>(manifest.exports);
 const conditions = (name: string): string[] =>
@@ -107,8 +107,8 @@ describe("the package", () => {
       "LICENSE",
       "agent.json",
       "icon.svg",
-      "openclaw-plugin/README.md",
-      "openclaw-plugin/openclaw.plugin.json",
+      "dist/openclaw-plugin/README.md",
+      "dist/openclaw-plugin/openclaw.plugin.json",
     ];
     expect(others).toEqual(expect.arrayContaining(needed));
   });
@@ -146,7 +146,7 @@ describe("the package in an empty project", () => {
 
   it("gives every export, and OpenClaw its plugin", async () => {
     const file = join(project, "all.mjs");
-    const all = [...specifiers, "./node_modules/plugboard/openclaw-plugin/dist/index.js"];
+    const all = [...specifiers, "./node_modules/plugboard/dist/openclaw-plugin/dist/index.js"];
     const lines = all.map(
       (each) => `console.log(Object.keys(await import("${each}")).length > 0);`,
     );

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openPluginRig } from "../../../openclaw-plugin/test/rig.mjs";
+import { openPluginRig } from "./plugin-rig.mjs";
 import { endAll, leftAfter, processesWith } from "../../lib/processes.mjs";
 import { BIN, freePort, runGateway } from "../../lib/run-gateway.mjs";
 import { startModel } from "../../../test/support/model/start.mjs";

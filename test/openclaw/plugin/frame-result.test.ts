@@ -1,10 +1,10 @@
 // What the plugin does with the results of OpenClaw's MCP servers.
 
 import { describe, expect, it } from "vitest";
-import { resultFramer } from "../../openclaw-plugin/src/frame-result.ts";
-import type { ToolResult } from "../../openclaw-plugin/src/openclaw.ts";
-import { newFrameId, toolFrame, wrap } from "../../src/core/guard/present/frame.ts";
-import { FORGED_MARKERS } from "../core/guard/present/forged-markers.ts";
+import { resultFramer } from "../../../src/openclaw/plugin/frame-result.ts";
+import type { ToolResult } from "../../../src/openclaw/plugin/openclaw.ts";
+import { newFrameId, toolFrame, wrap } from "../../../src/core/guard/present/frame.ts";
+import { FORGED_MARKERS } from "../../core/guard/present/forged-markers.ts";
 
 const frame = resultFramer({ framing: "full", leaveUnframed: new Set(["trusted"]) });
 const text = (words: string) => ({ type: "text" as const, text: words });

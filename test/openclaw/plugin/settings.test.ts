@@ -1,8 +1,8 @@
 // What the plugin reads of OpenClaw's configuration.
 
 import { describe, expect, it } from "vitest";
-import type { OpenClawConfig } from "../../openclaw-plugin/src/openclaw.ts";
-import { isDenied, readConnection, readSettings } from "../../openclaw-plugin/src/settings.ts";
+import type { OpenClawConfig } from "../../../src/openclaw/plugin/openclaw.ts";
+import { isDenied, readConnection, readSettings } from "../../../src/openclaw/plugin/settings.ts";
 
 describe("how the board is reached", () => {
   const cases: [string, unknown, object][] = [

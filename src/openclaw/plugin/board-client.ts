@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { homedir } from "node:os";
-import { oneLine } from "../../src/util/text.ts";
-import manifest from "../package.json" with { type: "json" };
+import { oneLine } from "../../util/text.ts";
+import manifest from "./package.json" with { type: "json" };
 import {
   type Connection,
   type HttpConnection,

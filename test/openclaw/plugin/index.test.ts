@@ -2,14 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import plugin from "../../openclaw-plugin/src/index.ts";
-import type { PluginApi } from "../../openclaw-plugin/src/openclaw.ts";
-import { readConnection, readSettings } from "../../openclaw-plugin/src/settings.ts";
+import plugin from "../../../src/openclaw/plugin/index.ts";
+import type { PluginApi } from "../../../src/openclaw/plugin/openclaw.ts";
+import { readConnection, readSettings } from "../../../src/openclaw/plugin/settings.ts";
 
 const read = (path: string) =>
-  JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
-const manifest = read("openclaw-plugin/openclaw.plugin.json");
-const own = read("openclaw-plugin/package.json");
+  JSON.parse(readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8"));
+const manifest = read("src/openclaw/plugin/openclaw.plugin.json");
+const own = read("src/openclaw/plugin/package.json");
 
 /** Notes what is registered, as `kind name`. */
 function registered(pluginConfig?: Record<string, unknown>): string[] {

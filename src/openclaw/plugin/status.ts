@@ -1,7 +1,7 @@
 // The state of the board's servers and of the plugin, for a terminal, a chat and OpenClaw's gateway.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { oneLine, plural } from "../../src/util/text.ts";
+import { oneLine, plural } from "../../util/text.ts";
 import { type BoardClient, BoardProblem } from "./board-client.ts";
 import type { OpenClawConfig } from "./openclaw.ts";
 import { type Connection, isRecord, type PluginSettings, SERVER } from "./settings.ts";

@@ -3,11 +3,11 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { BoardClient, type BoardProblem } from "../../openclaw-plugin/src/board-client.ts";
-import type { Connection } from "../../openclaw-plugin/src/settings.ts";
-import { closeServed, serve } from "../serve/endpoint/harness.ts";
-import { closeBoards, fixture, open } from "../support/boards.ts";
-import { eventually, isAlive } from "../support/processes.ts";
+import { BoardClient, type BoardProblem } from "../../../src/openclaw/plugin/board-client.ts";
+import type { Connection } from "../../../src/openclaw/plugin/settings.ts";
+import { closeServed, serve } from "../../serve/endpoint/harness.ts";
+import { closeBoards, fixture, open } from "../../support/boards.ts";
+import { eventually, isAlive } from "../../support/processes.ts";
 
 closeBoards();
 closeServed();

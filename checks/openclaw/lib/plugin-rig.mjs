@@ -6,9 +6,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startModel } from "../../test/support/model/start.mjs";
+import { startModel } from "../../../test/support/model/start.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const fixture = (name) => join(root, "test", "fixtures", "servers", `${name}.mjs`);
 
 /** A command that takes longer than this hangs. */
@@ -55,7 +55,7 @@ export async function openPluginRig({ node, openclaw }) {
     directory,
     env,
     model,
-    pluginDir: join(root, "openclaw-plugin"),
+    pluginDir: join(root, "dist", "openclaw-plugin"),
     openclaw: (args) => run(node, [openclaw, ...args]),
     command,
     /** Changes OpenClaw's configuration. */

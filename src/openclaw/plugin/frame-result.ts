@@ -1,7 +1,7 @@
 // Puts the results of OpenClaw's MCP servers into the frame that Plugboard puts around its own, once. OpenClaw says
 // whose result it is; nothing in the text can take a frame off or end it.
 
-import { headOf } from "../../src/core/guard/present/fit.ts";
+import { headOf } from "../../core/guard/present/fit.ts";
 import {
   type FrameSource,
   newFrameId,
@@ -9,9 +9,9 @@ import {
   toolFrame,
   withoutMarkers,
   wrap,
-} from "../../src/core/guard/present/frame.ts";
-import type { ContentBlock } from "../../src/core/types/content.ts";
-import { asText } from "../../src/util/text.ts";
+} from "../../core/guard/present/frame.ts";
+import type { ContentBlock } from "../../core/types/content.ts";
+import { asText } from "../../util/text.ts";
 import type { ToolResult, ToolResultEvent } from "./openclaw.ts";
 import { isRecord, type PluginSettings, SERVER } from "./settings.ts";
 

@@ -1,10 +1,10 @@
 // The state of the board's servers, as the plugin shows it.
 
 import { describe, expect, it } from "vitest";
-import { BoardProblem } from "../../openclaw-plugin/src/board-client.ts";
-import type { OpenClawConfig } from "../../openclaw-plugin/src/openclaw.ts";
-import { type Connection, readSettings } from "../../openclaw-plugin/src/settings.ts";
-import { readStatus, statusText } from "../../openclaw-plugin/src/status.ts";
+import { BoardProblem } from "../../../src/openclaw/plugin/board-client.ts";
+import type { OpenClawConfig } from "../../../src/openclaw/plugin/openclaw.ts";
+import { type Connection, readSettings } from "../../../src/openclaw/plugin/settings.ts";
+import { readStatus, statusText } from "../../../src/openclaw/plugin/status.ts";
 
 const SERVE: Connection = {
   kind: "stdio",

@@ -1,9 +1,9 @@
 // What the plugin adds to OpenClaw's prompts.
 
 import { describe, expect, it } from "vitest";
-import { BoardProblem } from "../../openclaw-plugin/src/board-client.ts";
-import { promptContext } from "../../openclaw-plugin/src/prompt-context.ts";
-import type { OpenClawConfig } from "../../openclaw-plugin/src/openclaw.ts";
+import { BoardProblem } from "../../../src/openclaw/plugin/board-client.ts";
+import { promptContext } from "../../../src/openclaw/plugin/prompt-context.ts";
+import type { OpenClawConfig } from "../../../src/openclaw/plugin/openclaw.ts";
 
 function hookOf(answers: (string | Error)[], config: OpenClawConfig = {}) {
   const asked: string[] = [];
