@@ -13,7 +13,7 @@ import type {
   ServerInstructions,
 } from "../types/board.ts";
 import type { BoardOptions } from "../types/board-options.ts";
-import { PlugboardError } from "../types/errors.ts";
+import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
@@ -25,6 +25,7 @@ import type { SharedServers, SharingBoard } from "../types/shared-servers.ts";
 import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { KnownNames } from "../types/tool-pattern.ts";
 import { openFileState } from "../state/files/open.ts";
+import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock, within } from "../../util/clock.ts";
 import { Emitter } from "../../util/emitter.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
@@ -369,7 +370,7 @@ export class BoardCore {
     if (this.#hasEnded) return Promise.resolve(toFailure(sessionClosed()));
     try {
       const known = this.tools.find(name);
-      const settling = known?.subject.guardedElsewhere && this.shared?.settled(options.signal);
+      const settling = known?.subject.guardedElsewhere && this.shared?.settled();
       if (settling !== undefined) return this.#callAfter(settling, name, args, options);
       if (known !== undefined) return this.#calls.run(known, args, options);
     } catch (error) {
@@ -378,6 +379,7 @@ export class BoardCore {
     return this.#findAndCall(name, args, options);
   }
 
+  /** `settling` ends when it is known who runs the servers. */
   async #callAfter(
     settling: Promise<void>,
     name: string,
@@ -385,7 +387,9 @@ export class BoardCore {
     options: BoardCallOptions,
   ): Promise<CallOutcome> {
     try {
-      await settling;
+      await this.#calls.untilClosed(options.signal, (signal) =>
+        untilAborted(settling, signal, cancelled),
+      );
     } catch (error) {
       return toFailure(error);
     }
