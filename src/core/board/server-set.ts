@@ -1,7 +1,7 @@
 // The servers of a board, and the catalog of their tools. A session's set has servers of its own. It also has the
 // agent's servers (the base's), except those that one of its own replaces or that the session has disabled.
 
-import type { Catalog, CatalogChange, CatalogEntry } from "../catalog/catalog.ts";
+import type { Catalog, CatalogChange } from "../catalog/catalog.ts";
 import type { CachedTools } from "../catalog/catalog-cache.ts";
 import type { Naming } from "../catalog/public-name.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
@@ -16,6 +16,7 @@ import type { PinnedServer } from "../types/pin.ts";
 import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
+import type { CatalogEntry } from "../types/tool.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { within } from "../../util/clock.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";

@@ -3,7 +3,6 @@
 import { promptTokens } from "../tools/definition-tokens.ts";
 import { toUnified } from "../tools/native.ts";
 import { type Execute, explainTask, toTool } from "../tools/tool.ts";
-import type { CatalogEntry } from "../catalog/catalog.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../types/events.ts";
 import type { Callee, ToolSubject } from "../types/guard.ts";
@@ -13,6 +12,7 @@ import type { ListedTools } from "../types/server-status.ts";
 import type { SharedNativeTool } from "../types/shared-servers.ts";
 import {
   type CallOutcome,
+  type CatalogEntry,
   type NativeTool,
   needsTask,
   type Tool,

@@ -2,17 +2,9 @@
 
 import type { Diagnostic } from "../types/diagnostic.ts";
 import type { ToolsEvent } from "../types/events.ts";
-import type { ToolDefinition } from "../types/tool.ts";
+import type { CatalogEntry, ToolDefinition } from "../types/tool.ts";
 import { oneLine } from "../../util/text.ts";
 import { fullName, type Naming, ownName, publicName } from "./public-name.ts";
-
-export interface CatalogEntry {
-  publicName: string;
-  /** What the template gives, if the public name is another: it may be cut and end in a hash. */
-  fullName?: string;
-  server: string;
-  tool: ToolDefinition;
-}
 
 export interface CatalogServer {
   name: string;

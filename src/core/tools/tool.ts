@@ -3,25 +3,19 @@
 import {
   type ModelDetails,
   type CallOutcome,
+  type CatalogEntry,
   needsTask,
   type Tool,
-  type ToolDefinition,
   type ToolResult,
-  type UpdateListener,
 } from "../types/tool.ts";
+import type { BoardCallOptions } from "../types/board.ts";
 import type { JsonObject } from "../types/json.ts";
 import { oneLine, plainText } from "../../util/text.ts";
-
-export interface BridgedTool {
-  publicName: string;
-  server: string;
-  tool: ToolDefinition;
-}
 
 export type Execute = (
   name: string,
   params: JsonObject,
-  options: { callId: string; signal?: AbortSignal; onUpdate?: UpdateListener },
+  options: Pick<BoardCallOptions, "callId" | "signal" | "onUpdate">,
 ) => Promise<CallOutcome>;
 
 /** Turns an outcome into what a model reads. Must not throw or reject. */
@@ -32,7 +26,7 @@ export type Present = (
 const TASK_NOTE =
   "This tool runs only as a task, which this version of Plugboard does not support.";
 
-export function toTool(source: BridgedTool, call: Execute, present: Present): Tool<ModelDetails> {
+export function toTool(source: CatalogEntry, call: Execute, present: Present): Tool<ModelDetails> {
   const { publicName, server, tool } = source;
   const words = [plainText(tool.description ?? "").trim() || "No description"];
   if (needsTask(tool)) words.push(`(${TASK_NOTE})`);

@@ -13,7 +13,7 @@ export type ProtocolEra = "legacy" | "modern";
 
 export type RemoteTransportKind = "http" | "sse";
 
-/** What the caller of one request gives with it. */
+/** One request to a server, whatever it is for: what its caller gives with it, and how long it may take. */
 export interface CallerRequest extends Pick<
   CallerOptions,
   "signal" | "meta" | "input" | "clientCapabilities"
@@ -26,6 +26,10 @@ export interface CallerRequest extends Pick<
   board?: object | undefined;
   /** The caller's handlers for what the server asks because of the request. */
   handlers?: RequestHandlers | undefined;
+  /** For a gateway, which guards the request: only rules apply, no limits and no approval. */
+  asksNobody?: boolean | undefined;
+  /** Milliseconds without an answer or progress after which it fails. */
+  timeout: number;
 }
 
 export interface CallOptions extends CallerRequest {
@@ -34,8 +38,6 @@ export interface CallOptions extends CallerRequest {
   onProgress?: (progress: Progress) => void;
   /** For a gateway: everything that is told before the result, progress included. */
   onUpdate?: UpdateListener | undefined;
-  /** Milliseconds without an answer or progress after which the call fails. */
-  timeout: number;
   /** Milliseconds after which the call fails even if there is progress. */
   ceiling: number;
 }

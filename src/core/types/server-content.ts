@@ -23,13 +23,6 @@ export type ContentChange =
   /** `uri` is a resource that the board has subscribed to, or a part of one. */
   | { kind: "updated"; uri: string };
 
-export interface ContentRequest extends CallerRequest {
-  /** For a gateway, which guards the request: only rules apply, no limits and no approval. */
-  asksNobody?: boolean | undefined;
-  /** Milliseconds to wait for an answer. */
-  timeout: number;
-}
-
 export interface CompletionQuery {
   /** The prompt or URI template that has the argument. */
   of: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
@@ -54,9 +47,9 @@ export interface ServerContent {
   /** Empty if the server has none. */
   listResources(): Promise<ResourceList>;
   listPrompts(): Promise<PromptList>;
-  readResource(uri: string, request: ContentRequest): Promise<unknown>;
-  getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown>;
-  complete(query: CompletionQuery, request: ContentRequest): Promise<unknown>;
+  readResource(uri: string, request: CallerRequest): Promise<unknown>;
+  getPrompt(name: string, args: JsonObject, request: CallerRequest): Promise<unknown>;
+  complete(query: CompletionQuery, request: CallerRequest): Promise<unknown>;
   /** `board` identifies the board that subscribes, as in a request. */
   subscribe(uri: string, board?: object): Promise<void>;
   unsubscribe(uri: string, board?: object): Promise<void>;

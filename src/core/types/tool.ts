@@ -21,6 +21,15 @@ export interface ToolDefinition {
   _meta?: JsonObject;
 }
 
+/** A tool of a server under its public name. */
+export interface CatalogEntry {
+  publicName: string;
+  /** What the template gives, if the public name is another: it may be cut and end in a hash. */
+  fullName?: string;
+  server: string;
+  tool: ToolDefinition;
+}
+
 export type ToolSource = { kind: "mcp"; server: string; tool: string } | { kind: "native" };
 
 export interface Progress {

@@ -1,7 +1,12 @@
 // The servers of a gateway, for a board of this command: their states and tools are what the gateway tells, and calls go to
 // the gateway, which guards them. If the gateway goes away, another one takes over, or this process runs the servers itself.
 
-import type { CallOptions, ServerIdentity, ToolList } from "../../core/types/connection.ts";
+import type {
+  CallerRequest,
+  CallOptions,
+  ServerIdentity,
+  ToolList,
+} from "../../core/types/connection.ts";
 import {
   boardClosed,
   cancelled,
@@ -16,7 +21,6 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from "../../core/
 import type {
   CompletionQuery,
   ContentChange,
-  ContentRequest,
   PromptList,
   ResourceList,
   ServerContent,
@@ -554,7 +558,7 @@ function connectionTo(
   facts?: Pick<GatewayServer, "identity" | "has">,
 ): GatewayConnection {
   const listeners: ((change: ContentChange) => void)[] = [];
-  const ask = (method: string, params: object, request: Partial<ContentRequest> = {}) =>
+  const ask = (method: string, params: object, request: Partial<CallerRequest> = {}) =>
     gateway
       .sessionOf(request.board)
       .request(method, { server, ...params }, { ...request, ...request.by, ...request.handlers });

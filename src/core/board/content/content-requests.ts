@@ -4,13 +4,14 @@
 import { toCompletion } from "../../tools/completion.ts";
 import { toInputRequired } from "../../tools/outcome.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
+import type { CallerRequest } from "../../types/connection.ts";
 import type { ContentName } from "../../types/content-pattern.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import type { Callee } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Completion } from "../../types/resource.ts";
 import type { SharedServers } from "../../types/shared-servers.ts";
-import type { CompletionQuery, ContentRequest, ServerContent } from "../../types/server-content.ts";
+import type { CompletionQuery, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -39,7 +40,7 @@ export interface BoardContentRequest {
   asksNobody?: boolean;
   /** Milliseconds, if the server's own `toolTimeout` is too long. */
   timeout?: number;
-  ask: (content: ServerContent, request: ContentRequest) => Promise<CallOutcome>;
+  ask: (content: ServerContent, request: CallerRequest) => Promise<CallOutcome>;
 }
 
 /** What the resources and the prompts of a board work with. */
@@ -161,7 +162,7 @@ export async function askServers<Result>(
 /** The answer to a request, if the server wants answers first. */
 export function asksFirst(
   answer: unknown,
-  { input }: ContentRequest,
+  { input }: CallerRequest,
 ): Pick<CallOutcome, "content" | "inputRequired"> | undefined {
   const inputRequired = input === undefined ? undefined : toInputRequired(answer);
   return inputRequired && { content: [], inputRequired };

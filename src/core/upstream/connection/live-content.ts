@@ -1,12 +1,12 @@
 // The resources and prompts of one connection, in either era: lists and reads them with requests of the host's
 // own, subscribes to resources, and reports changes.
 
+import type { CallerRequest } from "../../types/connection.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type {
   CompletionQuery,
   ContentChange,
-  ContentRequest,
   PromptList,
   ResourceList,
   ServerContent,
@@ -33,8 +33,8 @@ export interface LiveContentOptions extends ListOptions {
   changes: Pick<ChangeStream, "subscribe" | "covers"> | undefined;
   /** Sends a caller's request, and again with the answers that the server wants first, which are in `extra`. */
   send: (
-    send: (options: ContentRequest & RequestOptions) => Promise<unknown>,
-    request: ContentRequest,
+    send: (options: CallerRequest & RequestOptions) => Promise<unknown>,
+    request: CallerRequest,
   ) => Promise<unknown>;
 }
 
@@ -78,15 +78,15 @@ export class LiveContent implements ServerContent {
     return { prompts: items, diagnostics };
   }
 
-  readResource(uri: string, request: ContentRequest): Promise<unknown> {
+  readResource(uri: string, request: CallerRequest): Promise<unknown> {
     return this.#ask("resources/read", { uri }, request);
   }
 
-  getPrompt(name: string, args: JsonObject, request: ContentRequest): Promise<unknown> {
+  getPrompt(name: string, args: JsonObject, request: CallerRequest): Promise<unknown> {
     return this.#ask("prompts/get", { name, arguments: args }, request);
   }
 
-  complete(query: CompletionQuery, request: ContentRequest): Promise<unknown> {
+  complete(query: CompletionQuery, request: CallerRequest): Promise<unknown> {
     const { of, argument, value, known } = query;
     const isContext = Object.keys(known).length > 0;
     return this.#options.wire.request(
@@ -156,7 +156,7 @@ export class LiveContent implements ServerContent {
     this.#listeners.clear();
   }
 
-  #ask(method: string, params: JsonObject, request: ContentRequest): Promise<unknown> {
+  #ask(method: string, params: JsonObject, request: CallerRequest): Promise<unknown> {
     const { wire, send } = this.#options;
     return send((sent) => wire.request(method, { ...params, ...sent.extra }, sent), request);
   }
