@@ -16,7 +16,7 @@ import type { ServerGuards } from "../guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../guard/session-limits.ts";
 import { removeLeftResults, SpillDirectory } from "../guard/present/spill.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
-import type { Callee, Next, OutermostStage, Stage, StageFor, ToolSubject } from "../types/guard.ts";
+import type { Callee, Next, OutermostStage, Stage, StageFor, Subject } from "../types/guard.ts";
 import type { Logger } from "../types/logger.ts";
 import type { BoardState, Limits } from "../types/shared-state.ts";
 import type { CallOutcome } from "../types/tool.ts";
@@ -99,7 +99,7 @@ export class CallStages {
     const perMinute = over && (over.session.rateLimit ?? SESSION_RATE_LIMIT);
     this.rateLimit = rateLimitStage({ servers, limits, of: agent.agentId, clock, perMinute });
     this.concurrency = concurrencyStage(servers, permits);
-    const sharedStages = (subject: ToolSubject): CallStages | undefined =>
+    const sharedStages = (subject: Subject): CallStages | undefined =>
       over?.isShared(subject) ? shared : undefined;
     this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
@@ -124,13 +124,13 @@ export class CallStages {
     ];
   }
 
-  around<Answer>(subject: ToolSubject, called: GuardedCallee<Answer>): Next {
+  around<Answer>(subject: Subject, called: GuardedCallee<Answer>): Next {
     const { outermost, callee, asksNobody = false } = called;
     const inner = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
     return compose([outermost, ...inner], callee, this.#clock);
   }
 
-  presenter(subject: ToolSubject): Present {
+  presenter(subject: Subject): Present {
     const { maxResultBytes = MAX_RESULT_BYTES } = this.#servers.own(subject);
     const settings: PresentSettings = {
       ...this.#framing(subject),
@@ -141,14 +141,14 @@ export class CallStages {
     return (outcome) => presentToModel(outcome, subject, settings);
   }
 
-  async frame(subject: ToolSubject, outcome: CallOutcome): Promise<CallOutcome> {
+  async frame(subject: Subject, outcome: CallOutcome): Promise<CallOutcome> {
     const settings = { ...this.#framing(subject), maxResultBytes: Infinity };
     const { content } = await presentToModel(outcome, subject, settings);
     const { structuredContent: _, ...rest } = outcome;
     return { ...rest, content };
   }
 
-  #framing(subject: ToolSubject): Pick<PresentSettings, "framing" | "onSuspicious"> {
+  #framing(subject: Subject): Pick<PresentSettings, "framing" | "onSuspicious"> {
     return {
       framing: this.#servers.own(subject).framing ?? this.#agent.guard?.framing ?? "full",
       onSuspicious: (patterns) => {
@@ -243,7 +243,7 @@ function openAudit(
 }
 
 /** A stage that has nothing to do for the tool is not among them; none has where a gateway guards the call. */
-function stagesFor(subject: ToolSubject, stages: readonly StageFor[]): Stage[] {
+function stagesFor(subject: Subject, stages: readonly StageFor[]): Stage[] {
   if (subject.guardedElsewhere) return [];
   return stages.flatMap((stageFor) => stageFor(subject) ?? []);
 }

@@ -14,7 +14,7 @@ import type {
   GuardedCall,
   Next,
   OutermostStage,
-  ToolSubject,
+  Subject,
 } from "../types/guard.ts";
 import type { JsonObject } from "../types/json.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
@@ -46,7 +46,7 @@ type Frame = (outcome: CallOutcome) => Promise<CallOutcome>;
 
 /** What can be called, with the guard around it. */
 export interface Callable {
-  readonly subject: ToolSubject;
+  readonly subject: Subject;
   readonly guarded: Next;
 }
 
@@ -118,7 +118,7 @@ export class Calls {
    * The chain around the calls of one subject. `make` runs with the first call. A failed call of a tool is an outcome; a
    * failed request for a resource or prompt rejects.
    */
-  around<Answer>(subject: ToolSubject, make: () => Called<Answer>): Next {
+  around<Answer>(subject: Subject, make: () => Called<Answer>): Next {
     return this.#options.guard.around(subject, () => {
       const { frame, ...called } = make();
       const outermost = subject.content === undefined ? this.#forTool(frame) : this.#forContent;

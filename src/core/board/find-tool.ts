@@ -2,7 +2,7 @@
 // has no such tool, servers whose tools are not known are started.
 
 import { cancelled, PlugboardError, quoteIn } from "../types/errors.ts";
-import type { ToolSubject } from "../types/guard.ts";
+import type { Subject } from "../types/guard.ts";
 import { isCallable } from "../types/server-state.ts";
 import { canonicalName, type Tool } from "../types/tool.ts";
 import { unavailable } from "../upstream/supervisor/unavailable.ts";
@@ -157,7 +157,7 @@ export function suggestTools(name: string, tools: readonly Tool[]): string | und
   return didYouMean(nearestNames(name, subjects))[0];
 }
 
-type NamedTool = { subject: Pick<ToolSubject, "canonical" | "publicName" | "source"> };
+type NamedTool = { subject: Pick<Subject, "canonical" | "publicName" | "source"> };
 
 /** Returns public names if the given name resembles one, else names in the form `server/tool`. */
 function nearestNames(name: string, tools: readonly NamedTool[]): string[] {

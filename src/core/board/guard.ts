@@ -13,7 +13,7 @@ import type { BoardOptions } from "../types/board-options.ts";
 import type { ToolList } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { PlugboardError } from "../types/errors.ts";
-import type { GuardedCall, Next, ToolSubject } from "../types/guard.ts";
+import type { GuardedCall, Next, Subject } from "../types/guard.ts";
 import type { ApprovalMode, FramingMode, PinMode } from "../types/guard-settings.ts";
 import type { Logger } from "../types/logger.ts";
 import type { PinnedServer } from "../types/pin.ts";
@@ -60,7 +60,7 @@ export interface GuardBeneath {
   guard: BoardGuard;
   /** The guard settings of shared servers and of the session's own. */
   servers: ServerGuards;
-  isShared: (subject: ToolSubject) => boolean;
+  isShared: (subject: Subject) => boolean;
 }
 
 /** A server whose pins are loaded, and the definition that it takes the place of. */
@@ -211,7 +211,7 @@ export class BoardGuard {
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
-  offers(subject: ToolSubject): boolean {
+  offers(subject: Subject): boolean {
     const { source } = subject;
     if (subject.guardedElsewhere) return true;
     const pins = this.#pinsOf(subject);
@@ -235,12 +235,12 @@ export class BoardGuard {
   }
 
   /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
-  allows(subject: ToolSubject): boolean {
+  allows(subject: Subject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
   }
 
   /** Whether the server's own words about the tool are believed. */
-  isTrusted(subject: ToolSubject): boolean {
+  isTrusted(subject: Subject): boolean {
     return this.#servers.own(subject).trusted === true;
   }
 
@@ -260,7 +260,7 @@ export class BoardGuard {
   }
 
   /** The chain around the calls of one subject. `make` runs with the first call, since most tools are only listed. */
-  around<Answer>(subject: ToolSubject, make: () => GuardedCallee<Answer>): Next {
+  around<Answer>(subject: Subject, make: () => GuardedCallee<Answer>): Next {
     let chain: Next | undefined;
     const first: Next = async (call) => {
       const made = make();
@@ -286,7 +286,7 @@ export class BoardGuard {
   }
 
   /** Frames an outcome as a model gets it; its size stays. */
-  async frame(subject: ToolSubject, outcome: CallOutcome): Promise<CallOutcome> {
+  async frame(subject: Subject, outcome: CallOutcome): Promise<CallOutcome> {
     return (await this.#stages()).frame(subject, outcome);
   }
 
@@ -298,7 +298,7 @@ export class BoardGuard {
     if (patterns.length > 0) (await this.#stages()).reportSuspicious(where, patterns);
   }
 
-  presenter(subject: ToolSubject): Present {
+  presenter(subject: Subject): Present {
     let present: Present | undefined;
     let madeBy: CallStages | undefined;
     return async (outcome) => {
@@ -316,7 +316,7 @@ export class BoardGuard {
   }
 
   /** What shared servers list is pinned on the agent's board, once for all sessions. */
-  #pinsOf(subject: ToolSubject): Pins {
+  #pinsOf(subject: Subject): Pins {
     const { over } = this.#options;
     return over?.isShared(subject) ? over.guard.#pins : this.#pins;
   }

@@ -11,7 +11,7 @@ import type { ServerIdentity, ToolList } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import { type PlugboardError, unknownServer } from "../types/errors.ts";
 import type { ToolsEvent } from "../types/events.ts";
-import type { ToolSubject } from "../types/guard.ts";
+import type { Subject } from "../types/guard.ts";
 import type { PinnedServer } from "../types/pin.ts";
 import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
@@ -175,7 +175,7 @@ export class ServerSet {
   }
 
   /** Whether sessions share the server of this tool. */
-  isSharedWithSessions({ source, origin }: ToolSubject): boolean {
+  isSharedWithSessions({ source, origin }: Subject): boolean {
     if (source.kind !== "mcp" || origin === "session") return false;
     const entry = this.#own.get(source.server);
     return entry !== undefined && isShareable(entry);

@@ -5,7 +5,7 @@ import { toUnified } from "../tools/native.ts";
 import { type Execute, explainTask, toTool } from "../tools/tool.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../types/events.ts";
-import type { Callee, ToolSubject } from "../types/guard.ts";
+import type { Callee, Subject } from "../types/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
@@ -40,7 +40,7 @@ export interface BoardTool extends Callable {
 
 /** A native tool that the board brings itself. */
 export interface OwnTool
-  extends NativeTool, Pick<ToolSubject, "neverAsks">, Partial<Pick<SharedNativeTool, "direct">> {
+  extends NativeTool, Pick<Subject, "neverAsks">, Partial<Pick<SharedNativeTool, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
 }
@@ -224,7 +224,7 @@ export class BoardTools {
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
     const { publicName, fullName, server, tool } = entry;
-    const subject = new Subject(tool, {
+    const subject = new ToolSubject(tool, {
       canonical: `${server}/${tool.name}`,
       publicName,
       fullName,
@@ -273,7 +273,7 @@ export class BoardTools {
       annotations,
       outputSchema,
     };
-    const subject = new Subject(definition, {
+    const subject = new ToolSubject(definition, {
       canonical: `native/${name}`,
       publicName: name,
       source: { kind: "native" },
@@ -346,7 +346,7 @@ function joined<Item>(first: Item[], lists: readonly (readonly Item[])[]): Item[
 /** What a session brings is in its prompt, however many tools there are. */
 function includeIn(
   { include, origin }: ServerDefinition,
-  subject: ToolSubject,
+  subject: Subject,
 ): IncludeMode | undefined {
   return includeOf(toolName(subject), include) ?? (origin === "session" ? "always" : undefined);
 }
@@ -379,7 +379,7 @@ function explaining<Answer>(callee: Callee<Answer>): Callee<Answer> {
 }
 
 interface SubjectIdentity extends Pick<
-  ToolSubject,
+  Subject,
   | "canonical"
   | "publicName"
   | "fullName"
@@ -394,20 +394,20 @@ interface SubjectIdentity extends Pick<
   key: string;
 }
 
-class Subject implements ToolSubject {
+class ToolSubject implements Subject {
   readonly canonical: string;
   readonly publicName: string;
   readonly fullName: string | undefined;
   readonly toolPrefix: string | undefined;
-  readonly source: ToolSubject["source"];
-  readonly origin: ToolSubject["origin"];
+  readonly source: Subject["source"];
+  readonly origin: Subject["origin"];
   readonly ownerOnly: boolean;
   readonly neverAsks: true | undefined;
   readonly guardedElsewhere: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
-  readonly annotations: ToolSubject["annotations"];
-  readonly outputSchema: ToolSubject["outputSchema"];
+  readonly annotations: Subject["annotations"];
+  readonly outputSchema: Subject["outputSchema"];
   readonly #tool: ToolDefinition;
   readonly #key: string;
   #hash: string | undefined;

@@ -9,7 +9,7 @@ import {
 } from "../types/approval.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { ApprovalMode } from "../types/guard-settings.ts";
-import type { GuardedCall, StageFor, ToolSubject } from "../types/guard.ts";
+import type { GuardedCall, StageFor, Subject } from "../types/guard.ts";
 import { exceptionFor } from "../types/per-tool.ts";
 import type { ApprovalKey, ApprovalStore } from "../types/shared-state.ts";
 import { toolName } from "../types/tool-pattern.ts";
@@ -154,7 +154,7 @@ function toRequest(
 }
 
 function refusal(
-  { canonical, source }: ToolSubject,
+  { canonical, source }: Subject,
   what: string,
   details: { hint?: string; cause?: unknown } = {},
 ): PlugboardError {
@@ -169,11 +169,7 @@ function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {
 }
 
 /** Why the user must be asked, or undefined. The hints of a server that is not trusted do not count. */
-function reasonToAsk(
-  subject: ToolSubject,
-  mode: ApprovalMode,
-  isTrusted: boolean,
-): string | undefined {
+function reasonToAsk(subject: Subject, mode: ApprovalMode, isTrusted: boolean): string | undefined {
   switch (mode) {
     case "never":
       return undefined;
@@ -219,12 +215,12 @@ export class GivenApprovals {
   }
 
   /** Whether an approval of the tool outlives the process. */
-  keeps({ origin }: Pick<ToolSubject, "origin">): boolean {
+  keeps({ origin }: Pick<Subject, "origin">): boolean {
     // A host's own tools write and run whatever is in reach of the session: another directory is another question.
     return this.#options.store !== undefined && origin !== "session" && origin !== "native";
   }
 
-  async has(subject: ToolSubject, caller?: string): Promise<boolean> {
+  async has(subject: Subject, caller?: string): Promise<boolean> {
     if (this.#granted.has(sessionKey(subject, caller))) return true;
     const { store } = this.#options;
     if (store === undefined || !this.keeps(subject)) return false;
@@ -232,7 +228,7 @@ export class GivenApprovals {
   }
 
   /** Never rejects. */
-  async add(subject: ToolSubject, caller?: string): Promise<void> {
+  async add(subject: Subject, caller?: string): Promise<void> {
     const { store, clock = systemClock, onWriteError = () => {} } = this.#options;
     if (store === undefined || !this.keeps(subject)) {
       this.#granted.add(sessionKey(subject, caller));
@@ -246,11 +242,11 @@ export class GivenApprovals {
     }
   }
 
-  #keyOf({ canonical: tool, hash }: ToolSubject, caller: string | undefined): ApprovalKey {
+  #keyOf({ canonical: tool, hash }: Subject, caller: string | undefined): ApprovalKey {
     return { ...this.#options.agent, tool, hash, caller };
   }
 }
 
-function sessionKey({ canonical, hash, origin }: ToolSubject, caller = ""): string {
+function sessionKey({ canonical, hash, origin }: Subject, caller = ""): string {
   return JSON.stringify([origin === "session", canonical, hash, caller]);
 }

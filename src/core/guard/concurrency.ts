@@ -3,7 +3,7 @@
 // pattern names them.
 
 import { cancelled } from "../types/errors.ts";
-import type { Stage, StageFor, ToolSubject } from "../types/guard.ts";
+import type { Stage, StageFor, Subject } from "../types/guard.ts";
 import { namedExceptionFor } from "../types/per-tool.ts";
 import { toolName } from "../types/tool-pattern.ts";
 import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
@@ -17,7 +17,7 @@ export function concurrencyStage(
   servers: ServerGuards,
   semaphores: Permits = new Map<string, Semaphore>(),
 ): StageFor {
-  function limit(subject: ToolSubject, name: string, permits: number | undefined): Semaphore[] {
+  function limit(subject: Subject, name: string, permits: number | undefined): Semaphore[] {
     if (permits === undefined) return [];
     const key = countedAs(subject, name);
     const known = semaphores.get(key) ?? new Semaphore(permits);

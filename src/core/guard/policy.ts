@@ -4,7 +4,7 @@
 
 import { PlugboardError } from "../types/errors.ts";
 import type { PlacedRules } from "../types/guard-settings.ts";
-import type { StageFor, ToolSubject } from "../types/guard.ts";
+import type { StageFor, Subject } from "../types/guard.ts";
 import {
   type KnownNames,
   permittingPattern,
@@ -35,7 +35,7 @@ type PolicyDecision =
 
 export interface Policy {
   /** Decided once per tool. A refused tool is not listed either. */
-  judge: (subject: ToolSubject) => PolicyDecision;
+  judge: (subject: Subject) => PolicyDecision;
   stage: StageFor;
 }
 
@@ -50,7 +50,7 @@ interface Layer {
 
 /** The layers that apply to one tool. */
 interface ApplicableLayers {
-  subject: ToolSubject;
+  subject: Subject;
   name: ToolName;
   /** Layers that can deny it or reserve it. */
   denying: readonly Layer[];
@@ -68,7 +68,7 @@ export function createPolicy({
 }: PolicySettings): Policy {
   const agentLayers = rules.map((each) => agentLayer(each, known));
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
-  const decisions = new WeakMap<ToolSubject, PolicyDecision>();
+  const decisions = new WeakMap<Subject, PolicyDecision>();
 
   function serverLayers(of: readonly PlacedRules[] | undefined): readonly Layer[] {
     if (of === undefined) return [];
@@ -79,7 +79,7 @@ export function createPolicy({
     return layers;
   }
 
-  function decide(subject: ToolSubject): PolicyDecision {
+  function decide(subject: Subject): PolicyDecision {
     const own = serverLayers(servers.own(subject).rules);
     const shadowed = serverLayers(servers.shadowed(subject).rules);
     const layers: ApplicableLayers = {
@@ -91,7 +91,7 @@ export function createPolicy({
     return denial(layers) ?? (owner ? undefined : reserve(layers)) ?? omission(layers) ?? ALLOWED;
   }
 
-  function judge(subject: ToolSubject): PolicyDecision {
+  function judge(subject: Subject): PolicyDecision {
     const earlier = decisions.get(subject);
     if (earlier !== undefined) return earlier;
     const decision = decide(subject);

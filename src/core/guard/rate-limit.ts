@@ -4,7 +4,7 @@
 // them, and all that one pattern names have one bucket.
 
 import { cancelled, PlugboardError } from "../types/errors.ts";
-import type { GuardedCall, Stage, StageFor, ToolSubject } from "../types/guard.ts";
+import type { GuardedCall, Stage, StageFor, Subject } from "../types/guard.ts";
 import { namedExceptionFor } from "../types/per-tool.ts";
 import { toolName } from "../types/tool-pattern.ts";
 import type { Delay, LimitBucket, Limits } from "../types/shared-state.ts";
@@ -37,7 +37,7 @@ export function rateLimitStage(settings: RateLimitSettings): StageFor {
   const { servers, perMinute } = settings;
 
   /** Counted by name, so that a tool whose definition changes does not get a full bucket. */
-  function limitOf(subject: ToolSubject, name: string, rate: number | false | undefined): Limit[] {
+  function limitOf(subject: Subject, name: string, rate: number | false | undefined): Limit[] {
     if (rate === undefined || rate === false) return [];
     const key = JSON.stringify(["calls", settings.of, countedAs(subject, name)]);
     return [{ key, perMinute: rate, of: name, setting: settingOf(subject) }];
@@ -60,7 +60,7 @@ export function rateLimitStage(settings: RateLimitSettings): StageFor {
 }
 
 /** A session's own servers cannot be configured one by one. */
-function settingOf({ origin, source }: ToolSubject): string {
+function settingOf({ origin, source }: Subject): string {
   if (origin === "session") return "mcp.session.rateLimit";
   return source.kind === "mcp" ? `rateLimit of the server '${source.server}'` : "rateLimit";
 }

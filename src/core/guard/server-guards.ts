@@ -2,16 +2,16 @@
 // the name of a configured one is another definition.
 
 import type { ServerGuard } from "../types/guard-settings.ts";
-import type { ToolSubject } from "../types/guard.ts";
+import type { Subject } from "../types/guard.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 
 export type GuardedServer = Pick<ServerDefinition, "name" | "origin" | "guard">;
 
 export interface ServerGuards {
   /** The settings of the tool's own server; empty for native tools. */
-  own(subject: ToolSubject): ServerGuard;
+  own(subject: Subject): ServerGuard;
   /** The settings of the configured server that a session's server of the same name replaces. */
-  shadowed(subject: ToolSubject): ServerGuard;
+  shadowed(subject: Subject): ServerGuard;
 }
 
 export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
@@ -20,7 +20,7 @@ export function serverGuards(servers: Iterable<GuardedServer>): ServerGuards {
   for (const { name, origin, guard } of servers) {
     if (guard !== undefined) (origin === "session" ? session : configured).set(name, guard);
   }
-  const find = (guards: Map<string, ServerGuard>, { source }: ToolSubject): ServerGuard =>
+  const find = (guards: Map<string, ServerGuard>, { source }: Subject): ServerGuard =>
     (source.kind === "mcp" ? guards.get(source.server) : undefined) ?? {};
   return {
     own: (subject) => find(subject.origin === "session" ? session : configured, subject),
@@ -45,7 +45,7 @@ export function guardsOver(
 }
 
 /** A key that keeps the counts of a configured server and of a session's server of the same name apart. */
-export function countedAs(subject: ToolSubject, name: string): string {
+export function countedAs(subject: Subject, name: string): string {
   return `${subject.origin === "session" ? "session" : "configured"} ${name}`;
 }
 
@@ -53,7 +53,7 @@ export function countedAs(subject: ToolSubject, name: string): string {
  * The name under which an exception is counted. Each tool counts for itself. Resources and prompts count together if
  * one pattern names them: there are any number of URIs.
  */
-export function exceptionCountedAs(subject: ToolSubject, pattern = ""): string {
+export function exceptionCountedAs(subject: Subject, pattern = ""): string {
   const { canonical, content, source } = subject;
   if (content === undefined || source.kind !== "mcp") return canonical;
   return pattern.startsWith(`${source.server}/`) ? pattern : `${source.server}/${pattern}`;

@@ -1,4 +1,4 @@
-// The types of the guard: the tool of a call, the call, and a stage that calls pass through.
+// The types of the guard: the subject of a call, the call, and a stage that calls pass through.
 
 import type { AskApproval } from "./approval.ts";
 import type { CallerOptions } from "./caller-options.ts";
@@ -9,10 +9,10 @@ import type { RequestHandlers } from "./request-handlers.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
 
 /**
- * A tool as rules see it. Created once per tool, so that stages can prepare for it. With `content` it is a resource or
- * prompt instead, and created for each request.
+ * What a call is about, as rules see it: a tool, created once so that stages can prepare for it, or with `content` a
+ * resource or prompt, created for each request.
  */
-export interface ToolSubject {
+export interface Subject {
   /**
    * `server/tool` with the server's own name of the tool, or `native/tool`. Rules can also use its other names.
    * `server/resource:uri` and `server/prompt:name` for a resource and a prompt.
@@ -51,7 +51,7 @@ export interface Decision {
 export interface GuardedCall {
   /** The caller's own id, or a random one. */
   readonly callId: string;
-  readonly subject: ToolSubject;
+  readonly subject: Subject;
   readonly args: JsonObject;
   /** When the call was made, in the clock's monotonic time. */
   readonly started: number;
@@ -105,7 +105,7 @@ export interface Stage {
 export type OutermostStage = Stage & Required<Pick<Stage, "failed">>;
 
 /** Returns the stage for one tool, or undefined if it would do nothing, so that calls do not pay for it. */
-export type StageFor = (subject: ToolSubject) => Stage | readonly Stage[] | undefined;
+export type StageFor = (subject: Subject) => Stage | readonly Stage[] | undefined;
 
 /** What the stages are around. */
 export interface Callee<Answer = unknown> {

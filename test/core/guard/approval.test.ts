@@ -8,7 +8,7 @@ import type {
   AskApproval,
 } from "../../../src/core/types/approval.ts";
 import type { ApprovalMode, ServerGuard } from "../../../src/core/types/guard-settings.ts";
-import type { GuardedCall, ToolSubject } from "../../../src/core/types/guard.ts";
+import type { GuardedCall, Subject } from "../../../src/core/types/guard.ts";
 import { settle } from "../../support/manual-clock.ts";
 import { callOf, contentOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
 
@@ -50,7 +50,7 @@ describe("whether a call is asked about", () => {
   const destructive = { annotations: { destructiveHint: true } };
   const trusted: ServerGuard = { trusted: true };
 
-  it.each<[string, Setting, ToolSubject, boolean]>([
+  it.each<[string, Setting, Subject, boolean]>([
     ["never by default", {}, subject("docs/read"), false],
     ["as the agent says", { agent: "ask" }, subject("docs/read"), true],
     [
@@ -197,7 +197,7 @@ describe("a question", () => {
     expect(await made).toBe(OUTCOME);
   });
 
-  it.each<[Setting, ToolSubject, object]>([
+  it.each<[Setting, Subject, object]>([
     [
       { agent: "ask" },
       subject("native/wipe"),
@@ -391,7 +391,7 @@ describe("a resource or prompt is asked about", () => {
   const asking = { approval: { tools: { "resource:*": "ask" } } } as const;
   const careful = { approval: { tools: { "resource:*": "destructive" } } } as const;
 
-  it.each<[string, Setting, ToolSubject, string | undefined]>([
+  it.each<[string, Setting, Subject, string | undefined]>([
     [
       "not because tools are",
       { agent: "ask", server: { approval: { default: "ask" } } },

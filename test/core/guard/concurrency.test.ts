@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { concurrencyStage } from "../../../src/core/guard/concurrency.ts";
 import { serverGuards } from "../../../src/core/guard/server-guards.ts";
 import type { ServerGuard } from "../../../src/core/types/guard-settings.ts";
-import type { Next, ToolSubject } from "../../../src/core/types/guard.ts";
+import type { Next, Subject } from "../../../src/core/types/guard.ts";
 import type { CallOutcome } from "../../../src/core/types/tool.ts";
 import { settle } from "../../support/manual-clock.ts";
 import { callOf, contentOf, OUTCOME, pass, refusal, subject } from "./subjects.ts";
@@ -26,7 +26,7 @@ function limited(concurrency: ServerGuard["concurrency"]) {
         resolve(OUTCOME);
       });
     });
-  function start(id: string, of: ToolSubject, signal?: AbortSignal): Promise<CallOutcome> {
+  function start(id: string, of: Subject, signal?: AbortSignal): Promise<CallOutcome> {
     return pass(stage, callOf(of, { args: { id }, signal }), next);
   }
   async function end(id: string): Promise<void> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPolicy } from "../../../src/core/guard/policy.ts";
 import { type GuardedServer, serverGuards } from "../../../src/core/guard/server-guards.ts";
 import type { PlacedRules, ToolRules } from "../../../src/core/types/guard-settings.ts";
-import type { ToolSubject } from "../../../src/core/types/guard.ts";
+import type { Subject } from "../../../src/core/types/guard.ts";
 import { callOf, contentOf, pass, refusal, subject } from "./subjects.ts";
 
 const TEMPLATE = "mcp__{server}__{tool}";
@@ -41,11 +41,11 @@ function policy(
   });
 }
 
-function isAllowed(setting: Setting, of: ToolSubject): boolean {
+function isAllowed(setting: Setting, of: Subject): boolean {
   return policy(setting).judge(of).kind === "allowed";
 }
 
-async function messageOf(setting: Setting, of: ToolSubject): Promise<string> {
+async function messageOf(setting: Setting, of: Subject): Promise<string> {
   const { message } = await refusal(pass(policy(setting).stage, callOf(of)));
   return message;
 }

@@ -3,7 +3,7 @@ import { rateLimitStage } from "../../../src/core/guard/rate-limit.ts";
 import { serverGuards } from "../../../src/core/guard/server-guards.ts";
 import { SESSION_RATE_LIMIT } from "../../../src/core/guard/session-limits.ts";
 import type { ServerGuard } from "../../../src/core/types/guard-settings.ts";
-import type { StageFor, ToolSubject } from "../../../src/core/types/guard.ts";
+import type { StageFor, Subject } from "../../../src/core/types/guard.ts";
 import type { Limits } from "../../../src/core/types/shared-state.ts";
 import { LocalLimits } from "../../../src/core/state/local-limits.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
@@ -20,7 +20,7 @@ function limited(rateLimit: ServerGuard["rateLimit"], perMinute?: number | false
 }
 
 /** How many of so many calls get through at once. The others are cancelled. */
-async function through(stage: StageFor, of: ToolSubject, calls: number): Promise<number> {
+async function through(stage: StageFor, of: Subject, calls: number): Promise<number> {
   let passed = 0;
   for (let n = 0; n < calls; n += 1) {
     const abort = new AbortController();
@@ -89,7 +89,7 @@ describe("a rate limit", () => {
     expect(await through(stage, { ...WRITE, hash: "h2" }, 1)).toBe(0);
   });
 
-  it.each<[string, ServerGuard["rateLimit"], number | false | undefined, ToolSubject]>([
+  it.each<[string, ServerGuard["rateLimit"], number | false | undefined, Subject]>([
     ["nothing is configured", undefined, undefined, READ],
     ["it is switched off", { default: false }, 100, READ],
     ["it is switched off for the tool", { default: 1, tools: { read: false } }, 100, READ],
@@ -157,7 +157,7 @@ describe("a rate limit", () => {
   it("says what it does, with the setting, whenever it does it", async () => {
     const { stage } = limited({ default: 60 }, 120);
     const told: string[] = [];
-    const slow = async (of: ToolSubject, limit: number): Promise<void> => {
+    const slow = async (of: Subject, limit: number): Promise<void> => {
       expect(await through(stage, of, limit)).toBe(limit);
       const signal = AbortSignal.abort();
       const call = { ...callOf(of), signal, notify: (text: string) => void told.push(text) };

@@ -7,7 +7,7 @@ import type {
   GuardedCall,
   Next,
   StageFor,
-  ToolSubject,
+  Subject,
 } from "../../../src/core/types/guard.ts";
 import type { CallOutcome } from "../../../src/core/types/tool.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
@@ -15,7 +15,7 @@ import { type Clock, systemClock } from "../../../src/util/clock.ts";
 export const OUTCOME: CallOutcome = { content: [{ type: "text", text: "done" }] };
 
 /** `name` is canonical: `docs/read` or `native/read`. */
-export function subject(name: string, overrides: Partial<ToolSubject> = {}): ToolSubject {
+export function subject(name: string, overrides: Partial<Subject> = {}): Subject {
   const slash = name.indexOf("/");
   const server = name.slice(0, slash);
   const tool = name.slice(slash + 1);
@@ -32,13 +32,13 @@ export function subject(name: string, overrides: Partial<ToolSubject> = {}): Too
 }
 
 /** `name` is `docs/resource:file:///a` or `docs/prompt:greet`. */
-export function contentOf(name: string, overrides: Partial<ToolSubject> = {}): ToolSubject {
+export function contentOf(name: string, overrides: Partial<Subject> = {}): Subject {
   const [, kind, of = ""] = /\/(resource|prompt):(.*)$/.exec(name) ?? [];
   if (kind !== "resource" && kind !== "prompt") throw new Error(`neither: ${name}`);
   return subject(name, { content: { kind, name: of }, ...overrides });
 }
 
-export function callOf(of: ToolSubject, overrides: Partial<GuardedCall> = {}): GuardedCall {
+export function callOf(of: Subject, overrides: Partial<GuardedCall> = {}): GuardedCall {
   return {
     callId: "call_1",
     subject: of,

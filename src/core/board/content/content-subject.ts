@@ -2,7 +2,7 @@
 
 import { textHash } from "../../guard/pins/hash.ts";
 import { type ContentName, contentText } from "../../types/content-pattern.ts";
-import type { ToolSubject } from "../../types/guard.ts";
+import type { Subject } from "../../types/guard.ts";
 import type { PromptDefinition } from "../../types/prompt.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { ServerEntry } from "../server-entry.ts";
@@ -23,7 +23,7 @@ export function contentSubject(
   { definition, pinKey, isShared }: Pick<ServerEntry, "definition" | "pinKey" | "isShared">,
   content: ContentName,
   given?: ContentSubjectOptions,
-): ToolSubject {
+): Subject {
   const { name: server, origin, toolPrefix } = definition;
   const { what = contentText(content), shown = content.name, listed = {} } = given ?? {};
   const { title, description, arguments: args } = listed;

@@ -4,7 +4,7 @@
 import type { AuditEntry } from "../../types/audit-entry.ts";
 import type { ContentBlock } from "../../types/content.ts";
 import { PlugboardError } from "../../types/errors.ts";
-import type { GuardedCall, Stage, StageFor, ToolSubject } from "../../types/guard.ts";
+import type { GuardedCall, Stage, StageFor, Subject } from "../../types/guard.ts";
 import type { CallOutcome } from "../../types/tool.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
@@ -25,7 +25,7 @@ export interface AuditStageOptions {
 const MOST_CALLERS = 100;
 
 export interface AuditStages {
-  whole: (subject: ToolSubject) => Stage;
+  whole: (subject: Subject) => Stage;
   start: StageFor;
 }
 
@@ -45,7 +45,7 @@ export function auditStages(
     record.durationMs = call.now - call.started;
     log.record(record);
   };
-  const whole = (subject: ToolSubject): Stage => {
+  const whole = (subject: Subject): Stage => {
     const audited = byCaller((caller) => auditedTool(subject, caller, options));
     return {
       before(call) {
@@ -92,7 +92,7 @@ function byCaller(make: (caller: string | undefined) => AuditedTool) {
 }
 
 function auditedTool(
-  { source, canonical }: ToolSubject,
+  { source, canonical }: Subject,
   caller: string | undefined,
   { agent, session, redact, arguments: hasArguments }: AuditStageOptions,
 ): AuditedTool {
@@ -108,7 +108,7 @@ function auditedTool(
  * A tool that says it only reads is believed if it is the host's own or its server is configured. Whoever sends a server
  * with a session could otherwise keep its calls out of the audit.
  */
-function mayChange({ annotations, origin }: ToolSubject): boolean {
+function mayChange({ annotations, origin }: Subject): boolean {
   return annotations?.["readOnlyHint"] !== true || origin === "session";
 }
 

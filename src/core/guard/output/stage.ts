@@ -2,7 +2,7 @@
 // an error that names the place. The schema compiler takes long to load, so it is loaded with the first
 // answer of such a tool.
 
-import type { Stage, StageFor, ToolSubject } from "../../types/guard.ts";
+import type { Stage, StageFor, Subject } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
 import type { CallOutcome } from "../../types/tool.ts";
@@ -13,7 +13,7 @@ import type { CompiledSchema, OutputCheck } from "./compile.ts";
 export function outputStage(logger: Logger): StageFor {
   const compiled = new WeakMap<JsonObject, Promise<CompiledSchema>>();
 
-  const compile = async (schema: JsonObject, subject: ToolSubject): Promise<CompiledSchema> => {
+  const compile = async (schema: JsonObject, subject: Subject): Promise<CompiledSchema> => {
     const { compileSchema } = await import("./compile.ts");
     const result = await compileSchema(schema);
     const message = note(result);
@@ -21,7 +21,7 @@ export function outputStage(logger: Logger): StageFor {
     return result;
   };
 
-  const prepare = (schema: JsonObject, subject: ToolSubject): Promise<CompiledSchema> => {
+  const prepare = (schema: JsonObject, subject: Subject): Promise<CompiledSchema> => {
     const known = compiled.get(schema) ?? compile(schema, subject);
     compiled.set(schema, known);
     return known;
@@ -33,7 +33,7 @@ export function outputStage(logger: Logger): StageFor {
   };
 }
 
-function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): Stage {
+function stageOf(subject: Subject, prepare: () => Promise<CompiledSchema>): Stage {
   let schema: CompiledSchema | undefined;
   const whenPrepared = async (outcome: CallOutcome): Promise<CallOutcome> => {
     schema = await prepare();
@@ -47,7 +47,7 @@ function stageOf(subject: ToolSubject, prepare: () => Promise<CompiledSchema>): 
   };
 }
 
-function checked(outcome: CallOutcome, subject: ToolSubject, schema: CompiledSchema): CallOutcome {
+function checked(outcome: CallOutcome, subject: Subject, schema: CompiledSchema): CallOutcome {
   if (schema.kind === "unusable") return outcome;
   const { structuredContent } = outcome;
   if (structuredContent === undefined)
@@ -68,7 +68,7 @@ function note(schema: CompiledSchema): string | undefined {
 }
 
 function sentence(
-  subject: ToolSubject,
+  subject: Subject,
   { kind, reason }: Exclude<OutputCheck, { kind: "valid" }>,
 ): string {
   const answer = answerOf(subject);
@@ -77,7 +77,7 @@ function sentence(
     : `${answer} cannot be checked against its outputSchema: ${reason}`;
 }
 
-function answerOf({ source, publicName }: ToolSubject): string {
+function answerOf({ source, publicName }: Subject): string {
   const name = source.kind === "mcp" ? source.tool : publicName;
   return isPlainName(name) ? `the answer of '${name}'` : "the tool's answer";
 }

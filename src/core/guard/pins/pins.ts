@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../../types/diagnostic.ts";
 import { cancelled } from "../../types/errors.ts";
 import type { PinMode } from "../../types/guard-settings.ts";
-import type { GuardedCall, StageFor, ToolSubject } from "../../types/guard.ts";
+import type { GuardedCall, StageFor, Subject } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type Logger, silentLogger } from "../../types/logger.ts";
 import type { LostPins, PinnedServer, ServerPins } from "../../types/pin.ts";
@@ -263,7 +263,7 @@ export class Pins {
   }
 
   /** The name of its pin: `read`, `prompt:review`. */
-  nameOf({ source, content }: ToolSubject): string {
+  nameOf({ source, content }: Subject): string {
     if (content !== undefined) return contentPin(content, this.#redact);
     return source.kind === "mcp" ? source.tool : "";
   }

@@ -5,7 +5,7 @@ import { type ContentBlock, EMPTY_ERROR, EMPTY_RESULT } from "../../types/conten
 import { asText } from "../../../util/text.ts";
 import { quoteIn } from "../../types/errors.ts";
 import type { ExternalContent, ModelDetails, CallOutcome, ToolResult } from "../../types/tool.ts";
-import type { ToolSubject } from "../../types/guard.ts";
+import type { Subject } from "../../types/guard.ts";
 import type { FramingMode } from "../../types/guard-settings.ts";
 import { fit } from "./fit.ts";
 import { newFrameId, toolFrame, withoutMarkers, wrap } from "./frame.ts";
@@ -34,7 +34,7 @@ export type Presented = ToolResult<ModelDetails>;
 /** A promise only if something is saved. Never throws or rejects. */
 export function presentToModel(
   outcome: CallOutcome,
-  subject: Pick<ToolSubject, "canonical" | "source">,
+  subject: Pick<Subject, "canonical" | "source">,
   settings: PresentSettings,
 ): Presented | Promise<Presented> {
   const content: ContentBlock[] = isEmpty(outcome)
@@ -58,7 +58,7 @@ export function presentToModel(
 function asRead(
   outcome: CallOutcome,
   content: readonly ContentBlock[],
-  { source }: Pick<ToolSubject, "source">,
+  { source }: Pick<Subject, "source">,
   settings: PresentSettings,
 ): Pick<Presented, "content" | "details"> {
   if (source.kind === "native") return { content: content as ContentBlock[], details: outcome };

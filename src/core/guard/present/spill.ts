@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { open, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { ContentBlock } from "../../types/content.ts";
-import type { ToolSubject } from "../../types/guard.ts";
+import type { Subject } from "../../types/guard.ts";
 import type { FramingMode } from "../../types/guard-settings.ts";
 import { makeOwnedDirectory, removeLeftBehind, tryRemove } from "../../state/owned-directory.ts";
 import { errorCode, hasErrorCode } from "../../../util/error-code.ts";
@@ -29,7 +29,7 @@ export interface SpillOptions {
 }
 
 /** Whose result it is, and how its words are framed. */
-export interface SpillingTool extends Pick<ToolSubject, "canonical" | "source"> {
+export interface SpillingTool extends Pick<Subject, "canonical" | "source"> {
   framing: FramingMode;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AuditedTool, type AuditRecord } from "../../../../src/core/guard/audit/record.ts";
 import { auditStages, type AuditStageOptions } from "../../../../src/core/guard/audit/stage.ts";
 import { PlugboardError } from "../../../../src/core/types/errors.ts";
-import type { GuardedCall, Next, ToolSubject } from "../../../../src/core/types/guard.ts";
+import type { GuardedCall, Next, Subject } from "../../../../src/core/types/guard.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
 import type { CallOutcome } from "../../../../src/core/types/tool.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -10,7 +10,7 @@ import { callOf, pass, subject } from "../subjects.ts";
 
 const redact = { value: <T>(value: T): T => value };
 
-function guarded(about: Partial<ToolSubject> = {}): GuardedCall {
+function guarded(about: Partial<Subject> = {}): GuardedCall {
   const { canonical = "docs/read" } = about;
   const now = new ManualClock().monotonic();
   return callOf(subject(canonical, about), { args: { path: "a" }, started: now, now });
@@ -32,7 +32,7 @@ async function run(
 }
 
 describe("the stage at the start of a call", () => {
-  it.each<[string, Partial<ToolSubject>, boolean]>([
+  it.each<[string, Partial<Subject>, boolean]>([
     ["says nothing about itself", {}, true],
     ["only reads, of a configured server", { annotations: { readOnlyHint: true } }, false],
     ["only reads, as text", { annotations: { readOnlyHint: "true" } }, true],

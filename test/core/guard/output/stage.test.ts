@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { outputStage } from "../../../../src/core/guard/output/stage.ts";
-import type { ToolSubject } from "../../../../src/core/types/guard.ts";
+import type { Subject } from "../../../../src/core/types/guard.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
 import type { CallOutcome } from "../../../../src/core/types/tool.ts";
@@ -13,7 +13,7 @@ const WEATHER: JsonObject = {
   required: ["temperature"],
 };
 
-function subject(outputSchema?: JsonObject, overrides: Partial<ToolSubject> = {}): ToolSubject {
+function subject(outputSchema?: JsonObject, overrides: Partial<Subject> = {}): Subject {
   return {
     canonical: "sky/weather",
     publicName: "mcp__sky__weather",
@@ -29,7 +29,7 @@ function subject(outputSchema?: JsonObject, overrides: Partial<ToolSubject> = {}
 /** What a caller gets when the server answers this. */
 async function pass(
   answer: CallOutcome,
-  tool: ToolSubject = subject(WEATHER),
+  tool: Subject = subject(WEATHER),
   stageFor = outputStage(silentLogger),
 ): Promise<CallOutcome> {
   return passStage(stageFor, callOf(tool), async () => answer);

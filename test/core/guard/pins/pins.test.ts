@@ -10,7 +10,7 @@ import { openFileState } from "../../../../src/core/state/files/open.ts";
 import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
 import { memoryPins } from "../../../../src/core/state/memory.ts";
 import { Pins, type PinsOptions } from "../../../../src/core/guard/pins/pins.ts";
-import type { ToolSubject } from "../../../../src/core/types/guard.ts";
+import type { Subject } from "../../../../src/core/types/guard.ts";
 import type { CallOutcome, ToolDefinition } from "../../../../src/core/types/tool.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { callOf, pass } from "../subjects.ts";
@@ -35,7 +35,7 @@ function tool(name: string, description = "Does it."): ToolDefinition {
   return { name, description, inputSchema: {} };
 }
 
-function subject(name: string): ToolSubject {
+function subject(name: string): Subject {
   return {
     canonical: `docs/${name}`,
     publicName: `mcp__docs__${name}`,
@@ -397,7 +397,7 @@ describe("resources and prompts, with block", () => {
   const greet = (description: string) => ({ kind: "prompt" as const, name: "greet", description });
   const listed = async (pins: Pins, description: string, key = id.key) =>
     pins.checkContent({ ...id, key }, "prompts", [greet(description)]);
-  const about: ToolSubject = {
+  const about: Subject = {
     ...subject("prompt:greet"),
     content: { kind: "prompt", name: "greet" },
   };
