@@ -4,11 +4,11 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Board, SessionBoard } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { listenPrivately } from "../../core/net/private-socket.ts";
+import { Strangers } from "../../core/net/strangers.ts";
 import type { Clock } from "../../util/clock.ts";
-import { readFirstLine } from "../../util/first-line.ts";
 import { isSameSecret } from "../../util/same-secret.ts";
 import { oneLine } from "../../util/text.ts";
 import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
@@ -70,11 +70,17 @@ class Channel implements ServedChannel {
   readonly #options: ServeChannelOptions;
   readonly #server: Server;
   readonly #commands = new Set<ServedCommand>();
-  readonly #strangers = new Set<Socket>();
+  readonly #strangers: Strangers;
   #isDraining = false;
 
   constructor(options: ServeChannelOptions) {
     this.#options = options;
+    this.#strangers = new Strangers({
+      clock: options.clock,
+      withinMs: PROOF_WITHIN_MS,
+      most: MOST_STRANGERS,
+      maxBytes: MAX_HELLO_BYTES,
+    });
     this.#server = createServer((socket) => this.#greet(socket));
   }
 
@@ -109,7 +115,7 @@ class Channel implements ServedChannel {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
-    for (const socket of this.#strangers) socket.destroy();
+    this.#strangers.close();
     const commands = [...this.#commands];
     await Promise.all(commands.map((command) => command.close()));
     const timer = this.#options.clock.after(LAST_WORDS_MS, () => {
@@ -120,29 +126,23 @@ class Channel implements ServedChannel {
   }
 
   #greet(socket: Socket): void {
-    const { key, clock } = this.#options;
-    socket.on("error", () => {});
-    const hasRoom = this.#strangers.size < MOST_STRANGERS && this.#commands.size < MOST_COMMANDS;
-    if (this.#isDraining || !hasRoom) return void socket.destroy();
-    this.#strangers.add(socket);
-    const timer = clock.later(PROOF_WITHIN_MS, () => socket.destroy());
-    socket.once("close", () => this.#strangers.delete(socket));
+    const { key, logger } = this.#options;
+    if (this.#isDraining || this.#commands.size >= MOST_COMMANDS) return void socket.destroy();
     const nonce = newNonce();
-    socket.write(`${JSON.stringify({ channel: CHANNEL_VERSION, nonce })}\n`);
-    readFirstLine(socket, MAX_HELLO_BYTES, (line, rest) => {
-      timer.cancel();
-      this.#strangers.delete(socket);
-      const hello = line === undefined ? undefined : tryParseJson(line);
-      if (!isJsonObject(hello) || typeof hello.nonce !== "string") return void socket.destroy();
+    this.#strangers.hear(socket, (hello, rest) => {
+      if (typeof hello.nonce !== "string") return void socket.destroy();
       const nonces = [nonce, hello.nonce];
       if (!isSameSecret(hello.proof, proofOf("command", key, nonces))) {
-        this.#options.logger.warn("refused a command at the channel: it does not know the key");
+        logger.warn("refused a command at the channel: it does not know the key");
         return void socket.destroy();
       }
       const welcome = { proof: proofOf("gateway", key, nonces) };
       socket.write(`${JSON.stringify(welcome)}\n`);
       this.#serve(socket, commandIn(hello), rest);
     });
+    if (!socket.destroyed) {
+      socket.write(`${JSON.stringify({ channel: CHANNEL_VERSION, nonce })}\n`);
+    }
   }
 
   #serve(socket: Socket, info: CommandInfo, rest: Buffer): void {

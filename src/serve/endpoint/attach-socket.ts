@@ -2,12 +2,11 @@
 // process. It says which session it is for and shows the session's token, and what follows is MCP.
 
 import { createServer, type Server, type Socket } from "node:net";
-import { isJsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { listenPrivately, removeDeadSockets } from "../../core/net/private-socket.ts";
+import { Strangers } from "../../core/net/strangers.ts";
 import type { Clock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
-import { readFirstLine } from "../../util/first-line.ts";
 
 /** What the program sends first, in one line. */
 export interface AttachHello {
@@ -40,10 +39,17 @@ export class AttachSocket {
   readonly #options: AttachSocketOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #strangers = 0;
+  readonly #strangers: Strangers;
 
   private constructor(options: AttachSocketOptions) {
     this.#options = options;
+    const { clock, helloWithin: withinMs = HELLO_MS } = options;
+    this.#strangers = new Strangers({
+      clock,
+      withinMs,
+      most: MOST_STRANGERS,
+      maxBytes: MAX_HELLO_BYTES,
+    });
     // The program may have nothing more to say, and still be owed answers.
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#greet(socket));
     this.#server.maxConnections = MOST_SOCKETS;
@@ -67,19 +73,12 @@ export class AttachSocket {
   }
 
   #greet(socket: Socket): void {
-    const { clock, helloWithin = HELLO_MS } = this.#options;
-    socket.on("error", () => {});
-    if (this.#strangers >= MOST_STRANGERS) return void socket.destroy();
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    this.#strangers += 1;
-    const timer = clock.later(helloWithin, () => socket.destroy());
-    readFirstLine(socket, MAX_HELLO_BYTES, (line, rest) => {
-      timer.cancel();
-      this.#strangers -= 1;
-      const hello = line === undefined ? undefined : readHello(line);
-      if (hello === undefined) return void socket.destroy();
-      void this.#admit(hello, socket, rest);
+    this.#strangers.hear(socket, ({ attach, token }, rest) => {
+      const isWhole = typeof attach === "string" && typeof token === "string";
+      if (isWhole) void this.#admit({ attach, token }, socket, rest);
+      else socket.destroy();
     });
   }
 
@@ -93,11 +92,4 @@ export class AttachSocket {
     socket.write(`${JSON.stringify({ attached: true })}\n`);
     admitted(socket, rest);
   }
-}
-
-function readHello(line: string): AttachHello | undefined {
-  const hello = tryParseJson(line);
-  if (!isJsonObject(hello)) return undefined;
-  const { attach, token } = hello;
-  return typeof attach === "string" && typeof token === "string" ? { attach, token } : undefined;
 }
