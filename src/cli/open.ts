@@ -75,7 +75,7 @@ export async function withBoard<Result>(
   const isAlone = open.standalone === true || typed !== undefined;
   const attachment = isAlone
     ? undefined
-    : await attach(source, context, { keepAlive, linked: open.linked });
+    : await attach(source, context, { keepAlive, linked: open.linked, toolTimeout });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {
@@ -100,7 +100,7 @@ export async function withBoard<Result>(
   };
   const board = await (attachment === undefined
     ? openBoard(config, boardOptions)
-    : attachment.open(config, { ...boardOptions, toolTimeout }));
+    : attachment.open(config, boardOptions));
   try {
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {

@@ -3,10 +3,14 @@
 
 import { openSharingBoard } from "../../core/board/board.ts";
 import type { ConfigSource } from "../../core/config/find.ts";
-import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { BoardOptions } from "../../core/types/board-options.ts";
-import { type Gateway, GatewayServers } from "../../serve/channel/gateway-servers.ts";
+import {
+  type Gateway,
+  GatewayServers,
+  type GatewayServersOptions,
+} from "../../serve/channel/gateway-servers.ts";
 import type { Link } from "../../serve/channel/link.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
@@ -29,17 +33,14 @@ export interface Linked {
 
 export interface Attachment extends Linked {
   /** In place of `openBoard`: a board with the servers of the gateway, as far as it would start the same. */
-  open: (agent: AgentConfig, options: SharedBoardOptions) => Promise<Board>;
-}
-
-interface SharedBoardOptions extends BoardOptions {
-  /** Milliseconds that a call may take without progress, whatever the configuration says. */
-  toolTimeout?: number | undefined;
+  open: (agent: AgentConfig, options: BoardOptions) => Promise<Board>;
 }
 
 export interface AttachOptions {
   /** The PATH of the command's programs, if that is not the one it was started with. */
   programPath?: Promise<string | undefined>;
+  /** Milliseconds that a call may take without progress, whatever the configuration says. */
+  toolTimeout?: number | undefined;
   /** If no gateway runs, one is started in the background. */
   keepAlive?: boolean;
   /** Used instead of another link, if this is the gateway to attach to. */
@@ -64,12 +65,12 @@ export async function attach(
   try {
     const link =
       linkTo(gateway, options.linked) ?? (await connectTo(gateway, commandName, context));
+    const shared = await openShared({ link, shares }, { source, context, options, gateway });
     logger.info(`uses the servers of the gateway (pid ${gateway.pid})`);
     return {
       gateway,
       link,
-      open: (agent, boardOptions) =>
-        openAttached(agent, boardOptions, { link, shares }, { source, context, options, gateway }),
+      open: (agent, boardOptions) => openSharingBoard(agent, boardOptions, shared),
     };
   } catch (error) {
     const why = oneLine(errorMessage(error), 200);
@@ -97,25 +98,18 @@ interface Place {
   gateway: Attachable;
 }
 
-async function openAttached(
-  agent: AgentConfig,
-  { toolTimeout, ...options }: SharedBoardOptions,
-  first: Gateway,
-  place: Place,
-): Promise<Board> {
-  const { clock, logger } = place.context;
-  const shared = await GatewayServers.open(
-    {
-      agentId: agent.agentId,
-      clock,
-      logger,
-      toolTimeout,
-      find: (current) => findAgain(place, current),
-      onLost: (message) => logger.warn(message),
-    },
-    first,
-  );
-  return openSharingBoard(agent, options, shared);
+async function openShared(first: Gateway, place: Place): Promise<GatewayServers> {
+  const { clock, logger, options } = place.context;
+  const { toolTimeout } = place.options;
+  const agentId = options.agent ?? DEFAULT_AGENT;
+  const find: GatewayServersOptions["find"] = (current) => findAgain(place, current);
+  const onLost = (message: string): void => logger.warn(message);
+  try {
+    return await GatewayServers.open({ agentId, clock, logger, toolTimeout, find, onLost }, first);
+  } catch (error) {
+    if (first.link !== place.options.linked?.link) first.link.close();
+    throw error;
+  }
 }
 
 /** A gateway that was started again has another key. */

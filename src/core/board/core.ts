@@ -32,6 +32,7 @@ import { QuestionQueue } from "../../util/question-queue.ts";
 import { Calls } from "./calls.ts";
 import { BoardChanges } from "./changes.ts";
 import { BoardContent } from "./content/content.ts";
+import { askServers } from "./content/content-requests.ts";
 import type { Prompts } from "./content/prompts.ts";
 import { RESOURCE_TOOLS } from "./content/resource-tools.ts";
 import type { Resources } from "./content/resources.ts";
@@ -370,7 +371,8 @@ export class BoardCore {
     if (this.#hasEnded) return Promise.resolve(toFailure(sessionClosed()));
     try {
       const known = this.tools.find(name);
-      const settling = known?.subject.guardedElsewhere && this.shared?.settled();
+      const isOfGateway = known === undefined || known.subject.guardedElsewhere;
+      const settling = isOfGateway ? this.shared?.settled() : undefined;
       if (settling !== undefined) return this.#callAfter(settling, name, args, options);
       if (known !== undefined) return this.#calls.run(known, args, options);
     } catch (error) {
@@ -399,8 +401,8 @@ export class BoardCore {
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
     if (this.#hasEnded) throw sessionClosed();
     const known = this.tools.find(name);
-    if (known === undefined || known.subject.guardedElsewhere) await this.shared?.settled(signal);
-    return (await findTool(name, this, signal)).tool;
+    if (known !== undefined && !known.subject.guardedElsewhere) return known.tool;
+    return askServers(this, signal, async () => (await findTool(name, this, signal)).tool);
   }
 
   status(entry: ServerEntry): ServerStatus {
@@ -472,8 +474,11 @@ export class BoardCore {
   ): Promise<CallOutcome> {
     try {
       return await this.#calls.untilClosed(options.signal, async (signal) => {
-        const tool = await findByFullName(name, this, signal);
-        if (tool === undefined) return toFailure(unknownTool(name, this));
+        const tool = await askServers(this, signal, async () => {
+          const found = await findByFullName(name, this, signal);
+          if (found === undefined) throw unknownTool(name, this);
+          return found;
+        });
         return this.#calls.run(tool, args, options);
       });
     } catch (error) {

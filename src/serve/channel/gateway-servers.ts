@@ -114,13 +114,9 @@ export class GatewayServers implements SharedServers {
     this.#options = options;
   }
 
-  /** Rejects with SERVER_UNAVAILABLE if the gateway cannot be used. Without a gateway, one is looked for at a reload. */
-  static async open(
-    options: GatewayServersOptions,
-    gateway: Gateway | undefined,
-  ): Promise<GatewayServers> {
+  /** Rejects with SERVER_UNAVAILABLE if the gateway cannot be used. */
+  static async open(options: GatewayServersOptions, gateway: Gateway): Promise<GatewayServers> {
     const servers = new GatewayServers(options);
-    if (gateway === undefined) return servers;
     await servers.#attach(gateway);
     servers.#attachment = { kind: "attached", link: gateway.link };
     return servers;
@@ -159,7 +155,7 @@ export class GatewayServers implements SharedServers {
     const sharing: Sharing = { board: given, session: undefined, logLevel: undefined };
     this.#boards.set(board, sharing);
     try {
-      if (link !== undefined) await this.#openSession(link, board, sharing);
+      if (link !== undefined) sharing.session = await this.#openSession(link, board, sharing);
     } catch (error) {
       // The gateway may have gone just now: whatever takes its place opens the session then.
       if (link?.isOpen) {
@@ -208,8 +204,9 @@ export class GatewayServers implements SharedServers {
     await this.settled()?.catch(() => {});
     const { logger } = this.#options;
     const current = this.link;
+    let gateway: Gateway | undefined;
     try {
-      const gateway = await this.#options.find(current);
+      gateway = await this.#options.find(current);
       // An edit reaches the gateway too, so what it runs already stays there.
       if (gateway === undefined) return;
       if (gateway.link === current) this.#shares = gateway.shares;
@@ -219,6 +216,7 @@ export class GatewayServers implements SharedServers {
         current?.close();
       }
     } catch (error) {
+      if (gateway?.link !== current) gateway?.link.close();
       logger.debug("no gateway could be attached to", { reason: String(error) });
     }
   }
@@ -251,9 +249,11 @@ export class GatewayServers implements SharedServers {
       this.#traces.get(trace as number)?.listener(entry as TraceEntry),
     );
     const contents = (await link.request("agent/attach", { agent })) as AgentChange;
-    await Promise.all(
+    const sessions = await Promise.all(
       [...this.#boards].map(([board, sharing]) => this.#openSession(link, board, sharing)),
     );
+    // All at once: until here, another gateway may be in use.
+    [...this.#boards.values()].forEach((sharing, at) => (sharing.session = sessions[at]));
     this.#link = link;
     this.#shares = shares;
     for (const change of [contents, ...later]) this.#apply(change);
@@ -283,10 +283,10 @@ export class GatewayServers implements SharedServers {
     return known;
   }
 
-  async #openSession(link: Link, board: object, sharing: Sharing): Promise<void> {
+  async #openSession(link: Link, board: object, sharing: Sharing): Promise<GatewaySession> {
     const { agentId: agent, toolTimeout } = this.#options;
     const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...given } = sharing.board;
-    sharing.session = await GatewaySession.open(link, {
+    const session = await GatewaySession.open(link, {
       agent,
       toolTimeout,
       ...given,
@@ -298,8 +298,9 @@ export class GatewayServers implements SharedServers {
       },
     });
     if (sharing.logLevel !== undefined) {
-      sharing.session.notify("session/setLogLevel", { level: sharing.logLevel });
+      session.notify("session/setLogLevel", { level: sharing.logLevel });
     }
+    return session;
   }
 
   async #untilSettled(next: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

@@ -8,6 +8,7 @@ import { openBoard } from "../../../src/core/board/board.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { Board, BoardBase } from "../../../src/core/types/board.ts";
+import type { Link } from "../../../src/serve/channel/link.ts";
 import type { SessionOptions } from "../../../src/core/types/board-options.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { agree, protect } from "../../core/auth/support.ts";
@@ -178,4 +179,35 @@ it("a gateway that hangs does not keep a command that closes", async () => {
   await board.close();
   expect(link.isOpen).toBe(false);
   awake.resolve();
+});
+
+it("a session that the gateway refuses leaves nothing behind", async () => {
+  const { board } = await attach(
+    { servers: { echo: fixture("echo"), mine: { ...fixture("echo"), scope: "session" } } },
+    { onlyInSessions: true },
+  );
+  const opening = board.openSession({ cwd: "/", id: 5 as unknown as string });
+  await expect(opening).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+  const mine = board.status().find(({ name }) => name === "mine");
+  expect(mine?.diagnostics).toMatchObject([
+    { message: expect.stringContaining("there are 0 now") },
+  ]);
+});
+
+it("a tool of a server that nobody has listed is called when another gateway has come", async () => {
+  const agent = parseAgentConfig({ servers: { late: { ...fixture("echo"), lazy: true } } });
+  const [first, next] = await Promise.all(
+    [1, 2].map(async () => {
+      const board = await openBoard(agent, { start: "none" });
+      boards.push(board);
+      return openChannel({ [agent.agentId]: board });
+    }),
+  );
+  const reattach = async (): Promise<Link | undefined> => next?.connect();
+  const link = await first?.connect();
+  if (link === undefined) throw new Error("there is no gateway");
+  const board = await openAttachedBoard({ agent, link, reattach, start: "none" });
+  boards.push(board);
+  await first?.channel.close();
+  expect(textOf(await board.call("late/echo", { text: "here" }))).toBe("here");
 });

@@ -65,10 +65,15 @@ export class OpenSessions<Session extends FollowingBoard> {
       this.#ready.delete(session);
     });
     this.#open.add(session);
-    await session.open();
-    // The configuration may have been replaced meanwhile, even more than once.
-    while (!session.isUpToDate && !this.#isClosed) await session.catchUp();
-    if (this.#isClosed) throw boardClosed();
+    try {
+      await session.open();
+      // The configuration may have been replaced meanwhile, even more than once.
+      while (!session.isUpToDate && !this.#isClosed) await session.catchUp();
+      if (this.#isClosed) throw boardClosed();
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
     this.#ready.add(session);
     return session;
   }
