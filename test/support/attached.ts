@@ -1,6 +1,6 @@
 // A command's board beside a gateway: all servers of the agent that sessions share are the gateway's.
 
-import { openSharingBoard } from "../../src/core/board/board.ts";
+import { openBoardBeside } from "../../src/core/board/board.ts";
 import type { AgentConfig } from "../../src/core/types/agent-config.ts";
 import type { Board } from "../../src/core/types/board.ts";
 import type { BoardOptions } from "../../src/core/types/board-options.ts";
@@ -44,7 +44,7 @@ export async function openAttachedBoard({
   };
   const given = { agentId, clock, logger, find, toolTimeout, reattachFor, onLost };
   const shared = await GatewayServers.open(given, { link, shares });
-  return openSharingBoard(agent, options, shared);
+  return openBoardBeside(agent, options, shared);
 }
 
 function sharedBy({ servers }: AgentConfig): ReadonlySet<string> {

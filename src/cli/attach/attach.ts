@@ -1,7 +1,7 @@
 // Attaches a command to the gateway that runs for its configuration, finds it again when it was restarted, and tells a
 // person what happens.
 
-import { openSharingBoard } from "../../core/board/board.ts";
+import { openBoardBeside } from "../../core/board/board.ts";
 import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
@@ -70,7 +70,7 @@ export async function attach(
     return {
       gateway,
       link,
-      open: (agent, boardOptions) => openSharingBoard(agent, boardOptions, shared),
+      open: (agent, boardOptions) => openBoardBeside(agent, boardOptions, shared),
     };
   } catch (error) {
     const why = oneLine(errorMessage(error), 200);

@@ -41,7 +41,7 @@ import type { ServerConfig } from "../types/server-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
-import type { ServedServer, ServedServers, SharedServers } from "../types/shared-servers.ts";
+import type { BoardServer, BoardServers, GatewayPort } from "../types/gateway-port.ts";
 import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
@@ -56,20 +56,20 @@ export async function openBoard(
   config: BoardConfig | AgentConfig,
   options: BoardOptions = {},
 ): Promise<Board> {
-  return openSharingBoard(config, options, undefined);
+  return openBoardBeside(config, options, undefined);
 }
 
-/** A board some of whose servers a gateway runs: those that `shared` knows. Everything else is as `openBoard` has it. */
-export async function openSharingBoard(
+/** A board some of whose servers a gateway runs: those that `gateway` has. Everything else is as `openBoard` has it. */
+export async function openBoardBeside(
   config: BoardConfig | AgentConfig,
   options: BoardOptions,
-  shared: SharedServers | undefined,
+  gateway: GatewayPort | undefined,
 ): Promise<Board> {
   const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
   requireProviders(agent, namesOf(options.secretProviders));
-  const native = await nativeFor(agent, options, shared);
+  const native = await nativeFor(agent, options, gateway);
   const configuration = configurationOf(agent, native, options);
-  const board = new LiveBoard({ configuration, options, shared });
+  const board = new LiveBoard({ configuration, options, gateway });
   try {
     await board.open();
   } catch (error) {
@@ -80,7 +80,7 @@ export async function openSharingBoard(
 }
 
 /** A board's servers one by one, for a gateway that shares them. */
-export function serversOf(board: Board): ServedServers {
+export function serversOf(board: Board): BoardServers {
   if (board instanceof LiveBoard) return board.served;
   throw new TypeError("only a board of this process has servers to share");
 }
@@ -93,10 +93,10 @@ function namesOf(providers: BoardOptions["secretProviders"] = []): string[] {
 async function nativeFor(
   { nativeModules = [], workspace }: AgentConfig,
   { workspaceDir = workspace, native = [] }: BoardOptions,
-  shared: SharedServers | undefined,
+  gateway: GatewayPort | undefined,
 ): Promise<HostTools> {
   if (nativeModules.length === 0) return native;
-  const elsewhere = shared?.native();
+  const elsewhere = gateway?.native();
   if (elsewhere !== undefined) return [...native, ...elsewhere];
   // Loaded here, since most boards have no modules.
   const { loadNativeModules } = await import("./native-modules.ts");
@@ -149,7 +149,7 @@ interface LiveBoardParts {
   configuration: Configuration;
   options: BoardOptions;
   /** The servers that a gateway runs. Only for an agent's board. */
-  shared?: SharedServers | undefined;
+  gateway?: GatewayPort | undefined;
   /** For a session's board: what it lays over the agent's. */
   session?: SessionLayer;
   onClosed?: () => void;
@@ -173,19 +173,19 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   /** The servers of which tools were left out so far. */
   readonly #leftOutOf = new Set<string>();
   /** Where the tools of configured modules run now. */
-  #sharedNative: ReturnType<SharedServers["native"]>;
+  #nativeInGateway: ReturnType<GatewayPort["native"]>;
   #reloading: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor({ configuration, options, shared, session, onClosed = () => {} }: LiveBoardParts) {
+  constructor({ configuration, options, gateway, session, onClosed = () => {} }: LiveBoardParts) {
     const over = session?.beneath;
-    const core = new BoardCore({ configuration, options, shared, over });
+    const core = new BoardCore({ configuration, options, gateway, over });
     const { onToolsChanged, embed } = options;
     this.#core = core;
     this.#session = session;
     this.#base = over?.core;
     this.#onClosed = onClosed;
-    this.#sharedNative = shared?.native();
+    this.#nativeInGateway = gateway?.native();
     this.#own = new OwnServers({
       core,
       base: over?.core.servers,
@@ -212,7 +212,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     else this.#session.startShared();
     signal?.throwIfAborted();
     signal?.addEventListener("abort", this.#onAbort, { once: true });
-    await this.#openShared();
+    await this.#openInGateway();
     await this.#core.addServers();
     const started = servers.start(start, agent.startupWait);
     if (this.#session === undefined) this.#cleanUp();
@@ -225,9 +225,9 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   /** What a gateway is told of this board. That of an agent is no session of anybody, so it has none of a session's limits. */
-  async #openShared(): Promise<void> {
-    const { shared, options, agent } = this.#core;
-    if (shared === undefined) return;
+  async #openInGateway(): Promise<void> {
+    const { gateway, options, agent } = this.#core;
+    if (gateway === undefined) return;
     const { owner, defaultToolTimeout, onApproval, onElicitation, onSampling } = options;
     const common = {
       cwd: this.cwd,
@@ -239,20 +239,24 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       onSampling,
     };
     if (this.#session !== undefined) {
-      await this.#core.openShared({ ...common, ...this.#session.sharing });
+      await this.#core.openInGateway({ ...common, ...this.#session.sharing });
       return;
     }
-    shared.onChange = () => this.#shareAnew();
+    gateway.onChange = () => this.#divideAnew();
     // The command may ask before calls that the file says nothing about.
-    await this.#core.openShared({ ...common, rateLimit: false, approval: agent.guard?.approval });
+    await this.#core.openInGateway({
+      ...common,
+      rateLimit: false,
+      approval: agent.guard?.approval,
+    });
   }
 
-  /** Other servers are shared than before, or none: the others run in this process from now on. */
-  async #shareAnew(): Promise<void> {
+  /** The gateway runs other servers than before, or none: the others run in this process from now on. */
+  async #divideAnew(): Promise<void> {
     await this.#inTurn(() => this.#replace(this.#core.agent));
   }
 
-  readonly served: ServedServers = {
+  readonly served: BoardServers = {
     list: () => this.#core.servers.own().map((entry) => this.#served(entry)),
     start: (name, onlyToList) => this.#core.servers.named(name).supervisor.start(onlyToList),
     acquire: async (name, signal) =>
@@ -262,7 +266,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       this.#core.configuration.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
   };
 
-  #served(entry: ServerEntry): ServedServer {
+  #served(entry: ServerEntry): BoardServer {
     const { name, isKnown, supervisor } = entry;
     return {
       name,
@@ -496,9 +500,9 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       servers.named(server);
     }
     const end = trace.begin(listener, options);
-    const endShared = this.#core.shared?.trace(listener, options);
+    const endInGateway = this.#core.gateway?.trace(listener, options);
     return async () => {
-      await Promise.all([end(), endShared?.()]);
+      await Promise.all([end(), endInGateway?.()]);
     };
   }
 
@@ -574,7 +578,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   async #reload(agent: AgentConfig): Promise<ReloadReport> {
     const last = this.#core.agent;
-    await this.#core.shared?.decideAnew();
+    await this.#core.gateway?.lookAgain();
     if (isSameConfig(last, agent)) {
       const unchanged = agent.servers.map(({ name }) => name);
       return { added: [], changed: [], removed: [], unchanged };
@@ -630,14 +634,14 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   /** The same list if the modules are the same. */
   async #nativeFor(agent: AgentConfig): Promise<HostTools> {
-    const { configuration, options, shared } = this.#core;
-    const before = this.#sharedNative;
-    this.#sharedNative = shared?.native();
+    const { configuration, options, gateway } = this.#core;
+    const before = this.#nativeInGateway;
+    this.#nativeInGateway = gateway?.native();
     const modulesOf = ({ nativeModules, workspace }: AgentConfig): string =>
       canonicalJson([nativeModules ?? [], workspace ?? null]);
     const isSame = modulesOf(configuration.agent) === modulesOf(agent);
-    if (isSame && before === this.#sharedNative) return configuration.native;
-    return nativeFor(agent, options, shared);
+    if (isSame && before === this.#nativeInGateway) return configuration.native;
+    return nativeFor(agent, options, gateway);
   }
 
   #warn(warnings: readonly ConfigProblem[], told: readonly ConfigProblem[] = []): void {

@@ -244,6 +244,6 @@ function openAudit(
 
 /** A stage that has nothing to do for the tool is not among them; none has where a gateway guards the call. */
 function stagesFor(subject: Subject, stages: readonly StageFor[]): Stage[] {
-  if (subject.guardedElsewhere) return [];
+  if (subject.inGateway) return [];
   return stages.flatMap((stageFor) => stageFor(subject) ?? []);
 }

@@ -28,7 +28,7 @@ import type {
   ToolUpdate,
   UpdateListener,
 } from "../types/tool.ts";
-import type { LiveServer, ServerSupervisor } from "../types/shared-servers.ts";
+import type { LiveServer, ServerSupervisor } from "../types/gateway-port.ts";
 import { allowManyListeners } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";

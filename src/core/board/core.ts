@@ -21,7 +21,7 @@ import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
-import type { SharedServers, SharingBoard } from "../types/shared-servers.ts";
+import type { GatewayPort, BoardInGateway } from "../types/gateway-port.ts";
 import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { KnownNames } from "../types/tool-pattern.ts";
 import { openFileState } from "../state/files/open.ts";
@@ -69,7 +69,7 @@ export interface BoardCoreOptions {
   configuration: Configuration;
   options: BoardOptions;
   /** The servers that a gateway runs. Only for an agent's board. */
-  shared?: SharedServers | undefined;
+  gateway?: GatewayPort | undefined;
   /** For a session's board. */
   over?: BoardBeneath;
 }
@@ -105,7 +105,7 @@ export class BoardCore {
   /** That of the agent's board traces the servers of its sessions too. */
   readonly trace: BoardTrace;
   /** The servers of the agent's board that a gateway runs. */
-  readonly shared: SharedServers | undefined;
+  readonly gateway: GatewayPort | undefined;
   /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
   readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
@@ -123,12 +123,12 @@ export class BoardCore {
   #configuration: Configuration;
 
   /** Each part uses those before it. Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
-  constructor({ configuration, options: given, shared, over }: BoardCoreOptions) {
+  constructor({ configuration, options: given, gateway, over }: BoardCoreOptions) {
     const { agent } = configuration;
     const base = over?.core;
     this.#configuration = configuration;
     this.#over = over;
-    this.shared = base ? base.shared : shared;
+    this.gateway = base ? base.gateway : gateway;
     this.clock = given.clock ?? systemClock;
     const clock = this.clock;
     this.#secrets = new BoardSecrets({ agent, options: given, clock, base: base && base.#secrets });
@@ -211,7 +211,7 @@ export class BoardCore {
           ? undefined
           : new EarlierRuns(stateDir, { clock, logger, redactor, options }),
       base: this.#over?.core.servers,
-      shared: this.#over === undefined ? this.shared : undefined,
+      gateway: this.#over === undefined ? this.gateway : undefined,
       sendMcpMessage: this.#over?.sendMcpMessage,
     });
   }
@@ -235,7 +235,7 @@ export class BoardCore {
     const { servers, clock, logger } = this;
     return new BoardContent({
       servers,
-      shared: this.shared,
+      gateway: this.gateway,
       guard: this.#guard,
       calls: this.#calls,
       clock,
@@ -371,8 +371,8 @@ export class BoardCore {
     if (this.#hasEnded) return Promise.resolve(toFailure(sessionClosed()));
     try {
       const known = this.tools.find(name);
-      const isOfGateway = known === undefined || known.subject.guardedElsewhere;
-      const settling = isOfGateway ? this.shared?.settled() : undefined;
+      const isOfGateway = known === undefined || known.subject.inGateway;
+      const settling = isOfGateway ? this.gateway?.settled() : undefined;
       if (settling !== undefined) return this.#callAfter(settling, name, args, options);
       if (known !== undefined) return this.#calls.run(known, args, options);
     } catch (error) {
@@ -401,7 +401,7 @@ export class BoardCore {
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
     if (this.#hasEnded) throw sessionClosed();
     const known = this.tools.find(name);
-    if (known !== undefined && !known.subject.guardedElsewhere) return known.tool;
+    if (known !== undefined && !known.subject.inGateway) return known.tool;
     return askServers(this, signal, async () => (await findTool(name, this, signal)).tool);
   }
 
@@ -427,14 +427,14 @@ export class BoardCore {
   }
 
   /** Has a gateway know of this board, so that it can use the gateway's servers. */
-  async openShared(sharing: Omit<SharingBoard, "onNotice">): Promise<void> {
+  async openInGateway(sharing: Omit<BoardInGateway, "onNotice">): Promise<void> {
     const onNotice = (text: string): void => this.#events.emit("notice", { text });
-    await this.shared?.open(this.#calls, { ...sharing, onNotice });
+    await this.gateway?.open(this.#calls, { ...sharing, onNotice });
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
     this.logLevel.set(level);
-    this.shared?.setLogLevel(this.#calls, level);
+    this.gateway?.setLogLevel(this.#calls, level);
   }
 
   /** Tells the user something. */
@@ -459,7 +459,7 @@ export class BoardCore {
     if (this.#over !== undefined) this.resources.unsubscribeAll();
     this.logLevel.close();
     this.#content.close();
-    await Promise.all([this.servers.close(), others, this.shared?.close(this.#calls)]);
+    await Promise.all([this.servers.close(), others, this.gateway?.close(this.#calls)]);
     // Calls end when their servers close, except those that wait for a person, so this wait has a limit.
     await within(this.clock, CLOSE_WAIT_MS, this.#calls.idle());
     await this.#guard.close();

@@ -8,7 +8,7 @@ import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { LogLevelSource } from "../types/server-log.ts";
-import type { SharedServers } from "../types/shared-servers.ts";
+import type { GatewayPort } from "../types/gateway-port.ts";
 import {
   isRemote,
   type RemoteTarget,
@@ -47,7 +47,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
   questions: QuestionQueue;
   trace: BoardTrace;
   /** The servers that a gateway runs. Only the board of an agent has them. */
-  shared?: SharedServers | undefined;
+  gateway?: GatewayPort | undefined;
   /** The way to servers in the ACP client. Only a session's board has one. */
   sendMcpMessage?: SendMcpMessage | undefined;
 }
@@ -74,11 +74,11 @@ export function createServer(
     pinKey: definitionHash(definition, ""),
     approvalKey: approvalKey(definition, cwd, env),
   };
-  const shared = context.shared?.server(definition.name);
-  if (shared !== undefined) {
+  const inGateway = context.gateway?.server(definition.name);
+  if (inGateway !== undefined) {
     const { onLog } = context;
-    const supervisor = shared.supervise(definition, { onState, onTools, onLog });
-    return new ServerEntry({ ...common, supervisor, isShared: true, cached: undefined });
+    const supervisor = inGateway.supervise(definition, { onState, onTools, onLog });
+    return new ServerEntry({ ...common, supervisor, inGateway: true, cached: undefined });
   }
   const tap = context.trace.tap(definition.name, redactor);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
@@ -128,7 +128,7 @@ export function createServer(
   });
   return new ServerEntry({
     ...common,
-    isShared: false,
+    inGateway: false,
     supervisor,
     cached,
   });

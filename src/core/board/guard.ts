@@ -195,25 +195,25 @@ export class BoardGuard {
     listing: ContentListing,
     contents: readonly ListedContent[],
   ): Promise<Diagnostic[]> {
-    if (entry.isShared) return Promise.resolve([]);
+    if (entry.inGateway) return Promise.resolve([]);
     return this.#pins.checkContent(pinId(entry), listing, contents);
   }
 
   /** Whether nothing of the server may be read before its list was compared with the pins. */
   needsList(entry: ServerEntry): boolean {
-    return !entry.isShared && pinMode(entry.definition, this.#options.agent) === "block";
+    return !entry.inGateway && pinMode(entry.definition, this.#options.agent) === "block";
   }
 
   /** Like `recheck`, for a request for a resource or prompt whose server has listed by now. */
   recheckContent(call: GuardedCall): Promise<void> | undefined {
-    if (call.subject.guardedElsewhere) return undefined;
+    if (call.subject.inGateway) return undefined;
     return this.#pinsOf(call.subject).recheck(call);
   }
 
   /** False for a tool, resource or prompt that the pins keep back until somebody approves it. */
   offers(subject: Subject): boolean {
     const { source } = subject;
-    if (subject.guardedElsewhere) return true;
+    if (subject.inGateway) return true;
     const pins = this.#pinsOf(subject);
     return source.kind !== "mcp" || pins.offers(source.server, pins.nameOf(subject));
   }

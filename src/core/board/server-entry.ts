@@ -11,7 +11,7 @@ import { isCallable } from "../types/server-state.ts";
 import type { ListedTools, ServerStatus } from "../types/server-status.ts";
 import { describeTarget } from "../redaction/hide.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import type { ServerSupervisor } from "../types/shared-servers.ts";
+import type { ServerSupervisor } from "../types/gateway-port.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */
@@ -19,7 +19,7 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
-  "cwd" | "supervisor" | "isShared" | "signIn" | "hash" | "pinKey" | "approvalKey"
+  "cwd" | "supervisor" | "inGateway" | "signIn" | "hash" | "pinKey" | "approvalKey"
 > & { cached: CachedTools | undefined };
 
 /** How a server is started and reached: another value of one of these takes a new start. */
@@ -39,7 +39,7 @@ export class ServerEntry {
   readonly cwd: string;
   readonly supervisor: ServerSupervisor;
   /** A gateway runs it, and guards its calls. */
-  readonly isShared: boolean;
+  readonly inGateway: boolean;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
   /** Hash of the definition and the working directory, which together decide which tools the server has. */
@@ -56,7 +56,7 @@ export class ServerEntry {
   constructor({
     cwd,
     supervisor,
-    isShared,
+    inGateway,
     signIn,
     hash,
     pinKey,
@@ -65,7 +65,7 @@ export class ServerEntry {
   }: ServerEntryParts) {
     this.cwd = cwd;
     this.supervisor = supervisor;
-    this.isShared = isShared;
+    this.inGateway = inGateway;
     this.signIn = signIn;
     this.hash = hash;
     this.pinKey = pinKey;
@@ -144,7 +144,7 @@ export class ServerEntry {
     if (start !== "unknown" && !lazy && scope !== "session") return "eager";
     if (this.supervisor.state.kind === "failed") return undefined;
     // The gateway sees to it that what it knows is not too old.
-    if (this.isShared) return this.isKnown ? undefined : "to-be-known";
+    if (this.inGateway) return this.isKnown ? undefined : "to-be-known";
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
     return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
   }

@@ -213,9 +213,9 @@ export class ServerSet {
   }
 
   async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
-    const { earlier, shared } = this.#options;
+    const { earlier, gateway } = this.#options;
     // A gateway knows its servers itself.
-    if (shared?.server(definition.name) !== undefined) return {};
+    if (gateway?.server(definition.name) !== undefined) return {};
     return earlier?.read(definition, cwd, advertisedTo(definition, this.#options)) ?? {};
   }
 
@@ -279,7 +279,7 @@ export class ServerSet {
     const openPins = await guard.prepareToOpen(
       planned.flatMap((each): PinnedEntry[] => {
         const { entry } = each;
-        if (entry.isShared) return [];
+        if (entry.inGateway) return [];
         if (each.kind === "kept") {
           return each.isPinnedAnew ? [{ entry, definition: each.definition }] : [];
         }
@@ -372,10 +372,10 @@ export class ServerSet {
     cwd: string,
     agent: AgentConfig,
   ): boolean {
-    const { agent: last, roots, shared } = this.#options;
-    const isShared = shared?.server(definition.name) !== undefined;
+    const { agent: last, roots, gateway } = this.#options;
+    const inGateway = gateway?.server(definition.name) !== undefined;
     // How a gateway starts it is the gateway's affair.
-    if (before.isShared || isShared) return before.isShared === isShared && definition.enabled;
+    if (before.inGateway || inGateway) return before.inGateway === inGateway && definition.enabled;
     const isReachedAlike =
       !isRemote(definition.target) ||
       canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
@@ -469,7 +469,7 @@ export class ServerSet {
     if (reason === undefined) return;
     const { supervisor } = entry;
     // A server that the gateway has given up, or waits with, is left to the gateway.
-    if (entry.isShared && supervisor.state.kind !== "idle") return;
+    if (entry.inGateway && supervisor.state.kind !== "idle") return;
     const onlyToList = reason === "to-be-known";
     if (!entry.isKnown && wait === undefined) return supervisor.attempt(onlyToList);
     const start = supervisor.start(onlyToList);
@@ -507,9 +507,9 @@ export class ServerSet {
     agent: AgentConfig,
     after?: Promise<void>,
   ): ServerEntry {
-    const { shared } = this.#options;
-    const isShared = shared?.server(definition.name) !== undefined;
-    const earlier = isShared ? undefined : this.#options.earlier;
+    const { gateway } = this.#options;
+    const inGateway = gateway?.server(definition.name) !== undefined;
+    const earlier = inGateway ? undefined : this.#options.earlier;
     const context: CreateServerContext = {
       ...this.#options,
       agent,
@@ -531,13 +531,13 @@ export class ServerSet {
 
   /** Its tools, as far as the gateway or an earlier run knows them. */
   #addKnownTools(entry: ServerEntry, cached: CachedTools | undefined): void {
-    const told = entry.isShared ? this.#options.shared?.server(entry.name) : undefined;
+    const told = entry.inGateway ? this.#options.gateway?.server(entry.name) : undefined;
     if (told?.tools !== undefined && told.identity !== undefined) {
       this.#onTools(entry, told.tools, told.identity);
     } else this.#addCachedTools(entry, cached);
     const { state } = entry.supervisor;
     // It was ready before the board knew of it.
-    if (entry.isShared && state.kind === "ready") {
+    if (entry.inGateway && state.kind === "ready") {
       this.events.emit("state", { entry, state, previous: { kind: "idle" } });
     }
   }
@@ -570,7 +570,7 @@ export class ServerSet {
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
-    if (entry.isShared) {
+    if (entry.inGateway) {
       // The gateway has inspected them, and compared them with the pins.
       const { instructions } = identity;
       this.#listed.set(entry, { ...list, found: [], instructions, from: "server" });
@@ -598,7 +598,7 @@ export class ServerSet {
     if (listed === undefined) return;
     const { guard, logger } = this.#options;
     const { name } = entry;
-    const offer = entry.isShared
+    const offer = entry.inGateway
       ? { tools: listed.tools, diagnostics: [] }
       : guard.offer(name, listed.tools);
     const change = this.#catalog.set(name, offer.tools);
@@ -679,7 +679,7 @@ function isUp(entry: ServerEntry | undefined): boolean {
 }
 
 function guardedHere(entries: readonly ServerEntry[]): ServerEntry[] {
-  return entries.filter(({ isShared }) => !isShared);
+  return entries.filter(({ inGateway }) => !inGateway);
 }
 
 function isShareable({ definition }: ServerEntry): boolean {

@@ -9,7 +9,7 @@ import type { Callee, Subject } from "../types/guard.ts";
 import { type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
-import type { SharedNativeTool } from "../types/shared-servers.ts";
+import type { NativeToolInGateway } from "../types/gateway-port.ts";
 import {
   type CallOutcome,
   type CatalogEntry,
@@ -40,7 +40,7 @@ export interface BoardTool extends Callable {
 
 /** A native tool that the board brings itself. */
 export interface OwnTool
-  extends NativeTool, Pick<Subject, "neverAsks">, Partial<Pick<SharedNativeTool, "direct">> {
+  extends NativeTool, Pick<Subject, "neverAsks">, Partial<Pick<NativeToolInGateway, "direct">> {
   /** The tool is listed while this is true. Default: always. */
   isOffered?: () => boolean;
 }
@@ -206,7 +206,7 @@ export class BoardTools {
     const callee = (): Callee => {
       const { supervisor } = server;
       const { name } = entry.tool;
-      if (server.isShared) {
+      if (server.inGateway) {
         return calls.toGateway(() => supervisor.direct, { server: server.name, tool: name });
       }
       const of = calls.toTool(supervisor, name, (call) => guard.recheck(call, isCurrent()));
@@ -219,7 +219,7 @@ export class BoardTools {
 
   #make(
     entry: CatalogEntry,
-    { definition, approvalKey, isShared }: ServerEntry,
+    { definition, approvalKey, inGateway }: ServerEntry,
     callee: () => Callee,
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
@@ -232,7 +232,7 @@ export class BoardTools {
       source: { kind: "mcp", server, tool: tool.name },
       origin: definition.origin,
       ownerOnly: false,
-      guardedElsewhere: isShared || undefined,
+      inGateway: inGateway || undefined,
       key: approvalKey,
     });
     const isAllowed = guard.allows(subject);
@@ -280,7 +280,7 @@ export class BoardTools {
       origin: "native",
       ownerOnly,
       neverAsks,
-      guardedElsewhere: direct && true,
+      inGateway: direct && true,
       key: "native",
     });
     const isAllowed = guard.allows(subject);
@@ -388,7 +388,7 @@ interface SubjectIdentity extends Pick<
   | "origin"
   | "ownerOnly"
   | "neverAsks"
-  | "guardedElsewhere"
+  | "inGateway"
 > {
   /** Hash of the server's definition and of what it means here. */
   key: string;
@@ -403,7 +403,7 @@ class ToolSubject implements Subject {
   readonly origin: Subject["origin"];
   readonly ownerOnly: boolean;
   readonly neverAsks: true | undefined;
-  readonly guardedElsewhere: true | undefined;
+  readonly inGateway: true | undefined;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly annotations: Subject["annotations"];
@@ -421,7 +421,7 @@ class ToolSubject implements Subject {
     this.origin = identity.origin;
     this.ownerOnly = identity.ownerOnly;
     this.neverAsks = identity.neverAsks;
-    this.guardedElsewhere = identity.guardedElsewhere;
+    this.inGateway = identity.inGateway;
     this.title = tool.title;
     this.description = tool.description;
     this.annotations = tool.annotations;

@@ -34,7 +34,7 @@ export interface Subject {
   /** Whether a native tool says so itself; patterns of the configuration can only add to it. */
   ownerOnly: boolean;
   /** Its calls are guarded where its server runs, in a gateway. */
-  guardedElsewhere?: true | undefined;
+  inGateway?: true | undefined;
   /** Needs no approval: it only shows again what an earlier call has returned. */
   neverAsks?: true | undefined;
   /** Hash of everything a model is told about the tool, and of its server's definition. */

@@ -10,7 +10,7 @@ import { isOfferedResources } from "../../core/types/resource.ts";
 import type { CompletionQuery } from "../../core/types/server-content.ts";
 import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../../core/types/server-log.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
-import type { ServedServer } from "../../core/types/shared-servers.ts";
+import type { BoardServer } from "../../core/types/gateway-port.ts";
 import type { EndTrace, TraceEntry } from "../../core/types/trace.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import type { SessionEvent } from "./gateway-session.ts";
@@ -39,7 +39,7 @@ export class SharedAgent {
   /** What ends each trace, by the number that the command has given it. */
   readonly #traces = new Map<unknown, EndTrace>();
   /** What the command was told, to tell it only what differs. */
-  #told = new Map<string, { text: string; tools: ServedServer["tools"] }>();
+  #told = new Map<string, { text: string; tools: BoardServer["tools"] }>();
   #toldNative: string | undefined;
   #timer: Timer | undefined;
   #isWaiting = false;

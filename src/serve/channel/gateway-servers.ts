@@ -34,13 +34,13 @@ import type { ServerState } from "../../core/types/server-state.ts";
 import type {
   LiveServer,
   ServerSupervisor,
-  SharedNativeTool,
-  SharedServer,
-  SharedServers,
-  SharingBoard,
+  NativeToolInGateway,
+  ServerInGateway,
+  GatewayPort,
+  BoardInGateway,
   SupervisorListener,
   ToldStatus,
-} from "../../core/types/shared-servers.ts";
+} from "../../core/types/gateway-port.ts";
 import type { EndTrace, TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
@@ -91,12 +91,12 @@ type Attachment =
 
 /** A board or a session of it, and what stands for it in the gateway. */
 interface Sharing {
-  board: SharingBoard;
+  board: BoardInGateway;
   session: GatewaySession | undefined;
   logLevel: ServerLogLevel | undefined;
 }
 
-export class GatewayServers implements SharedServers {
+export class GatewayServers implements GatewayPort {
   onChange: (() => Promise<void>) | undefined;
   readonly #options: GatewayServersOptions;
   readonly #servers = new Map<string, GatewayServer>();
@@ -107,7 +107,7 @@ export class GatewayServers implements SharedServers {
   /** The link to the gateway that knows the sessions of all boards. */
   #link: Link | undefined;
   #shares: ReadonlySet<string> = new Set();
-  #native: readonly SharedNativeTool[] | undefined;
+  #native: readonly NativeToolInGateway[] | undefined;
   #lastTrace = 0;
 
   private constructor(options: GatewayServersOptions) {
@@ -131,11 +131,11 @@ export class GatewayServers implements SharedServers {
     return this.#options.clock;
   }
 
-  server(name: string): SharedServer | undefined {
+  server(name: string): ServerInGateway | undefined {
     return this.#shares.has(name) ? this.#servers.get(name) : undefined;
   }
 
-  native(): readonly SharedNativeTool[] | undefined {
+  native(): readonly NativeToolInGateway[] | undefined {
     return this.#shares.has(NATIVE) ? this.#native : undefined;
   }
 
@@ -149,7 +149,7 @@ export class GatewayServers implements SharedServers {
     return attachment.kind === "lost" ? this.#untilSettled(attachment.next, signal) : undefined;
   }
 
-  async open(board: object, given: SharingBoard): Promise<void> {
+  async open(board: object, given: BoardInGateway): Promise<void> {
     await this.settled();
     const { link } = this;
     const sharing: Sharing = { board: given, session: undefined, logLevel: undefined };
@@ -200,7 +200,7 @@ export class GatewayServers implements SharedServers {
     };
   }
 
-  async decideAnew(): Promise<void> {
+  async lookAgain(): Promise<void> {
     await this.settled()?.catch(() => {});
     const { logger } = this.#options;
     const current = this.link;
@@ -383,7 +383,7 @@ function areSame(some: ReadonlySet<string>, others: ReadonlySet<string>): boolea
 const UNKNOWN_IDENTITY: ServerIdentity = { protocolVersion: "", era: "modern" };
 
 /** One server of the gateway. Speaks for the gateway's supervisor, and starts nothing itself. */
-class GatewayServer implements SharedServer, ServerSupervisor {
+class GatewayServer implements ServerInGateway, ServerSupervisor {
   readonly restarts = 0;
   readonly lastError = undefined;
   readonly stats = { snapshot: () => this.told.calls };

@@ -5,7 +5,7 @@ import type { CallerOptions } from "../../core/types/caller-options.ts";
 import { PlugboardError, withPossibleEffect } from "../../core/types/errors.ts";
 import type { BoardEvents } from "../../core/types/events.ts";
 import type { JsonObject } from "../../core/types/json.ts";
-import type { SharingBoard } from "../../core/types/shared-servers.ts";
+import type { BoardInGateway } from "../../core/types/gateway-port.ts";
 import type { CallOutcome, Tool, UpdateListener } from "../../core/types/tool.ts";
 import type { Link } from "./link.ts";
 import { AnsweredQuestions } from "./questions.ts";
@@ -18,7 +18,7 @@ export type EventListener = <Name extends SessionEvent>(
   value: BoardEvents[Name],
 ) => void;
 
-export interface GatewaySessionOptions extends Omit<SharingBoard, "onNotice"> {
+export interface GatewaySessionOptions extends Omit<BoardInGateway, "onNotice"> {
   agent: string;
   onEvent?: EventListener;
 }

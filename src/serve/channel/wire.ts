@@ -5,12 +5,12 @@ import type { CallerOptions } from "../../core/types/caller-options.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import type { ServerContent } from "../../core/types/server-content.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
-import type { SharingBoard, ToldStatus } from "../../core/types/shared-servers.ts";
+import type { BoardInGateway, ToldStatus } from "../../core/types/gateway-port.ts";
 import type { NativeTool, ToolDefinition } from "../../core/types/tool.ts";
 import { errorFromWire, errorToWire } from "./wire-error.ts";
 
 /** What of a board or session the gateway applies. Its own servers and tools stay with the command. */
-type WireSharing = Omit<SharingBoard, "onApproval" | "onElicitation" | "onSampling" | "onNotice">;
+type WireSharing = Omit<BoardInGateway, "onApproval" | "onElicitation" | "onSampling" | "onNotice">;
 
 /** Which handler of the command answers a question: functions have numbers on the channel. */
 export interface WireHandlers {

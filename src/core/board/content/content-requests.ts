@@ -10,7 +10,7 @@ import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.
 import type { Callee } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Completion } from "../../types/resource.ts";
-import type { SharedServers } from "../../types/shared-servers.ts";
+import type { GatewayPort } from "../../types/gateway-port.ts";
 import type { CompletionQuery, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
 import { untilAborted } from "../../../util/abort.ts";
@@ -47,7 +47,7 @@ export interface BoardContentRequest {
 export interface ContentOptions {
   caches: ContentCaches;
   /** The servers that a gateway runs, if there is one. */
-  shared: Pick<SharedServers, "settled"> | undefined;
+  gateway: Pick<GatewayPort, "settled"> | undefined;
   requests: ContentRequests;
   guard: Pick<BoardGuard, "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers">;
   /** Removes secrets; returns the same value if there are none. */
@@ -123,7 +123,7 @@ export class ContentRequests {
       failed: (_, error) => {
         const reason = toPlugboardError(error, "PROTOCOL");
         // A gateway has named them already.
-        throw from.entry.isShared ? reason : withRequestName(reason, name, what);
+        throw from.entry.inGateway ? reason : withRequestName(reason, name, what);
       },
     });
   }
@@ -145,16 +145,16 @@ export class ContentRequests {
  * asked again.
  */
 export async function askServers<Result>(
-  { shared }: Pick<ContentOptions, "shared">,
+  { gateway }: Pick<ContentOptions, "gateway">,
   signal: AbortSignal | undefined,
   ask: () => Promise<Result>,
 ): Promise<Result> {
   for (;;) {
-    await shared?.settled(signal);
+    await gateway?.settled(signal);
     try {
       return await ask();
     } catch (error) {
-      if (shared?.settled(signal) === undefined) throw error;
+      if (gateway?.settled(signal) === undefined) throw error;
     }
   }
 }

@@ -20,7 +20,7 @@ export interface ContentSubjectOptions {
 }
 
 export function contentSubject(
-  { definition, pinKey, isShared }: Pick<ServerEntry, "definition" | "pinKey" | "isShared">,
+  { definition, pinKey, inGateway }: Pick<ServerEntry, "definition" | "pinKey" | "inGateway">,
   content: ContentName,
   given?: ContentSubjectOptions,
 ): Subject {
@@ -34,7 +34,7 @@ export function contentSubject(
     source: { kind: "mcp", server, tool: what },
     content,
     origin,
-    guardedElsewhere: isShared || undefined,
+    inGateway: inGateway || undefined,
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     // That is what MCP says of resources and prompts. Only a trusted server is believed.

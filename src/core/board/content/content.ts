@@ -2,7 +2,7 @@
 
 import type { BoardEvents, ResourcesEvent } from "../../types/events.ts";
 import type { Logger } from "../../types/logger.ts";
-import type { SharedServers } from "../../types/shared-servers.ts";
+import type { GatewayPort } from "../../types/gateway-port.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 import type { Clock } from "../../../util/clock.ts";
 import type { Emitter } from "../../../util/emitter.ts";
@@ -17,7 +17,7 @@ import { Resources } from "./resources.ts";
 export interface BoardContentOptions {
   servers: ServerSet;
   /** The servers that a gateway runs, if there is one. */
-  shared: SharedServers | undefined;
+  gateway: GatewayPort | undefined;
   guard: BoardGuard;
   calls: Calls;
   clock: Clock;
@@ -53,7 +53,7 @@ export class BoardContent {
       onListed: options.onListed,
     });
     const parts = {
-      shared: options.shared,
+      gateway: options.gateway,
       caches: this.caches,
       requests: new ContentRequests({ calls, guard }),
       guard,

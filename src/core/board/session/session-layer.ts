@@ -19,7 +19,7 @@ import type { PlacedRules } from "../../types/guard-settings.ts";
 import { loggerWith } from "../../types/logger.ts";
 import type { SessionServerConfig } from "../../types/server-config.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
-import type { SharingBoard } from "../../types/shared-servers.ts";
+import type { BoardInGateway } from "../../types/gateway-port.ts";
 import type { Tool } from "../../types/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { BoardBeneath, BoardCore, Configuration } from "../core.ts";
@@ -85,7 +85,7 @@ export class SessionLayer {
   }
 
   /** What a gateway is told of the session, in addition to what it is told of any board. */
-  get sharing(): Pick<SharingBoard, "id" | "approval" | "tools" | "rateLimit" | "toolTimeout"> {
+  get sharing(): Pick<BoardInGateway, "id" | "approval" | "tools" | "rateLimit" | "toolTimeout"> {
     const { approval, tools, rateLimit, toolTimeout } = this.#given;
     return { id: this.id, approval, tools, rateLimit, toolTimeout };
   }

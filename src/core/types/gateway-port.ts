@@ -74,7 +74,7 @@ export interface SupervisorListener {
 }
 
 /** A server that a gateway runs. Its calls are guarded there, and nowhere else. */
-export interface SharedServer {
+export interface ServerInGateway {
   /** The tools as the gateway offers them, before rules; undefined if nobody knows them yet. */
   readonly tools: ToolList | undefined;
   readonly identity: ServerIdentity | undefined;
@@ -82,13 +82,13 @@ export interface SharedServer {
 }
 
 /** A native tool that runs in a gateway. Its calls go there like those of a server. */
-export interface SharedNativeTool extends NativeTool {
+export interface NativeToolInGateway extends NativeTool {
   /** Undefined while there is no gateway. */
   direct: () => Pick<LiveServer, "callTool"> | undefined;
 }
 
 /** What a gateway needs to know of a board that uses its servers, or of a session of that board. */
-export interface SharingBoard extends Pick<
+export interface BoardInGateway extends Pick<
   SessionOptions,
   | "cwd"
   | "id"
@@ -108,22 +108,22 @@ export interface SharingBoard extends Pick<
 }
 
 /** The servers that a gateway runs for a board, as long as there is one. */
-export interface SharedServers {
+export interface GatewayPort {
   /** Undefined for a server that this process runs. */
-  server(name: string): SharedServer | undefined;
+  server(name: string): ServerInGateway | undefined;
   /** The tools of the configured modules, if these run in the gateway. Undefined: this process loads them. */
-  native(): readonly SharedNativeTool[] | undefined;
+  native(): readonly NativeToolInGateway[] | undefined;
   /**
    * Is called when other servers are shared than before. Resolves when the board has taken that over; the servers that
    * this process runs now may still be starting.
    */
   onChange: (() => Promise<void>) | undefined;
   /** Decides anew which servers are shared, before another configuration is applied. Does not reject. */
-  decideAnew(): Promise<void>;
+  lookAgain(): Promise<void>;
   /** While the gateway has gone and nothing has taken its place yet: settles when it is known who runs the servers. */
   settled(signal?: AbortSignal): Promise<void> | undefined;
   /** `board` stands for it in the requests to its servers. Rejects as `openSession` does. */
-  open(board: object, sharing: SharingBoard): Promise<void>;
+  open(board: object, sharing: BoardInGateway): Promise<void>;
   close(board: object): Promise<void>;
   setLogLevel(board: object, level: ServerLogLevel | undefined): void;
   /** Traces the servers that are shared. */
@@ -131,7 +131,7 @@ export interface SharedServers {
 }
 
 /** A server of a gateway's board, as the gateway tells others of it. */
-export interface ServedServer {
+export interface BoardServer {
   name: string;
   /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
   tools: readonly { tool: ToolDefinition }[] | undefined;
@@ -140,8 +140,8 @@ export interface ServedServer {
 }
 
 /** What a gateway needs of a board to share its servers one by one. */
-export interface ServedServers {
-  list(): ServedServer[];
+export interface BoardServers {
+  list(): BoardServer[];
   start(name: string, onlyToList: boolean): Promise<void>;
   /** Resolves when the server can take a call, and rejects as a call would. */
   acquire(name: string, signal: AbortSignal): Promise<void>;
