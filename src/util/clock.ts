@@ -1,5 +1,7 @@
 // Time as an argument: everything that waits or measures takes a Clock, so that tests control the time.
 
+import type { CallSignal } from "./abort.ts";
+
 export interface Timer {
   cancel(): void;
 }
@@ -69,7 +71,7 @@ export async function within<T>(
 }
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function pause(clock: Clock, ms: number, signal: CallSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
     const done = (): void => {

@@ -46,6 +46,7 @@ import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import type { LightSignal } from "../../util/abort.ts";
 
 /**
  * Opens a board with the given servers. Resolves when the tools of every server that starts with it are known,
@@ -348,6 +349,16 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {
     return this.#core.call(name, args, options);
+  }
+
+  /** `call` for an endpoint, which has a signal of its own kind. */
+  callUntil(
+    signal: LightSignal,
+    name: string,
+    args: JsonObject,
+    options: BoardCallOptions,
+  ): Promise<CallOutcome> {
+    return this.#core.call(name, args, options, signal);
   }
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {

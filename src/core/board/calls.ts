@@ -29,7 +29,7 @@ import type {
   UpdateListener,
 } from "../types/tool.ts";
 import type { LiveServer, ServerSupervisor } from "../types/gateway-port.ts";
-import { allowManyListeners } from "../../util/abort.ts";
+import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
@@ -127,8 +127,12 @@ export class Calls {
   }
 
   /** Not async: all halves of a call share one async function, which is in the chain around it. */
-  run(callable: Callable, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
-    const { signal } = options;
+  run(
+    callable: Callable,
+    args: JsonObject,
+    options: BoardCallOptions,
+    signal: CallSignal | undefined = options.signal,
+  ): Promise<CallOutcome> {
     if (signal !== undefined) allowManyListeners(signal);
     if (this.#closing === undefined) return this.#start(callable, args, options, signal);
     return this.untilClosed(signal, (either) => this.#start(callable, args, options, either));
@@ -136,18 +140,19 @@ export class Calls {
 
   /** Runs something that ends when `given` aborts or the board closes. */
   untilClosed<Outcome>(
-    given: AbortSignal | undefined,
-    run: (signal: AbortSignal | undefined) => Promise<Outcome>,
+    given: CallSignal | undefined,
+    run: (signal: CallSignal | undefined) => Promise<Outcome>,
   ): Promise<Outcome> {
     if (this.#closing === undefined) return run(given);
-    return untilEither(given === undefined ? [this.#closing] : [given, this.#closing], run);
+    const both = given === undefined ? [] : [abortSignalOf(given)];
+    return untilEither([...both, this.#closing], run);
   }
 
   #start(
     { guarded, subject }: Callable,
     args: JsonObject,
     options: BoardCallOptions,
-    signal: AbortSignal | undefined,
+    signal: CallSignal | undefined,
   ): Promise<CallOutcome> {
     const {
       callId = this.#newCallId(),
@@ -336,7 +341,7 @@ export class Calls {
         const { callId, args, signal, onUpdate } = call;
         this.#reportStart(call);
         if (signal?.aborted) throw cancelled();
-        return tool.execute(callId, args, signal, onUpdate);
+        return tool.execute(callId, args, signal && abortSignalOf(signal), onUpdate);
       },
       received: (_, { details: __, ...outcome }) => outcome,
       failed: ({ signal }, error) =>

@@ -29,6 +29,7 @@ import { untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock, within } from "../../util/clock.ts";
 import { Emitter } from "../../util/emitter.ts";
 import { QuestionQueue } from "../../util/question-queue.ts";
+import { abortSignalOf, type CallSignal } from "../../util/abort.ts";
 import { Calls } from "./calls.ts";
 import { BoardChanges } from "./changes.ts";
 import { BoardContent } from "./content/content.ts";
@@ -367,18 +368,23 @@ export class BoardCore {
   }
 
   /** Not async, so that a call to a known tool does not pay for a second promise. */
-  call(name: string, args: JsonObject, options: BoardCallOptions): Promise<CallOutcome> {
+  call(
+    name: string,
+    args: JsonObject,
+    options: BoardCallOptions,
+    signal: CallSignal | undefined = options.signal,
+  ): Promise<CallOutcome> {
     if (this.#hasEnded) return Promise.resolve(toFailure(sessionClosed()));
     try {
       const known = this.tools.find(name);
       const isOfGateway = known === undefined || known.subject.inGateway;
       const settling = isOfGateway ? this.gateway?.settled() : undefined;
-      if (settling !== undefined) return this.#callAfter(settling, name, args, options);
-      if (known !== undefined) return this.#calls.run(known, args, options);
+      if (settling !== undefined) return this.#callAfter(settling, name, args, options, signal);
+      if (known !== undefined) return this.#calls.run(known, args, options, signal);
     } catch (error) {
       return Promise.resolve(toFailure(error));
     }
-    return this.#findAndCall(name, args, options);
+    return this.#findAndCall(name, args, options, signal);
   }
 
   /** `settling` ends when it is known who runs the servers. */
@@ -387,15 +393,14 @@ export class BoardCore {
     name: string,
     args: JsonObject,
     options: BoardCallOptions,
+    signal: CallSignal | undefined,
   ): Promise<CallOutcome> {
     try {
-      await this.#calls.untilClosed(options.signal, (signal) =>
-        untilAborted(settling, signal, cancelled),
-      );
+      await this.#calls.untilClosed(signal, (either) => untilAborted(settling, either, cancelled));
     } catch (error) {
       return toFailure(error);
     }
-    return this.call(name, args, options);
+    return this.call(name, args, options, signal);
   }
 
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
@@ -471,15 +476,17 @@ export class BoardCore {
     name: string,
     args: JsonObject,
     options: BoardCallOptions,
+    signal: CallSignal | undefined,
   ): Promise<CallOutcome> {
     try {
-      return await this.#calls.untilClosed(options.signal, async (signal) => {
-        const tool = await askServers(this, signal, async () => {
-          const found = await findByFullName(name, this, signal);
+      return await this.#calls.untilClosed(signal, async (either) => {
+        const ending = either && abortSignalOf(either);
+        const tool = await askServers(this, ending, async () => {
+          const found = await findByFullName(name, this, ending);
           if (found === undefined) throw unknownTool(name, this);
           return found;
         });
-        return this.#calls.run(tool, args, options);
+        return this.#calls.run(tool, args, options, signal);
       });
     } catch (error) {
       return toFailure(error);

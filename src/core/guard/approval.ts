@@ -13,7 +13,7 @@ import type { GuardedCall, StageFor, Subject } from "../types/guard.ts";
 import { exceptionFor } from "../types/per-tool.ts";
 import type { ApprovalKey, ApprovalStore } from "../types/shared-state.ts";
 import { toolName } from "../types/tool-pattern.ts";
-import { untilAborted } from "../../util/abort.ts";
+import { abortSignalOf, untilAborted } from "../../util/abort.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine, sayTool } from "../../util/text.ts";
@@ -122,7 +122,7 @@ async function askOrRefuse(
   { subject, signal }: GuardedCall,
 ): Promise<unknown> {
   try {
-    return await ask(request, signal);
+    return await ask(request, signal && abortSignalOf(signal));
   } catch (cause) {
     // The handler may find that there is nothing to ask, and says why in such an error.
     if (cause instanceof PlugboardError) throw cause;

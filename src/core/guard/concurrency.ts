@@ -6,6 +6,7 @@ import { cancelled } from "../types/errors.ts";
 import type { Stage, StageFor, Subject } from "../types/guard.ts";
 import { namedExceptionFor } from "../types/per-tool.ts";
 import { toolName } from "../types/tool-pattern.ts";
+import type { CallSignal } from "../../util/abort.ts";
 import { countedAs, exceptionCountedAs, type ServerGuards } from "./server-guards.ts";
 import { LIMIT_STRICTNESS } from "./strictest.ts";
 
@@ -81,7 +82,7 @@ export class Semaphore {
    * Undefined if a permit is free: awaiting a promise would let others overtake a call that needs several
    * permits. One `release` must follow. Throws or rejects with CANCELLED on abort.
    */
-  acquire(signal: AbortSignal | undefined): Promise<void> | undefined {
+  acquire(signal: CallSignal | undefined): Promise<void> | undefined {
     if (signal?.aborted) throw cancelled();
     if (this.#free > 0) {
       this.#free -= 1;

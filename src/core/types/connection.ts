@@ -7,6 +7,7 @@ import type { JsonObject } from "./json.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { ServerContent } from "./server-content.ts";
 import type { Progress, ToolDefinition, UpdateListener } from "./tool.ts";
+import type { CallSignal } from "../../util/abort.ts";
 
 /** `modern` is MCP 2026-07-28 and later, `legacy` everything before it. */
 export type ProtocolEra = "legacy" | "modern";
@@ -16,8 +17,9 @@ export type RemoteTransportKind = "http" | "sse";
 /** One request to a server, whatever it is for: what its caller gives with it, and how long it may take. */
 export interface CallerRequest extends Pick<
   CallerOptions,
-  "signal" | "meta" | "input" | "clientCapabilities"
+  "meta" | "input" | "clientCapabilities"
 > {
+  signal?: CallSignal | undefined;
   /** For a gateway, which guards the request: who makes it, and who approves it. */
   by?: Pick<CallerOptions, "caller" | "approvalsOf" | "onApproval"> | undefined;
   /** Passed on with the questions that the server asks because of the request. */

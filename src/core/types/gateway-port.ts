@@ -1,5 +1,6 @@
 // The ports between a board and what runs its servers: a supervisor for each, in this process or in a gateway.
 
+import type { CallSignal } from "../../util/abort.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { Connection, ServerIdentity, ToolList } from "./connection.ts";
 import type { PlugboardError } from "./errors.ts";
@@ -37,7 +38,7 @@ export interface ServerSupervisor {
   /** `start`, but resolves after the server's `timeout` at the latest, whatever it does. */
   attempt(onlyToList?: boolean): Promise<void>;
   /** A connection for a call, after a start that it triggers or joins. Rejects and says what happens next. */
-  acquire(signal?: AbortSignal): Promise<LiveServer>;
+  acquire(signal?: CallSignal): Promise<LiveServer>;
   /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
   enter(): void;
   leave(ms: number, failed: boolean): void;

@@ -7,6 +7,7 @@ import type { JsonObject } from "./json.ts";
 import type { ServerScope } from "./server-definition.ts";
 import type { RequestHandlers } from "./request-handlers.ts";
 import type { CallOutcome, ToolSource, UpdateListener } from "./tool.ts";
+import type { CallSignal } from "../../util/abort.ts";
 
 /**
  * What a call is about, as rules see it: a tool, created once so that stages can prepare for it, or with `content` a
@@ -57,7 +58,7 @@ export interface GuardedCall {
   readonly started: number;
   /** The time when the call last came out of a wait, so that not every stage has to read the clock. */
   now: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CallSignal | undefined;
   /** Stages may put another listener in front of it. */
   onUpdate: UpdateListener | undefined;
   /** Answer what the server asks during the call, instead of the board's handlers. */

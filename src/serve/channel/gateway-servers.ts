@@ -42,7 +42,7 @@ import type {
   ToldStatus,
 } from "../../core/types/gateway-port.ts";
 import type { EndTrace, TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
-import { untilAborted } from "../../util/abort.ts";
+import { abortSignalOf, untilAborted } from "../../util/abort.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { GatewaySession } from "./gateway-session.ts";
 import type { Link } from "./link.ts";
@@ -559,10 +559,11 @@ function connectionTo(
   facts?: Pick<GatewayServer, "identity" | "has">,
 ): GatewayConnection {
   const listeners: ((change: ContentChange) => void)[] = [];
-  const ask = (method: string, params: object, request: Partial<CallerRequest> = {}) =>
-    gateway
-      .sessionOf(request.board)
-      .request(method, { server, ...params }, { ...request, ...request.by, ...request.handlers });
+  const ask = (method: string, params: object, request: Partial<CallerRequest> = {}) => {
+    const { board, handlers, by, signal, ...given } = request;
+    const options = { ...given, signal: signal && abortSignalOf(signal), ...by, ...handlers };
+    return gateway.sessionOf(board).request(method, { server, ...params }, options);
+  };
   const list = async <Item>(method: string): Promise<Item[]> => {
     const items = (await ask(method, {})) as (Item & { server: string; available: boolean })[];
     return items.map((each) => {
@@ -575,10 +576,10 @@ function connectionTo(
       return facts?.identity ?? UNKNOWN_IDENTITY;
     },
     changed: (change) => listeners.forEach((listener) => listener(change)),
-    callTool: async (tool, args, { board, handlers, by, ...given }: CallOptions) =>
-      gateway
-        .sessionOf(board)
-        .callTool(`${server}/${tool}`, args, { ...given, ...handlers, ...by }),
+    callTool: async (tool, args, { board, handlers, by, signal, ...given }: CallOptions) => {
+      const options = { ...given, signal: signal && abortSignalOf(signal), ...handlers, ...by };
+      return gateway.sessionOf(board).callTool(`${server}/${tool}`, args, options);
+    },
     content: {
       // What is not known is left to the gateway, which refuses what the server does not have.
       get has() {

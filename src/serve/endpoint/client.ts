@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { CallFailure } from "../../core/types/tool.ts";
 import { deferred, type Deferred } from "../../util/deferred.ts";
 import { PassingMap } from "../../util/passing-map.ts";
+import { LightSignal } from "../../util/abort.ts";
 import {
   type Answer,
   notification,
@@ -47,34 +48,16 @@ export interface Exchange {
   readonly request: RpcRequest;
   readonly capabilities: JsonObject;
   /** Aborts when the client no longer wants the answer. */
-  readonly signal: AbortSignal;
+  readonly signal: LightSignal;
   /** Sends what belongs to this request. */
   send: Send;
   /** Goes to the server that answers. */
   trace: TraceContext | undefined;
   /** Why the call failed, if the tool itself did not say so. */
   failure: CallFailure | undefined;
-  /** Code that is not ours had the signal, and may keep it for longer than the request. */
-  keepsSignal?: boolean;
 }
 
 let clients = 0;
-
-/**
- * A signal costs as much as the rest of a request's bookkeeping. One that was never aborted has no listeners left, so
- * the next request takes it over.
- */
-const unused: AbortController[] = [];
-const MOST_UNUSED = 256;
-
-/** A signal that loses its last listener throws a table away; one that keeps this one never does. */
-const KEEPS_TABLE = (): void => {};
-
-function newController(): AbortController {
-  const controller = new AbortController();
-  controller.signal.addEventListener("abort", KEEPS_TABLE);
-  return controller;
-}
 
 export class Client {
   readonly era: ProtocolEra;
@@ -86,10 +69,7 @@ export class Client {
   send: Send;
   /** Answer what servers ask because of its calls. All its calls share them, so the board knows its client. */
   handlers: RequestHandlers | undefined;
-  readonly #inFlight = new PassingMap<
-    RequestId,
-    { exchange: Exchange; controller: AbortController }
-  >();
+  readonly #inFlight = new PassingMap<RequestId, Exchange>();
   // Over HTTP most clients live for one request, so that what few of them need is made when it is needed.
   #subscriptions: Set<string> | undefined;
   #asked: Map<RequestId, Deferred<Answer>> | undefined;
@@ -126,8 +106,6 @@ export class Client {
   /** Undefined if a request with this id is already under way. */
   begin(request: RpcRequest, send: Send, trace?: TraceContext): Exchange | undefined {
     if (this.#inFlight.has(request.id)) return undefined;
-    const controller = unused.pop() ?? newController();
-    const { signal } = controller;
     const capabilities =
       this.era === "legacy" ? this.profile.capabilities : capabilitiesIn(request.params);
     this.#calls += 1;
@@ -137,25 +115,22 @@ export class Client {
       callId,
       request,
       capabilities,
-      signal,
+      signal: new LightSignal(),
       send,
       trace,
       failure: undefined,
     };
-    this.#inFlight.set(request.id, { exchange, controller });
+    this.#inFlight.set(request.id, exchange);
     return exchange;
   }
 
-  /** `keepsSignal`: somebody may still listen to its signal. */
-  end(id: RequestId, keepsSignal: boolean): void {
-    const controller = this.#inFlight.take(id)?.controller;
-    if (controller === undefined || keepsSignal || controller.signal.aborted) return;
-    if (unused.length < MOST_UNUSED) unused.push(controller);
+  end(id: RequestId): void {
+    this.#inFlight.take(id);
   }
 
   /** The client no longer wants the answer to one of its requests. */
   cancel(id: unknown): void {
-    this.#inFlight.get(id as RequestId)?.controller.abort();
+    this.#inFlight.get(id as RequestId)?.signal.abort();
   }
 
   /** Asks the client something because of one of its calls. Never rejects. */
@@ -189,7 +164,7 @@ export class Client {
 
   /** Sends with the call that it is about, else with any other request of this client. */
   #sendFor(callId: string | undefined): Send {
-    const all = [...this.#inFlight.values()].map(({ exchange }) => exchange);
+    const all = [...this.#inFlight.values()];
     const { send } = all.find((exchange) => exchange.callId === callId) ?? all.at(-1) ?? this;
     return send;
   }
@@ -207,7 +182,7 @@ export class Client {
   /** The client is gone: nobody waits for its requests any more. */
   gone(): void {
     this.#isGone = true;
-    for (const { controller } of this.#inFlight.values()) controller.abort();
+    for (const { signal } of this.#inFlight.values()) signal.abort();
     for (const asked of this.#asked?.values() ?? []) {
       asked.resolve(refuse(RPC.internalError, "the client is gone"));
     }

@@ -1,9 +1,12 @@
 // What the methods of an endpoint share.
 
 import type { AskElsewhere } from "../../core/types/approval.ts";
-import type { BoardBase } from "../../core/types/board.ts";
+import type { BoardBase, BoardCallOptions } from "../../core/types/board.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { Clock } from "../../util/clock.ts";
+import type { JsonObject } from "../../core/types/json.ts";
+import type { CallOutcome } from "../../core/types/tool.ts";
+import type { LightSignal } from "../../util/abort.ts";
 import type { Changes } from "./changes.ts";
 import type { HeldCalls } from "./questions/held-calls.ts";
 import type { Sealer } from "./sealed.ts";
@@ -11,7 +14,7 @@ import type { Subscriptions } from "./subscriptions.ts";
 import type { Spans } from "./trace.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
-export type EndpointBoard = Pick<
+export interface EndpointBoard extends Pick<
   BoardBase,
   | "tools"
   | "find"
@@ -23,7 +26,15 @@ export type EndpointBoard = Pick<
   | "instructions"
   | "setLogLevel"
   | "on"
->;
+> {
+  /** A call without an AbortSignal, on a board that can be served as fast as that. */
+  callUntil?(
+    signal: LightSignal,
+    name: string,
+    args: JsonObject,
+    options: BoardCallOptions,
+  ): Promise<CallOutcome>;
+}
 
 export interface EndpointOptions {
   board: EndpointBoard;

@@ -174,7 +174,7 @@ export class Endpoint {
       return refuse(RPC.internalError, "Internal error");
     } finally {
       stopLogs?.();
-      client.end(request.id, exchange.keepsSignal ?? false);
+      client.end(request.id);
     }
   }
 
@@ -239,7 +239,7 @@ export class Endpoint {
         (exchange) =>
           this.#searched?.answer(exchange) ??
           this.#tools.refusal(exchange) ??
-          callTool(exchange, context, this.#tools),
+          callTool(exchange, context),
       ],
       ["resources/list", (exchange) => content.listResources(exchange)],
       ["resources/templates/list", (exchange) => content.listTemplates(exchange)],

@@ -13,7 +13,7 @@ import type { Completion } from "../../types/resource.ts";
 import type { GatewayPort } from "../../types/gateway-port.ts";
 import type { CompletionQuery, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
-import { untilAborted } from "../../../util/abort.ts";
+import { type CallSignal, untilAborted } from "../../../util/abort.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Calls } from "../calls.ts";
 import type { BoardGuard } from "../guard.ts";
@@ -132,7 +132,7 @@ export class ContentRequests {
   async #requireList(
     from: ContentCache,
     { kind }: ContentName,
-    signal: AbortSignal | undefined,
+    signal: CallSignal | undefined,
   ): Promise<void> {
     const list = kind === "prompt" ? from.prompts : from.resources;
     if (list.known !== undefined || !this.#options.guard.needsList(from.entry)) return;

@@ -7,7 +7,7 @@ import type { CallerRequest, CallOptions, ProtocolEra } from "../../types/connec
 import { cancelled, PlugboardError } from "../../types/errors.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { ServerLogLevel } from "../../types/server-log.ts";
-import { untilAborted } from "../../../util/abort.ts";
+import { abortSignalOf, type CallSignal, untilAborted } from "../../../util/abort.ts";
 import { pause, within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
 import { type LoggedMessage, ServerLog } from "../log/server-log.ts";
@@ -190,16 +190,19 @@ export class RequestRouter {
     this.#over.abort(reason);
   }
 
-  #originOf(call: CausingCall, signal: AbortSignal | undefined): RequestOrigin {
+  #originOf(call: CausingCall, signal: CallSignal | undefined): RequestOrigin {
     const over = this.#over.signal;
     // A new signal for each request: Node warns of a leak when one signal has many listeners.
-    return { call, signal: AbortSignal.any(signal === undefined ? [over] : [over, signal]) };
+    return {
+      call,
+      signal: AbortSignal.any(signal === undefined ? [over] : [over, abortSignalOf(signal)]),
+    };
   }
 
   #unlessOver<Answer>(
     answer: Promise<Answer>,
     origin: RequestOrigin,
-    signal: AbortSignal | undefined,
+    signal: CallSignal | undefined,
   ): Promise<Answer> {
     return untilAborted(answer, origin.signal, () =>
       signal?.aborted ? cancelled() : (this.#over.signal.reason as PlugboardError),

@@ -7,7 +7,7 @@ import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
 import type { ServerState } from "../../types/server-state.ts";
 import type { ServerSupervisor } from "../../types/gateway-port.ts";
-import { untilAborted } from "../../../util/abort.ts";
+import { type CallSignal, untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
 import { duration } from "../../../util/text.ts";
@@ -147,7 +147,7 @@ export class Supervisor implements ServerSupervisor {
    * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise it
    * rejects and says what happens next.
    */
-  async acquire(signal?: AbortSignal): Promise<Connection> {
+  async acquire(signal?: CallSignal): Promise<Connection> {
     if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
     if (this.#state.kind === "backoff") await this.#untilRetry(this.#state, signal);
     // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
@@ -164,7 +164,7 @@ export class Supervisor implements ServerSupervisor {
   /** Waits for the next try of a server that is restarting, and begins it if nobody else has. */
   async #untilRetry(
     backoff: ServerState & { kind: "backoff" },
-    signal: AbortSignal | undefined,
+    signal: CallSignal | undefined,
   ): Promise<void> {
     const wait = backoff.retryAt - this.#clock.now();
     if (wait > RETRY_PATIENCE_MS) return;

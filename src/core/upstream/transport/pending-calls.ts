@@ -11,7 +11,7 @@ import {
 } from "../../types/errors.ts";
 import type { JsonObject } from "../../types/json.ts";
 import type { Progress } from "../../types/tool.ts";
-import { allowManyListeners } from "../../../util/abort.ts";
+import { allowManyListeners, type CallSignal } from "../../../util/abort.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { IdRing } from "../../../util/id-ring.ts";
 import { duration } from "../../../util/text.ts";
@@ -24,7 +24,7 @@ export interface RequestOptions extends CallerMeta {
   timeout: number;
   /** Milliseconds that progress may extend it to. */
   ceiling?: number;
-  signal?: AbortSignal;
+  signal?: CallSignal | undefined;
   onProgress?: (progress: Progress) => void;
   /** The caller's id, and the board that the request is made on: log messages carry them. */
   callId?: string | undefined;
@@ -54,7 +54,7 @@ interface PendingCall {
   /** Progress has moved the deadline. */
   extended: boolean;
   onProgress: ((progress: Progress) => void) | undefined;
-  signal: AbortSignal | undefined;
+  signal: CallSignal | undefined;
   onAbort: (() => void) | undefined;
 }
 

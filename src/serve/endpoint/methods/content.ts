@@ -4,6 +4,7 @@ import { approvalsOf } from "../../../core/types/caller.ts";
 import type { CallerOptions } from "../../../core/types/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
+import { abortSignalOf } from "../../../util/abort.ts";
 import type { Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC, type RpcError } from "../message.ts";
@@ -153,9 +154,10 @@ export class ServedContent {
     exchange: Exchange,
     bound: ReturnType<typeof boundTo>,
   ): CallerOptions | { error: RpcError } {
-    const { client, callId, request, capabilities, signal } = exchange;
+    const { client, callId, request, capabilities } = exchange;
     const { caller } = client;
     const whose = { caller: caller.label, approvalsOf: approvalsOf(caller) };
+    const signal = abortSignalOf(exchange.signal);
     const common = { callId, ...whose, signal, meta: exchange.trace };
     if (this.#context.questions === "board") return common;
     if (client.era === "legacy") {
@@ -189,7 +191,7 @@ export class ServedContent {
     }
     const known =
       isJsonObject(context) && isTexts(context["arguments"]) ? context["arguments"] : {};
-    const options = { known, signal: exchange.signal };
+    const options = { known, signal: abortSignalOf(exchange.signal) };
     const { prompts, resources } = this.#context.board;
     try {
       if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {

@@ -18,6 +18,7 @@ import { isForModels } from "../../../core/types/include.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { Tool } from "../../../core/types/tool.ts";
 import { oneLine, plural } from "../../../util/text.ts";
+import { abortSignalOf } from "../../../util/abort.ts";
 import type { Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import type { Answer } from "../message.ts";
@@ -133,14 +134,14 @@ export class SearchedTools {
   async #answer(name: Name, args: JsonObject, exchange: Exchange): Promise<Answer> {
     await this.#settled();
     if (name === "search_tools") return text(await this.#search(args));
-    const tool = await this.#find(args["name"], exchange.signal);
+    const tool = await this.#find(args["name"], abortSignalOf(exchange.signal));
     if (name === "describe_tool") return text(this.#describe(this.#listed(tool, args["name"])));
     if (name === "call_tool" && !isReading(tool)) {
       const message = `${tool.name} may change something, so it was not called; use call_changing_tool`;
       throw new PlugboardError("REFUSED_BY_POLICY", message, { hasNotRun: true });
     }
     const given = readCalledArguments(args["arguments"]);
-    return callTool(exchange, this.#context, this.#tools, { name: tool.name, arguments: given });
+    return callTool(exchange, this.#context, { name: tool.name, arguments: given });
   }
 
   async #search({ queries: asked, limit = DEFAULT_LIMIT }: JsonObject): Promise<string> {

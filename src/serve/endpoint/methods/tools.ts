@@ -5,8 +5,9 @@ import { approvalsOf } from "../../../core/types/caller.ts";
 import { isForModels } from "../../../core/types/include.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../../core/types/tool.ts";
+import { abortSignalOf, type LightSignal } from "../../../util/abort.ts";
 import { type Exchange, showsApps } from "../client.ts";
-import type { EndpointContext } from "../context.ts";
+import type { EndpointBoard, EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC } from "../message.ts";
 import { servedAppUri } from "../names.ts";
 import { pageOf } from "../pages.ts";
@@ -62,10 +63,6 @@ export class ServedTools {
 
   inputSchema(name: string): JsonObject | undefined {
     return this.#current().byName.get(name)?.parameters;
-  }
-
-  isNative(name: string): boolean {
-    return this.#current().byName.get(name)?.source.kind === "native";
   }
 
   serverOf(name: unknown): string | undefined {
@@ -170,13 +167,11 @@ function withServedApp(server: string, meta: JsonObject): JsonObject {
 export function callTool(
   exchange: Exchange,
   context: EndpointContext,
-  tools: Pick<ServedTools, "isNative">,
   called: JsonObject = exchange.request.params,
 ): Answer | Promise<Answer> {
   const { name, arguments: args = {} } = called;
   if (typeof name !== "string") return invalidParams("name is not a text");
   if (!isJsonObject(args)) return invalidParams("arguments is not an object");
-  exchange.keepsSignal = tools.isNative(name);
   const progress = reportProgress(exchange, context.clock);
   const options: BoardCallOptions = {
     callId: exchange.callId,
@@ -188,7 +183,6 @@ export function callTool(
     onElicitation: undefined,
     onSampling: undefined,
     onApproval: undefined,
-    signal: undefined,
   };
   const call: Call = { name, args, options, waiting: progress?.waiting };
   const answer =
@@ -212,12 +206,12 @@ interface Call {
 async function callForBoard(
   exchange: Exchange,
   { board, waiting }: EndpointContext,
-  { name, args, options, waiting: tell }: Call,
+  call: Call,
 ): Promise<Answer> {
-  options.signal = exchange.signal;
+  const { waiting: tell } = call;
   if (tell !== undefined) waiting.set(exchange.callId, tell);
   try {
-    return toAnswer(await board.call(name, args, options), exchange);
+    return toAnswer(await callUntil(exchange.signal, board, call), exchange);
   } finally {
     waiting.delete(exchange.callId);
   }
@@ -226,9 +220,10 @@ async function callForBoard(
 async function callForLegacy(
   exchange: Exchange,
   context: EndpointContext,
-  { name, args, options, waiting }: Call,
+  call: Call,
 ): Promise<Answer> {
-  const { client, signal } = exchange;
+  const { client } = exchange;
+  const { options, waiting } = call;
   // Every call pays for this, so the options are completed and not copied.
   const { onElicitation, onSampling } = handlersOf(client, context);
   options.onElicitation = onElicitation;
@@ -239,8 +234,7 @@ async function callForLegacy(
         context,
       )
     : approvalElsewhere({ client, waiting }, context);
-  options.signal = signal;
-  return toAnswer(await context.board.call(name, args, options), exchange);
+  return toAnswer(await callUntil(exchange.signal, context.board, call), exchange);
 }
 
 async function callForModern(
@@ -259,26 +253,35 @@ async function callForModern(
     return settle(await held.next(signal), held, bound, context);
   }
   const input = inputOf(brought);
-  const make = async (more: BoardCallOptions): Promise<Answer> => {
-    const { board } = context;
+  const make = async (until: LightSignal, more: BoardCallOptions): Promise<Answer> => {
     const common = { ...call.options, clientCapabilities: capabilities, input };
-    const outcome = await board.call(call.name, call.args, { ...common, ...more });
+    const made = { ...call, options: { ...common, ...more } };
+    const outcome = await callUntil(until, context.board, made);
     return outcome.inputRequired === undefined
       ? toAnswer(outcome, exchange)
       : { result: askedByServer(outcome.inputRequired, bound(), context) };
   };
   if (!takesQuestions(capabilities)) {
     const asking = { client, capabilities, ask: CANNOT_ASK, waiting: call.waiting };
-    return make({ onApproval: approvalFrom(asking, context), signal });
+    return make(signal, { onApproval: approvalFrom(asking, context) });
   }
   const held = new HeldCall((ask, until) =>
-    make({
+    make(until, {
       ...askClient({ capabilities, ask, namesServer: context.namesServer }),
       onApproval: approvalFrom({ client, capabilities, ask, waiting: call.waiting }, context),
-      signal: until,
     }),
   );
   return settle(await held.next(signal), held, bound, context);
+}
+
+function callUntil(
+  signal: LightSignal,
+  board: EndpointBoard,
+  { name, args, options }: Call,
+): Promise<CallOutcome> {
+  return board.callUntil === undefined
+    ? board.call(name, args, { ...options, signal: abortSignalOf(signal) })
+    : board.callUntil(signal, name, args, options);
 }
 
 /** What the client gets: the result, or the questions of a call that is held meanwhile. */

@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { deferred, type Deferred } from "../../../util/deferred.ts";
+import { LightSignal } from "../../../util/abort.ts";
 import { type Answer, refuse, RPC } from "../message.ts";
 import type { Ask } from "./ask-client.ts";
 
@@ -17,19 +18,19 @@ const MOST_CALLS_OF_ONE = 32;
 export type Next = { kind: "ended"; answer: Answer } | { kind: "asks"; requests: JsonObject };
 
 export class HeldCall {
-  readonly #controller = new AbortController();
+  readonly #signal = new LightSignal();
   readonly #questions = new Map<string, { request: JsonObject; answer: Deferred<Answer> }>();
   readonly #ended: Promise<Answer>;
   #asked = deferred();
   #count = 0;
 
-  constructor(run: (ask: Ask, signal: AbortSignal) => Promise<Answer>) {
+  constructor(run: (ask: Ask, signal: LightSignal) => Promise<Answer>) {
     const ask: Ask = (method, params, signal) => this.#ask(method, params, signal);
-    this.#ended = run(ask, this.#controller.signal);
+    this.#ended = run(ask, this.#signal);
   }
 
   /** Resolves with the next thing that happens. If `signal` aborts meanwhile, the call is cancelled. */
-  async next(signal: AbortSignal): Promise<Next> {
+  async next(signal: LightSignal): Promise<Next> {
     const cancel = (): void => this.cancel();
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
@@ -57,7 +58,7 @@ export class HeldCall {
   }
 
   cancel(): void {
-    this.#controller.abort();
+    this.#signal.abort();
     const gone = refuse(RPC.internalError, "nobody came back with an answer");
     for (const { answer } of this.#questions.values()) answer.resolve(gone);
     this.#questions.clear();
@@ -70,7 +71,7 @@ export class HeldCall {
   }
 
   #ask(method: string, params: JsonObject, signal: AbortSignal): Promise<Answer> {
-    if (signal.aborted || this.#controller.signal.aborted) {
+    if (signal.aborted || this.#signal.aborted) {
       return Promise.resolve(refuse(RPC.internalError, "nobody waits for the answer"));
     }
     this.#count += 1;
