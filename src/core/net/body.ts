@@ -46,7 +46,10 @@ async function* counted(
           new PlugboardError(
             "MESSAGE_TOO_LARGE",
             `the response of ${host} is larger than ${byteSize(maxBytes)}`,
-            { hint: 'raise "maxMessageBytes" for this server if that is expected' },
+            {
+              hint: 'raise "maxMessageBytes" for this server if that is expected',
+              isHintForServer: true,
+            },
           ),
         );
         break;

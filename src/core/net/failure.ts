@@ -7,6 +7,8 @@ interface Explanation {
   /** Follows the host's name in a sentence. */
   text: string;
   hint?: string;
+  /** The hint names settings that an MCP server has. */
+  isHintForServer?: true;
   code?: ErrorCode;
   /** It happened while connecting: with a proxy in between, the proxy is the one that failed. */
   connecting?: true;
@@ -17,6 +19,7 @@ const PROXY_HINT = "check HTTPS_PROXY, the proxy's credentials, and NO_PROXY";
 const UNKNOWN_CA: Explanation = {
   text: "has a certificate from an authority that this machine does not trust",
   hint: 'if it is your own authority, set "tls": { "ca": … } for this server',
+  isHintForServer: true,
 };
 const NO_NAME: Explanation = {
   text: "is a name that cannot be resolved",
@@ -28,6 +31,7 @@ const BROKEN: Explanation = { text: "ended the connection before its answer was 
 const NO_CERTIFICATE: Explanation = {
   text: "does not accept the client certificate, or requires one",
   hint: 'set "tls": { "cert": …, "key": … } for this server',
+  isHintForServer: true,
 };
 const SLOW_CONNECT: Explanation = {
   text: "took too long to connect",
@@ -82,6 +86,7 @@ const BY_CODE: Readonly<Record<string, Explanation>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: {
     text: "has a certificate that it signed itself",
     hint: 'to trust it, set "tls": { "ca": … } for this server',
+    isHintForServer: true,
   },
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CA,
@@ -109,6 +114,7 @@ export function networkFailure(error: unknown, host: string, proxy?: string): Pl
   return new PlugboardError(facts.code ?? "NETWORK", `${who} ${text}${known}`, {
     cause: error,
     hint: viaProxy && hint !== undefined ? PROXY_HINT : hint,
+    isHintForServer: facts.isHintForServer ?? false,
     hasNotRun: isBeforeRequest(error, code),
   });
 }

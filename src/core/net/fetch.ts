@@ -194,7 +194,7 @@ export function redirectTarget(
     throw new PlugboardError(
       "REFUSED_ADDRESS",
       `the server has moved (${status}) to ${quote}, and a ${method} request does not follow`,
-      { quote, hint: movedHint(from, to), permanent: true },
+      { quote, hint: movedHint(from, to), isHintForServer: true, permanent: true },
     );
   }
   return to;

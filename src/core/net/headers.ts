@@ -62,6 +62,7 @@ function checked(headers: Record<string, string>): Record<string, string> {
 function invalid(message: string): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message, {
     hint: 'check "headers" of this server',
+    isHintForServer: true,
     permanent: true,
   });
 }

@@ -71,7 +71,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
     if (found.kind === "public" || isAllowed(host, address)) return;
     // A loopback address is explicit. A name that resolves to this machine may be an attack by DNS rebinding.
     if (found.kind === "loopback" && parseAddress(host) !== undefined) return;
-    throw refused(`${where} is ${found.label}`, allowHint(host, policy));
+    throw refused(`${where} is ${found.label}`, allowHint(host, policy), true);
   }
 
   function checkUrl(url: URL, from?: URL): void {
@@ -85,6 +85,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
       throw refused(
         `the URL of ${url.host} has a user name or password in it`,
         'take it out, and send it in "headers" or "auth"',
+        true,
       );
     }
     const host = plainHost(url.hostname);
@@ -94,6 +95,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
         policy.isOfSession
           ? `use https, or add ${JSON.stringify(`http://${host}`)} to network.allow`
           : 'use https, or set "allowInsecure": true for this server',
+        true,
       );
     }
     if (parseAddress(host) !== undefined) checkAddress(host, host);
@@ -103,6 +105,7 @@ export function addressRules(policy: NetworkPolicy): AddressRules {
         throw refused(
           `${from.host} redirects to this machine (${url.host})`,
           allowHint(host, policy),
+          true,
         );
       }
     }
@@ -160,6 +163,7 @@ export function showUrl(url: URL): string {
   return oneLine(`${url.protocol}//${url.host}${url.pathname}${url.search && "?…"}`, LONGEST_URL);
 }
 
-function refused(message: string, hint: string): PlugboardError {
-  return new PlugboardError("REFUSED_ADDRESS", message, { hint, permanent: true });
+function refused(message: string, hint: string, isHintForServer = false): PlugboardError {
+  const details = { hint, isHintForServer, permanent: true };
+  return new PlugboardError("REFUSED_ADDRESS", message, details);
 }

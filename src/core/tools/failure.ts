@@ -96,7 +96,7 @@ function sentence(
   const tool = isPlainName(call.tool) ? `'${call.tool}'` : "the tool";
   const effect = mayHaveRun ? `; ${tool} may have taken effect` : "";
   // Why a server takes no calls is told with its name.
-  if (error.message.startsWith(`${server} `)) return `${error.message}${effect}`;
+  if (error.namesServer) return `${error.message}${effect}`;
   switch (error.code) {
     case "TIMEOUT":
       return mayHaveRun

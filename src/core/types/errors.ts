@@ -124,8 +124,12 @@ export interface ErrorDetails {
    * rest as the host's.
    */
   quote?: string | undefined;
+  /** The message begins with the server's name, as in `server 'docs' is disabled`. */
+  namesServer?: boolean;
   /** The hint repeats something that the server wrote, such as a path. */
   isHintQuoted?: boolean;
+  /** The hint is about the settings of an MCP server: it says nothing to who has asked something else. */
+  isHintForServer?: boolean;
   /** Trying again without a change cannot help. */
   permanent?: boolean;
   /** The request has certainly not run: it was never sent, or refused before. */
@@ -143,7 +147,9 @@ export class PlugboardError extends Error {
   declare readonly server: string | undefined;
   declare readonly hint: string | undefined;
   declare readonly quote: string | undefined;
+  declare readonly namesServer: boolean;
   declare readonly isHintQuoted: boolean;
+  declare readonly isHintForServer: boolean;
   declare readonly permanent: boolean;
   declare readonly hasNotRun: boolean;
   declare readonly status: number | undefined;
@@ -154,7 +160,9 @@ export class PlugboardError extends Error {
       server: undefined,
       hint: undefined,
       quote: undefined,
+      namesServer: false,
       isHintQuoted: false,
+      isHintForServer: false,
       permanent: false,
       hasNotRun: false,
       status: undefined,
@@ -169,7 +177,9 @@ export class PlugboardError extends Error {
     if (server !== undefined) this.server = server;
     if (hint !== undefined) this.hint = hint;
     if (quote !== undefined) this.quote = quote;
+    if (details.namesServer) this.namesServer = true;
     if (details.isHintQuoted) this.isHintQuoted = true;
+    if (details.isHintForServer) this.isHintForServer = true;
     if (details.permanent) this.permanent = true;
     if (details.hasNotRun) this.hasNotRun = true;
     if (status !== undefined) this.status = status;
@@ -209,9 +219,10 @@ export function withPossibleEffect(error: PlugboardError): PlugboardError {
 
 function copyOf(error: PlugboardError, changes: ErrorDetails): PlugboardError {
   const { code, message, cause, server, hint, permanent, status, problems, hasNotRun } = error;
-  const { quote, isHintQuoted } = error;
-  const details = { cause, server, hint, permanent, status, problems, hasNotRun };
-  return new PlugboardError(code, message, { ...details, quote, isHintQuoted, ...changes });
+  const { quote, namesServer, isHintQuoted, isHintForServer } = error;
+  const facts = { namesServer, isHintQuoted, isHintForServer, permanent, hasNotRun };
+  const details = { cause, server, hint, quote, status, problems };
+  return new PlugboardError(code, message, { ...details, ...facts, ...changes });
 }
 
 /** The message and the hint in one line, for a person. */

@@ -164,20 +164,14 @@ export class RegistryClient {
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined && value !== "") url.searchParams.set(key, value);
     }
-    try {
-      return await this.#read(url, { signal, deadline });
-    } catch (error) {
-      throw error instanceof PlugboardError ? this.#explained(error) : error;
-    }
-  }
-
-  async #read(url: URL, limits: { signal: AbortSignal; deadline: number }): Promise<unknown> {
-    const response = await this.#fetch(url.href, {
+    const fetched = this.#fetch(url.href, {
       method: "GET",
       headers: { accept: "application/json" },
-      ...limits,
+      signal,
+      deadline,
       maxBodyBytes: MAX_BYTES,
     });
+    const response = await this.#explaining(fetched);
     if (new URL(response.url).origin !== url.origin) {
       response.cancel();
       throw this.#wrong("redirects to another host, which is not asked in its place");
@@ -192,22 +186,26 @@ export class RegistryClient {
       const hint = response.status >= 500 ? "try again later" : "check its address (--registry)";
       throw new PlugboardError("HTTP_STATUS", message, { status: response.status, hint });
     }
-    const value = tryParseJson(await response.text());
+    const value = tryParseJson(await this.#explaining(response.text()));
     if (value === undefined) throw this.#wrong("answers with something that is not JSON");
     return value;
   }
 
-  /** The hints of the network are about servers, which have settings of their own. */
-  #explained(error: PlugboardError): PlugboardError {
-    const { code, message, hint } = error;
-    if (code === "CANCELLED" || message.startsWith("the registry ")) return error;
-    const isOfServer = hint === undefined || /"|this server/.test(hint);
-    return new PlugboardError(code, `the registry ${this.url} cannot be asked: ${message}`, {
-      cause: error,
-      hint: isOfServer
-        ? "check its address (--registry), and whether this machine is online"
-        : hint,
-    });
+  /** Says what the network's failures mean for the registry, which has no settings as a server has them. */
+  async #explaining<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (!(error instanceof PlugboardError) || error.code === "CANCELLED") throw error;
+      const { code, message, hint } = error;
+      const isForServer = hint === undefined || error.isHintForServer;
+      throw new PlugboardError(code, `the registry ${this.url} cannot be asked: ${message}`, {
+        cause: error,
+        hint: isForServer
+          ? "check its address (--registry), and whether this machine is online"
+          : hint,
+      });
+    }
   }
 
   #wrong(what: string): PlugboardError {

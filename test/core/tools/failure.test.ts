@@ -18,19 +18,19 @@ describe("a call without an answer", () => {
     [
       "SERVER_UNAVAILABLE",
       "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
-      { server: "docs" },
+      { server: "docs", namesServer: true },
       "server 'docs' is restarting, attempt 3 of 5, next try in 4 s (it crashed)",
     ],
     [
       "SPAWN_FAILED",
       "server 'docs' has failed: npx was not found",
-      { server: "docs", hasNotRun: true, hint: "install it" },
+      { server: "docs", namesServer: true, hasNotRun: true, hint: "install it" },
       "server 'docs' has failed: npx was not found (install it)",
     ],
     [
       "CONNECTION_CLOSED",
       "server 'docs' has failed: it exited with code 1",
-      { server: "docs", hasNotRun: true },
+      { server: "docs", namesServer: true, hasNotRun: true },
       "server 'docs' has failed: it exited with code 1",
     ],
     [
@@ -98,6 +98,13 @@ describe("a call without an answer", () => {
       "unknown tool (-32602)",
       {},
       "server 'docs' refused 'search': unknown tool (-32602)",
+    ],
+    // Words of the server that look like ours are still its own.
+    [
+      "SERVER_ERROR",
+      "server 'docs' has no such page",
+      {},
+      "server 'docs' refused 'search': server 'docs' has no such page",
     ],
     [
       "CANCELLED",

@@ -176,8 +176,7 @@ export function requireCapability({ has }: ServerContent, what: keyof ServerCont
 /** Adds the server and the request to the message, unless it names them already. */
 function withRequestName(error: PlugboardError, server: string, what: string): PlugboardError {
   const { code } = error;
-  const isNamed = error.message.startsWith(`server '${server}' `);
-  if (isNamed || code === "CANCELLED" || code === "CHANGED_TOOL") return error;
+  if (error.namesServer || code === "CANCELLED" || code === "CHANGED_TOOL") return error;
   const message = `server '${server}': ${attempt(what)}: ${error.message}`;
   return new PlugboardError(error.code, message, {
     cause: error,

@@ -20,6 +20,7 @@ export function unavailable(
     `server '${server}' ${describe(state, definition, clock)}`,
     {
       server,
+      namesServer: true,
       cause,
       hint: cause?.hint,
       isHintQuoted: cause?.isHintQuoted ?? false,

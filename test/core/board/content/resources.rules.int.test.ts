@@ -72,7 +72,9 @@ describe("hostile resources", () => {
     for (const uri of ["no-contents", "null"]) {
       await expect(read(uri)).rejects.toMatchObject({ code: "PROTOCOL", server: "evil" });
     }
-    await expect(board.resources.subscribe("evil:///huge")).rejects.toThrow("not today");
+    await expect(board.resources.subscribe("evil:///huge")).rejects.toThrow(
+      "server 'evil': cannot subscribe to 'evil:///huge': server 'evil' is disabled",
+    );
   });
 });
 
