@@ -65,6 +65,7 @@ const TOO_DEEP: SystemProblem = {
 /** Undefined for any other error. */
 export function systemProblem(error: unknown): SystemProblem | undefined {
   if (!(error instanceof Error)) return undefined;
+  // V8 gives this error no code.
   if (error instanceof RangeError && /call stack/i.test(error.message)) return TOO_DEEP;
   const { code, syscall, path, dest } = error as NodeJS.ErrnoException & { dest?: unknown };
   if (code === "ENOENT" && syscall === "uv_cwd") return GONE;

@@ -7,9 +7,9 @@ import { escapedJson, visible } from "../../../util/visible.ts";
 import { assembleArguments } from "./assemble.ts";
 import { invalidArguments } from "./invalid.ts";
 import { parseArguments } from "./parse.ts";
-import { textForPattern } from "./pattern-text.ts";
 import { choicesOf, isOfType, parts, SchemaView, typesOf } from "./schema-view.ts";
 
+/** Stands for any text. Whether it also matches a pattern is for the check to say. */
 const WORD = "example";
 const DEEPEST = 8;
 /** An example is read by a person. */
@@ -253,13 +253,9 @@ function presetOf(schema: JsonObject): { value: unknown } | undefined {
 }
 
 function textFor(schema: JsonObject, variant: number): { value: string } | undefined {
-  const { format, pattern, minLength, maxLength } = schema;
+  const { format, minLength, maxLength } = schema;
   const number = variant === 0 ? "" : String(variant + 1);
   const [least, most] = [Number(minLength ?? 0), Number(maxLength ?? Infinity)];
-  if (typeof pattern === "string") {
-    const text = textForPattern(pattern);
-    return text === undefined ? undefined : { value: text };
-  }
   if (typeof format === "string" && Object.hasOwn(FORMATS, format)) {
     const text = FORMATS[format];
     return text === undefined ? undefined : { value: text };
