@@ -17,6 +17,8 @@ const POLICY = { allowInsecure: true, allowPrivate: true, allow: [] };
 /** Supports what the AI SDK sends, POST requests with a text body, and GET. How long an answer may take is for the caller. */
 export function createModelFetch(env: Environment, clock: Clock): ModelFetch {
   const guarded = createFetch({ policy: POLICY, env, clock });
+  // Node loads its classes when one of them is first read, which the first prompt should not wait for.
+  const { Request } = globalThis;
   return {
     async fetch(input, init = {}) {
       const url = input instanceof Request ? input.url : String(input);

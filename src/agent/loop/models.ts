@@ -13,7 +13,6 @@ export class Models {
    * it began with.
    */
   readonly #retired: Promise<AgentModel>[] = [];
-  #warm: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(ids: readonly [string, ...string[]], options: ModelOptions = {}) {
@@ -33,12 +32,6 @@ export class Models {
     return opening;
   }
 
-  /** Gets ready for the first prompt, once. Does not reject: the first prompt reports why a model cannot be used. */
-  warmUp(id: string): Promise<void> {
-    this.#warm ??= this.#warmUp(id).catch(() => {});
-    return this.#warm;
-  }
-
   /** From now on every model is opened with the keys that there are then. */
   reopenAll(): void {
     this.#retired.push(...this.#opened.values());
@@ -54,12 +47,6 @@ export class Models {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #warmUp(id: string): Promise<void> {
-    await this.open(id);
-    const { warmUpTurn } = await import("./warm-up.ts");
-    await warmUpTurn(id, this.#options);
   }
 
   async #open(id: string): Promise<AgentModel> {

@@ -58,6 +58,30 @@ const opened = (editor: Editor) =>
   editor.agent.request(session.new, { cwd: desk.directory, mcpServers: [] });
 
 describe("the model of a session", () => {
+  it("is opened while the session starts, and asked nothing", async () => {
+    const newResponder = await script([], ["claude/one"]);
+    const asked: string[] = [];
+    const open = models?.open.bind(models);
+    if (models !== undefined && open !== undefined) {
+      models.open = (id) => {
+        asked.push(id);
+        return open(id);
+      };
+    }
+    const responder = await newResponder([]);
+    expect(asked).toEqual([]);
+    await responder?.load?.();
+    expect(asked).toEqual(["claude/one"]);
+    expect(model?.requests).toEqual([]);
+  });
+
+  it("that cannot be used does not keep a session from starting", async () => {
+    const newResponder = await script([], ["keyless/three"]);
+    const responder = await newResponder([]);
+    expect(await responder?.load?.()).toBeUndefined();
+    await expect(models?.open("keyless/three")).rejects.toMatchObject({ code: "NEEDS_AUTH" });
+  });
+
   it("is an option, the configured one first", async () => {
     const editor = await desk.open({ newResponder: await script([]) });
     const { configOptions } = await opened(editor);
@@ -195,8 +219,7 @@ describe("a choice", () => {
     const slow = {
       ids: IDS,
       open: (id: string) => (id === "gpt/two" ? gate.then(() => real?.open(id)) : real?.open(id)),
-      warmUp: () => Promise.resolve(),
-    } as Pick<Models, "ids" | "open" | "warmUp">;
+    } as Pick<Models, "ids" | "open">;
     const responder = modelResponder([], { models: slow, systemPrompt: undefined });
     const first = responder.models.choose("gpt/two");
     await responder.models.choose("claude/one");

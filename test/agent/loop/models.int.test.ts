@@ -2,7 +2,6 @@
 
 import { describe, expect, it } from "vitest";
 import { Models } from "../../../src/agent/loop/models.ts";
-import { startModel } from "../../support/model/start.mjs";
 
 const local = { env: {}, providers: {} };
 
@@ -47,27 +46,5 @@ describe("the models of an agent", () => {
     isInstalled = true;
     expect(await models.open("ollama/a")).toMatchObject({ id: "ollama/a" });
     await models[Symbol.asyncDispose]();
-  });
-
-  it("are warmed up once, and nothing is asked", async () => {
-    await using model = await startModel({ turns: [] });
-    const loaded: string[] = [];
-    await using models = new Models(["ollama/a"], {
-      env: { OLLAMA_BASE_URL: `${model.url}/v1` },
-      importPackage(name) {
-        loaded.push(name);
-        return import(name);
-      },
-    });
-    await Promise.all([models.warmUp("ollama/a"), models.warmUp("ollama/a")]);
-    // Once for the model, and once for its warm-up.
-    expect(loaded.filter((name) => name === "ai")).toHaveLength(2);
-    expect(model.requests).toEqual([]);
-  });
-
-  it("that cannot be used are none the worse for being warmed up", async () => {
-    await using models = new Models(["nobody/none"], local);
-    await models.warmUp("nobody/none");
-    await expect(models.open("nobody/none")).rejects.toMatchObject({ code: "NO_MODEL" });
   });
 });

@@ -27,7 +27,7 @@ const IGNORED_PROMPT =
   "The client's system prompt is ignored: the configuration has one, and a client can only append to it";
 
 export interface ModelResponderOptions extends Pick<TurnOptions, "maxSteps" | "clock"> {
-  models: Pick<Models, "ids" | "open" | "warmUp">;
+  models: Pick<Models, "ids" | "open">;
   systemPrompt: string | undefined;
   /** Says which model is used, where nobody has chosen one. */
   notice?: string;
@@ -118,7 +118,12 @@ export function modelResponder(
     answer,
     notice: notice && capitalised(notice),
     ignoresPrompt: isIgnored ? IGNORED_PROMPT : undefined,
-    warmUp: () => models.warmUp(current),
+    load: () =>
+      models.open(current).then(
+        () => {},
+        // The first prompt reports why the model cannot be used.
+        () => {},
+      ),
     prepare(tools) {
       void models.open(current).then(
         (model) => prepareModelTools(tools, model.schemas),

@@ -34,8 +34,8 @@ export interface Responder {
   readonly notice?: string;
   /** Says why the client's system prompt is not used. Undefined if it is, or if there is none. */
   readonly ignoresPrompt?: string;
-  /** Loads what the first prompt needs, once. Does not reject. */
-  warmUp?(): Promise<void>;
+  /** Loads what the first prompt needs. Does not reject. */
+  load?(): Promise<void>;
   /** Converts the tools that the next prompt may give to the model, so that the prompt does not wait for that. */
   prepare?(tools: readonly Tool[]): void;
   /** Which of the tools the session's model does not get, and why. Does not reject. */

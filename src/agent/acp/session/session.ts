@@ -28,7 +28,7 @@ const FIRST_WAIT_MS = 15_000;
 /** How long a prompt waits for a server that the user has signed in to since the last prompt. */
 const LOGIN_WAIT_MS = 5000;
 /** How long a new session waits for its model to load; otherwise the first prompt would wait for it. */
-const WARM_UP_MS = 1500;
+const LOAD_MS = 1500;
 /** ACP has no code for a turn that failed. Clients such as acpx try again after this one, and after no other. */
 const MAY_PASS = -32603;
 /** In the range that JSON-RPC leaves to each server. */
@@ -96,7 +96,7 @@ export class Session implements UserSettings {
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
     const [board] = await Promise.all([
       context.openSession({ ...options, ...(sendMcpMessage && { sendMcpMessage }) }),
-      within(clock, WARM_UP_MS, Promise.resolve(responder?.warmUp?.())),
+      within(clock, LOAD_MS, Promise.resolve(responder?.load?.())),
     ]);
     const session = new Session(sessionId, board, state, output, context);
     session.#greet([...notices, ...board.notices]);
