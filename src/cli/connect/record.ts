@@ -37,8 +37,7 @@ export function hashOf(text: string): string {
 async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
   const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
   if (!isJsonObject(value)) return undefined;
-  // Earlier versions kept no paths.
-  const { before, after, splices, directories, paths = [] } = value;
+  const { before, after, splices, directories, paths } = value;
   const isWhole =
     value["file"] === file &&
     (before === undefined || typeof before === "string") &&

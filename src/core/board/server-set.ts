@@ -396,12 +396,13 @@ export class ServerSet {
     before: ServerEntry | undefined,
     definition: ServerDefinition,
   ): CachedTools | undefined {
-    const listed = before && this.#listed.get(before);
-    const identity = before?.identity;
+    if (before === undefined || !definition.enabled) return undefined;
+    const listed = this.#listed.get(before);
+    const { identity } = before;
     if (listed === undefined || identity === undefined) return undefined;
-    if (!definition.enabled) return undefined;
     const { tools, capabilities, found } = listed;
-    return { tools, capabilities, found, identity, savedAt: this.#options.clock.now() };
+    const savedAt = this.#options.clock.now();
+    return { tools, capabilities, found, identity, origin: before.pinKey, savedAt };
   }
 
   #putBack(each: PlannedServer): void {
@@ -546,13 +547,9 @@ export class ServerSet {
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard } = this.#options;
-    // What is in the cache was searched before, unless an older version wrote it.
-    const { tools, found } = cached.found
-      ? { tools: cached.tools, found: cached.found }
-      : guard.inspect(entry.name, cached.tools, []);
-    const { capabilities, identity } = cached;
+    const { tools, found, capabilities, identity } = cached;
     const { instructions } = identity;
-    guard.check(entry.name, { ...cached, tools }, instructions, "cache");
+    guard.check(entry.name, cached, instructions, "cache");
     const listed: Listed = {
       tools,
       capabilities,

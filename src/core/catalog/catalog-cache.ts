@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
@@ -13,17 +13,16 @@ import type { ToolDefinition } from "../types/tool.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 
-/** Up to 1, lists were kept with the secrets that a server had put into its schemas. */
-const FORMAT = 2;
+const FORMAT = 1;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export interface CachedTools extends Pick<ToolList, "tools" | "capabilities"> {
   savedAt: number;
-  /** The hash of the definition, in whatever directory the server was started. Older versions did not save it. */
-  origin?: string;
+  /** The hash of the definition, in whatever directory the server was started. */
+  origin: string;
   identity: ServerIdentity;
-  /** Suspicious text in the definitions. Absent if nobody has searched them. */
-  found?: Diagnostic[];
+  /** Suspicious text in the definitions. */
+  found: Diagnostic[];
 }
 
 /** How a server was reached, whatever was advertised to it. */
@@ -90,22 +89,14 @@ export class CatalogCache {
     const path = join(this.#directory, name);
     const value = await readJsonFile(path, MAX_BYTES);
     if (!isJsonObject(value)) return undefined;
-    if (value.format === FORMAT - 1) await rm(path, { force: true }).catch(() => {});
-    if (value.format !== FORMAT || typeof value.savedAt !== "number") return undefined;
-    const { savedAt, origin, identity, capabilities, tools, found } = value;
-    if (!isIdentity(identity) || !isJsonObject(capabilities) || !Array.isArray(tools)) {
+    const { format, savedAt, origin, identity, capabilities, tools, found } = value;
+    if (format !== FORMAT || typeof savedAt !== "number" || typeof origin !== "string") {
       return undefined;
     }
-    if (!tools.every(isToolDefinition)) return undefined;
-    const isSearched = Array.isArray(found) && found.every(isDiagnostic);
-    return {
-      savedAt,
-      ...(typeof origin === "string" && { origin }),
-      identity,
-      capabilities,
-      tools,
-      ...(isSearched && { found }),
-    };
+    if (!isIdentity(identity) || !isJsonObject(capabilities)) return undefined;
+    if (!Array.isArray(tools) || !tools.every(isToolDefinition)) return undefined;
+    if (!Array.isArray(found) || !found.every(isDiagnostic)) return undefined;
+    return { savedAt, origin, identity, capabilities, tools, found };
   }
 }
 

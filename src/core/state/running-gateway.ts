@@ -133,15 +133,14 @@ type Note = RunningGateway & { owner: string };
 function readNote(value: unknown): Note | undefined {
   const note = (value ?? {}) as Record<string, unknown>;
   const { pid, since, owner, version, url, config, certificate, channel } = note;
-  const isWhole = typeof pid === "number" && typeof since === "number" && typeof owner === "string";
-  if (!isWhole) return undefined;
+  if (typeof pid !== "number" || typeof since !== "number") return undefined;
+  if (typeof owner !== "string" || typeof version !== "string") return undefined;
   const { path, key } = (channel ?? {}) as Record<string, unknown>;
   return {
     pid,
     since,
     owner,
-    // Earlier versions did not note theirs.
-    version: typeof version === "string" ? version : "unknown",
+    version,
     ...(typeof url === "string" && { url }),
     ...(typeof config === "string" && { config }),
     ...(typeof certificate === "string" && { certificate }),

@@ -44,6 +44,7 @@ async function saveTools(server: string, tools: object[], savedAt = 1): Promise<
     origin: definitionHash(definition, ""),
     capabilities: {},
     identity: { era: "legacy", protocolVersion: "2025-11-25" },
+    found: [],
     tools: tools.map((tool) => ({ name: "", inputSchema: {}, ...tool })),
   });
 }

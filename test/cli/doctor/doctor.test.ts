@@ -215,7 +215,12 @@ describe("plugboard doctor", () => {
       put(name, "{}"),
     );
     for (const path of foreign) utimesSync(path, 0, 0);
-    const note = put("home/gateway/0123.json", { pid: 1, since: 1, owner: ENDED });
+    const note = put("home/gateway/0123.json", {
+      pid: 1,
+      since: 1,
+      version: "0.1.0",
+      owner: ENDED,
+    });
     const key = put("home/auth/grant-1.json", { tokens: {} });
     chmodSync(key, 0o644);
     const before = await doctor();

@@ -305,7 +305,7 @@ describe("plugboard up", () => {
     await stop();
     const file = gatewayFile(home, join(scratch.directory, "servers.json"), "json");
     const channel = { path: join(home, "gateway", "none.sock"), key: "k" };
-    const note = { pid: 1, url: "http://127.0.0.1:9", since: 1, channel };
+    const note = { pid: 1, url: "http://127.0.0.1:9", since: 1, version: "0.1.0", channel };
     // It runs, but is not to be reached.
     writeFileSync(file, JSON.stringify({ ...note, owner: "somewhere else" }));
     const lost = await scratch.run(["status"]);

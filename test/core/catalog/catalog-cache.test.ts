@@ -13,12 +13,14 @@ import { definition } from "../../support/definition.ts";
 const capabilities = { roots: { listChanged: true }, elicitation: { form: {} } };
 const entry: CachedTools = {
   savedAt: 1_700_000_000_000,
+  origin: "00ff",
   capabilities,
   identity: { era: "legacy", protocolVersion: "2025-11-25", name: "docs", version: "1.0.0" },
   tools: [
     { name: "read", description: "Reads.", inputSchema: { type: "object" }, _meta: { a: [1] } },
     { name: "検索", inputSchema: {}, outputSchema: {}, annotations: { readOnlyHint: true } },
   ],
+  found: [{ server: "docs", message: "read has words for a model" }],
 };
 
 /** Where the entry is, by the definition's hash and the capabilities. */
@@ -61,7 +63,6 @@ describe("CatalogCache", () => {
     const lists = [1, 3, 2].map((savedAt) => ({ ...entry, savedAt, origin: "aa11" }));
     for (const list of lists) await cache.write(`hash${list.savedAt}`, list);
     await cache.write("other", { ...entry, savedAt: 9, origin: "bb22" });
-    await cache.write("older-version", { ...entry, savedAt: 9 });
     expect(await cache.newest(["aa11", "cc33"])).toEqual(new Map([["aa11", lists[1]]]));
   });
 
@@ -113,13 +114,16 @@ describe("CatalogCache", () => {
 });
 
 describe("a file that is not an entry", () => {
-  const stored = { format: 2, ...entry };
+  const stored = { format: 1, ...entry };
   const tool = entry.tools[0];
 
   it.each<[string, unknown]>([
-    ["of another format", { ...stored, format: 3 }],
+    ["of another format", { ...stored, format: 2 }],
     ["without a format", entry],
     ["without a time", { ...stored, savedAt: "yesterday" }],
+    ["without an origin", { ...stored, origin: undefined }],
+    ["without what was found", { ...stored, found: undefined }],
+    ["with a finding that is none", { ...stored, found: [{ server: "docs" }] }],
     ["without an identity", { ...stored, identity: undefined }],
     ["with an identity that is none", { ...stored, identity: [] }],
     ["without a version", { ...stored, identity: { era: "legacy" } }],
@@ -135,17 +139,6 @@ describe("a file that is not an entry", () => {
   ])("is ignored: %s", async (_, value) => {
     await place(JSON.stringify(value));
     expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
-  });
-
-  it("is deleted if it is of the version that kept secrets, and only then", async () => {
-    for (const [format, left] of [
-      [1, []],
-      [3, [FILE]],
-    ] as const) {
-      await place(JSON.stringify({ ...stored, format }));
-      expect(await new CatalogCache(stateDir).read("hash", capabilities)).toBeUndefined();
-      expect(await readdir(dirname(path))).toEqual(left);
-    }
   });
 
   it("is ignored: torn or empty", async () => {

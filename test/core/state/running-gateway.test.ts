@@ -77,12 +77,20 @@ describe("the note about a running gateway", () => {
     }
   });
 
-  it("of an earlier version has no version and no channel", async () => {
+  it("has no channel that is not whole", async () => {
     await noteGateway(stateDir, gateway);
     const file = gatewayFile(stateDir, "/a.json", "json");
-    const { version: _, ...earlier } = JSON.parse(readFileSync(file, "utf8"));
-    writeFileSync(file, JSON.stringify({ ...earlier, channel: { path: 1 } }));
-    expect(await findGateway(stateDir, "/a.json")).toEqual({ ...gateway, version: "unknown" });
+    const note = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...note, channel: { path: 1 } }));
+    expect(await findGateway(stateDir, "/a.json")).toEqual(gateway);
+  });
+
+  it("without a version is none", async () => {
+    await noteGateway(stateDir, gateway);
+    const file = gatewayFile(stateDir, "/a.json", "json");
+    const { version: _, ...rest } = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify(rest));
+    expect(await findGateway(stateDir, "/a.json")).toBeUndefined();
   });
 
   it.each(["", "{", "null", "[]", '"x"', '{"pid":"1","url":1}'])(
