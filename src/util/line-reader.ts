@@ -1,21 +1,87 @@
 // Cuts a byte stream into lines in linear time, whatever the chunks, and never holds more than `maxBytes` of an
-// unfinished line.
+// unfinished line. `LineCutter` gives their bytes, for whoever passes them on; `LineReader` gives their text.
 
 import { HeldBytes } from "./held-bytes.ts";
 
 const NEWLINE = 10;
+/** Bytes of an unfinished line that are shown, and of one that is too long, to see whose it was. */
 const PEEK_BYTES = 2000;
+const HEAD_BYTES = 1024;
 
-export interface LineReaderOptions {
-  /** A longer line ends the reading. */
+/** One line without its newline; of a line that is too long, only its beginning. */
+export type Line = { kind: "line"; bytes: Buffer } | { kind: "too-long"; head: string };
+
+export interface LineCutterOptions {
   maxBytes: number;
   /** Whoever pushes a chunk overwrites it afterwards. */
   areChunksBorrowed?: boolean;
+}
+
+/** A line that is too long is skipped to its end. */
+export class LineCutter {
+  readonly #maxBytes: number;
+  readonly #held: HeldBytes;
+  /** The beginning of a line that is too long, while the rest of it is skipped. */
+  #head: string | undefined;
+
+  constructor({ maxBytes, areChunksBorrowed = false }: LineCutterOptions) {
+    this.#maxBytes = maxBytes;
+    this.#held = new HeldBytes({ areBorrowed: areChunksBorrowed });
+  }
+
+  /** The lines that end in this chunk. Their bytes may be those of the chunk. */
+  *push(chunk: Buffer): Generator<Line> {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      yield this.#finish(chunk.subarray(start, at));
+      start = at + 1;
+    }
+    this.#hold(chunk.subarray(start));
+  }
+
+  /** The rest of the stream after its last line break, if there is any. */
+  *end(): Generator<Line> {
+    if (this.isInLine) yield this.#finish(Buffer.alloc(0));
+  }
+
+  /** Whether the last line has not ended yet. */
+  get isInLine(): boolean {
+    return this.#held.length > 0 || this.#head !== undefined;
+  }
+
+  /** Begins anew. */
+  drop(): void {
+    this.#held.drop();
+    this.#head = undefined;
+  }
+
+  #finish(rest: Buffer): Line {
+    if (this.#head === undefined && this.#held.length + rest.length <= this.#maxBytes) {
+      if (this.#held.length === 0) return { kind: "line", bytes: rest };
+      this.#held.push(rest);
+      return { kind: "line", bytes: this.#held.takeBytes() };
+    }
+    this.#hold(rest);
+    const head = this.#head ?? "";
+    this.#head = undefined;
+    return { kind: "too-long", head };
+  }
+
+  #hold(bytes: Buffer): void {
+    if (this.#head !== undefined || bytes.length === 0) return;
+    this.#held.push(bytes);
+    if (this.#held.length <= this.#maxBytes) return;
+    this.#head = this.#held.peek(HEAD_BYTES);
+    this.#held.drop();
+  }
+}
+export interface LineReaderOptions extends LineCutterOptions {
   onLine: (line: string) => void;
   /** Called once; nothing is read afterwards. */
   onOverflow: (bytes: number) => void;
 }
 
+/** A line that is too long ends the reading. */
 export class LineReader {
   readonly #options: LineReaderOptions;
   readonly #held: HeldBytes;

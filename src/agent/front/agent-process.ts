@@ -7,7 +7,8 @@ import { startProcess } from "../../core/process/start-process.ts";
 import type { Clock } from "../../util/clock.ts";
 import { within } from "../../util/clock.ts";
 import { plainText, truncate } from "../../util/text.ts";
-import { type Line, LineWriter, readLines } from "./lines.ts";
+import type { Line } from "../../util/line-reader.ts";
+import { LineWriter, readLines } from "./lines.ts";
 
 export interface AgentCommand {
   /** The program and its arguments. */

@@ -4,7 +4,7 @@
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import { type AgentEnd, type AgentProcess, howItEnded } from "./agent-process.ts";
-import type { Line } from "./lines.ts";
+import type { Line } from "../../util/line-reader.ts";
 import { type Answer, encode, errorText, idKey, type OwnIds, type RpcId } from "./message.ts";
 
 type AgentState =

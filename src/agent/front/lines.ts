@@ -2,63 +2,10 @@
 // waits until what was read is taken, and writing tells when the other side has had enough.
 
 import type { Readable, Writable } from "node:stream";
-import { HeldBytes } from "../../util/held-bytes.ts";
+import { type Line, LineCutter } from "../../util/line-reader.ts";
 
-const NEWLINE = 0x0a;
-/** Bytes of a line that is too long which are kept, to see whose it was. */
-const HEAD_BYTES = 1024;
 /** Bytes that a reader may leave unread before its writer waits. */
 const ENOUGH_BYTES = 1 << 20;
-
-/** One line without its newline; of a line that is too long, only its beginning. */
-export type Line = { kind: "line"; bytes: Buffer } | { kind: "too-long"; head: string };
-
-/** Cuts a stream of chunks into lines of at most `maxBytes`, in linear time. */
-export class LineCutter {
-  readonly #maxBytes: number;
-  readonly #held = new HeldBytes();
-  /** The beginning of a line that is too long, while the rest of it is skipped. */
-  #head: string | undefined;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  /** The lines that end in this chunk. Their bytes may be those of the chunk. */
-  *push(chunk: Buffer): Generator<Line> {
-    let start = 0;
-    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
-      yield this.#finish(chunk.subarray(start, at));
-      start = at + 1;
-    }
-    this.#hold(chunk.subarray(start));
-  }
-
-  /** The rest of the stream after its last line break, if there is any. */
-  *end(): Generator<Line> {
-    if (this.#held.length > 0 || this.#head !== undefined) yield this.#finish(Buffer.alloc(0));
-  }
-
-  #finish(rest: Buffer): Line {
-    if (this.#head === undefined && this.#held.length + rest.length <= this.#maxBytes) {
-      if (this.#held.length === 0) return { kind: "line", bytes: rest };
-      this.#held.push(rest);
-      return { kind: "line", bytes: this.#held.takeBytes() };
-    }
-    this.#hold(rest);
-    const head = this.#head ?? "";
-    this.#head = undefined;
-    return { kind: "too-long", head };
-  }
-
-  #hold(bytes: Buffer): void {
-    if (this.#head !== undefined || bytes.length === 0) return;
-    this.#held.push(bytes);
-    if (this.#held.length <= this.#maxBytes) return;
-    this.#head = this.#held.peek(HEAD_BYTES);
-    this.#held.drop();
-  }
-}
 
 /** Calls `take` for every line, in order, and reads on when it has resolved. Resolves at the end; never rejects. */
 export async function readLines(
@@ -66,7 +13,7 @@ export async function readLines(
   maxBytes: number,
   take: (line: Line) => Promise<void> | undefined,
 ): Promise<void> {
-  const cutter = new LineCutter(maxBytes);
+  const cutter = new LineCutter({ maxBytes });
   try {
     for await (const chunk of input) {
       for (const line of cutter.push(chunk as Buffer)) {

@@ -15,7 +15,8 @@ import { CHECK_COMMAND, endedAnswer, FrontAgent, stopped } from "./front-agent.t
 import { FrontAgents, type FrontAgentsOptions } from "./front-agents.ts";
 import type { HandOver } from "./hand-over.ts";
 import { parseMessage, repeatsKey, withValue } from "./json-bytes.ts";
-import type { Line, LineWriter } from "./lines.ts";
+import type { Line } from "../../util/line-reader.ts";
+import type { LineWriter } from "./lines.ts";
 import {
   type Answer,
   encode,

@@ -17,12 +17,12 @@ import {
   mcpServersHandOver,
   noServersHandOver,
 } from "../../../src/agent/front/hand-over.ts";
-import { type Line, LineCutter } from "../../../src/agent/front/lines.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { systemClock, type Clock } from "../../../src/util/clock.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { type Line, LineCutter } from "../../../src/util/line-reader.ts";
 
 /** What a test looks into as it likes. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -44,7 +44,7 @@ export class MemoryAgent {
   readonly #ended = deferred<AgentEnd>();
   readonly #words: string[] = [];
   #take: (line: Line) => Promise<void> | undefined = () => undefined;
-  readonly #cutter = new LineCutter(32 * 1024 * 1024);
+  readonly #cutter = new LineCutter({ maxBytes: 32 * 1024 * 1024 });
 
   constructor(script: Script, endpoint: SessionEndpoint | undefined) {
     this.#script = script;

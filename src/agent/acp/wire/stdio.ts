@@ -3,6 +3,7 @@
 
 import type { Writable } from "node:stream";
 import { RequestError } from "@agentclientprotocol/sdk";
+import { type Line, LineCutter } from "../../../util/line-reader.ts";
 
 /** The protocol's output, over the only way to the real stdout. */
 export function outputStream(write: Writable["write"]): WritableStream<Uint8Array> {
@@ -17,9 +18,7 @@ export function outputStream(write: Writable["write"]): WritableStream<Uint8Arra
 /** The method of the short request that replaces one that was too large. */
 export const TOO_LARGE = "_plugboard/message_too_large";
 
-const NEWLINE = 0x0a;
-/** Clients put a message's id before `params` or `result`, so its beginning is enough to find the id. */
-const HEAD_BYTES = 1024;
+const LINE_END = Buffer.from("\n");
 
 export function tooLarge(maxBytes: number): RequestError {
   const message = `the message is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
@@ -33,46 +32,34 @@ export function boundLines({
   maxBytes: number;
   onDropped: () => void;
 }): TransformStream<Uint8Array, Uint8Array> {
-  /** The line that has not ended yet; only its first bytes once it is too long. */
-  let held: Uint8Array[] = [];
-  let size = 0;
-
-  const hold = (part: Uint8Array): void => {
-    const wasTooLong = size > maxBytes;
-    size += part.length;
-    if (wasTooLong) return;
-    held.push(part);
-    if (size > maxBytes) held = [Buffer.concat(held, Math.min(size, HEAD_BYTES))];
+  const cutter = new LineCutter({ maxBytes });
+  const standsFor = ({ head }: Extract<Line, { kind: "too-long" }>): Uint8Array => {
+    onDropped();
+    return Buffer.from(`${JSON.stringify(standIn(head, maxBytes))}\n`);
   };
-
-  const end = (emit: (part: Uint8Array) => void): void => {
-    if (size > maxBytes) {
-      const head = new TextDecoder().decode(held[0]);
-      emit(new TextEncoder().encode(`${JSON.stringify(standIn(head, maxBytes))}\n`));
-      onDropped();
-    } else {
-      held.forEach(emit);
-    }
-    held = [];
-    size = 0;
-  };
-
   return new TransformStream({
     transform(chunk, controller) {
-      const emit = (part: Uint8Array): void => controller.enqueue(part);
-      let start = 0;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
-        hold(chunk.subarray(start, at + 1));
-        end(emit);
-        start = at + 1;
+      const { buffer, byteOffset, byteLength } = chunk;
+      for (const line of cutter.push(Buffer.from(buffer, byteOffset, byteLength))) {
+        if (line.kind === "too-long") {
+          controller.enqueue(standsFor(line));
+          continue;
+        }
+        controller.enqueue(line.bytes);
+        controller.enqueue(LINE_END);
       }
-      if (start < chunk.length) hold(chunk.subarray(start));
     },
-    flush: (controller) => end((part) => controller.enqueue(part)),
+    flush(controller) {
+      for (const line of cutter.end())
+        controller.enqueue(line.kind === "line" ? line.bytes : standsFor(line));
+    },
   });
 }
 
-/** `null` if the id is not in the head; the SDK answers that as an invalid request. */
+/**
+ * Clients put a message's id before `params` or `result`, so the beginning is enough to find it. `null` if it is not
+ * there; the SDK answers that as an invalid request.
+ */
 function standIn(head: string, maxBytes: number): object | null {
   const { id, next } = readHead(head);
   if (id === undefined) return null;

@@ -15,6 +15,7 @@ import { isJsonObject, tryParseJson } from "../../types/json.ts";
 import type { ReadAuditOptions } from "../../types/shared-state.ts";
 import { type Clock, pause } from "../../../util/clock.ts";
 import { openRegularFile } from "../../../util/regular-file.ts";
+import { LineCutter } from "../../../util/line-reader.ts";
 
 /** Rotated files that are kept. */
 const KEEP = 5;
@@ -22,7 +23,6 @@ const POLL_MS = 200;
 const CHUNK = 64 * 1024;
 /** No line of an audit is longer. Longer ones are skipped. */
 const LONGEST_LINE = 1024 * 1024;
-const NEWLINE = 0x0a;
 
 /** A call that starts while the audit is followed is given twice: when it starts and when it ends. Rejects if a file cannot be read. */
 export async function* readAudit(
@@ -167,8 +167,7 @@ class Tail {
   readonly #handle: FileHandle;
   readonly #chunk = Buffer.allocUnsafe(CHUNK);
   #position = 0;
-  #rest: Buffer[] = [];
-  #restLength = 0;
+  readonly #cutter = new LineCutter({ maxBytes: LONGEST_LINE, areChunksBorrowed: true });
 
   private constructor(handle: FileHandle, inode: number) {
     this.#handle = handle;
@@ -197,46 +196,24 @@ class Tail {
     // The file was truncated: everything in it now is new.
     if ((await this.#handle.stat()).size < this.#position) {
       this.#position = 0;
-      this.#drop();
+      this.#cutter.drop();
     }
     for (;;) {
       const { bytesRead } = await this.#handle.read(this.#chunk, 0, CHUNK, this.#position);
       if (bytesRead === 0) return;
       this.#position += bytesRead;
-      yield* this.#take(Buffer.from(this.#chunk.subarray(0, bytesRead)));
+      for (const line of this.#cutter.push(this.#chunk.subarray(0, bytesRead))) {
+        yield line.kind === "line" ? line.bytes.toString("utf8") : undefined;
+      }
     }
   }
 
   /** It ends in the middle of a line. */
   get hasRest(): boolean {
-    return this.#restLength > 0;
+    return this.#cutter.isInLine;
   }
 
   async close(): Promise<void> {
     await this.#handle.close();
-  }
-
-  *#take(chunk: Buffer): Generator<string | undefined> {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.#keep(chunk.subarray(start, end));
-      start = end + 1;
-      yield this.#restLength <= LONGEST_LINE
-        ? Buffer.concat(this.#rest).toString("utf8")
-        : undefined;
-      this.#drop();
-    }
-    this.#keep(chunk.subarray(start));
-  }
-
-  #keep(part: Buffer): void {
-    this.#restLength += part.length;
-    if (this.#restLength <= LONGEST_LINE) this.#rest.push(part);
-    else this.#rest = [];
-  }
-
-  #drop(): void {
-    this.#rest = [];
-    this.#restLength = 0;
   }
 }
