@@ -1,6 +1,6 @@
 // A board as one MCP server on stdio, for the client that started this process.
 
-import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import type { EndpointBoard, EndpointOptions } from "./endpoint/context.ts";
 import { Endpoint } from "./endpoint/endpoint.ts";
@@ -47,12 +47,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     search = false,
     onClient,
   } = options;
-  // The one client cannot outlive this process, so neither does the key.
-  const key = { id: 0, key: createSecretKey(randomBytes(32)) };
-  const sealer = new Sealer(
-    { current: key, find: (id) => (id === key.id ? key : undefined) },
-    randomBytes,
-  );
+  const sealer = Sealer.withOwnKey(randomBytes);
   const spans = await openSpans();
   const given = {
     clock,

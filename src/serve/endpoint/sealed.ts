@@ -1,7 +1,7 @@
 // Seals state that a client keeps for the gateway, so that the gateway need not remember it: AES-256-GCM under a key
 // ring. The text is base64url of a version byte, the key's id, a nonce, the ciphertext and its tag.
 
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { KeyRing } from "../../core/types/key-ring.ts";
 
@@ -21,6 +21,12 @@ export class Sealer {
   constructor(keys: KeyRing, random: (bytes: number) => Buffer) {
     this.#keys = keys;
     this.#random = random;
+  }
+
+  /** Has a key that nobody else has and that is gone with the sealer: for clients that cannot outlive it. */
+  static withOwnKey(random: (bytes: number) => Buffer): Sealer {
+    const key = { id: 0, key: createSecretKey(random(32)) };
+    return new Sealer({ current: key, find: (id) => (id === key.id ? key : undefined) }, random);
   }
 
   /** A value that was sealed for one purpose cannot be opened for another. */

@@ -1,7 +1,6 @@
 // One session endpoint: where a program on this machine reaches the board of one session as one MCP server, by a URL with a
 // token, or through a small program on stdio. Serves one board, and nothing of another session.
 
-import { createSecretKey } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Caller, LOCAL_CALLER } from "../../core/types/caller.ts";
@@ -164,12 +163,7 @@ export class OpenEndpoint implements SessionEndpoint {
   serve(board: EndpointBoard, { about, caller = ENDPOINT_NAME }: ServeSessionOptions = {}): void {
     if (this.#state.kind !== "reserved") return;
     const { clock, logger, newId, random, spans, limits } = this.#options;
-    // Nobody comes back to an endpoint that is gone, so neither does the key.
-    const key = { id: 0, key: createSecretKey(random(32)) };
-    const sealer = new Sealer(
-      { current: key, find: (id) => (id === key.id ? key : undefined) },
-      random,
-    );
+    const sealer = Sealer.withOwnKey(random);
     const endpoint = new Endpoint({
       board,
       sealer,

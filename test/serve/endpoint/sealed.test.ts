@@ -34,6 +34,13 @@ describe("Sealer", () => {
     expect(Buffer.from(rotated.seal("session", value), "base64url")[1]).toBe(8);
   });
 
+  it("with a key of its own opens what it sealed, and nothing of another", () => {
+    const [one, other] = [Sealer.withOwnKey(randomBytes), Sealer.withOwnKey(randomBytes)];
+    const own = one.seal("session", value);
+    expect(one.open("session", own)).toEqual(value);
+    expect(other.open("session", own)).toBeUndefined();
+  });
+
   const sealed = sealer.seal("session", value);
   const bytes = Buffer.from(sealed, "base64url");
   const with1 = (at: number, byte: number): string => {
