@@ -12,6 +12,7 @@ import type { Fingerprint } from "../../core/config/fingerprint.ts";
 import { placeOf } from "../../core/config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../endpoint/client-board.ts";
 import { McpEntry } from "../endpoint/http/entry.ts";
+import { sendRefusal } from "../endpoint/http/refusal.ts";
 import { SESSION_MS, Sessions } from "../endpoint/http/sessions.ts";
 import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
@@ -30,10 +31,11 @@ import { shortHash } from "../../util/short-hash.ts";
 import { duration, plural } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
+import type { Admission, Admitted } from "./access/admission.ts";
+import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
-import { admitRequests } from "./admit.ts";
 import { GatewayAgents } from "./agents.ts";
-import { DRAIN_MS, Gateway } from "./gateway.ts";
+import { DRAIN_MS, Gateway, type GatewayOptions, pathOf, type Route } from "./gateway.ts";
 import { Seeing } from "./seeing/seeing.ts";
 
 /** How long sending the last spans may take. */
@@ -492,4 +494,47 @@ function alreadyRuns(file: string | undefined): PlugboardError {
   return new PlugboardError("SYSTEM_ERROR", `a gateway${which} is already running`, {
     hint: "your other commands use it, and plugboard status shows it; to stop it: plugboard down",
   });
+}
+
+/** Asks access/ about every request, and answers those that are refused. */
+function admitRequests(
+  access: Access,
+  agentIds: readonly string[],
+  seeing: Pick<Seeing, "refused">,
+): Pick<GatewayOptions, "admit" | "checkSource" | "openRoutes"> {
+  const showMetadata: Route = (request, reply) => {
+    const document = access.metadata(pathOf(request), agentIds);
+    if (document === undefined) return void reply.writeHead(404).end();
+    reply.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(document));
+  };
+  return {
+    admit(request, reply, agent) {
+      const decide = (admission: Admission): Admitted | undefined => {
+        if (admission.isAdmitted) return admission;
+        seeing.refused(request, admission, "caller");
+        sendRefusal(reply, admission);
+        return undefined;
+      };
+      const admission = access.admit(request, agent);
+      return admission instanceof Promise ? admission.then(decide) : decide(admission);
+    },
+    checkSource(request, reply) {
+      const refusal = access.check(request);
+      if (refusal !== undefined) {
+        seeing.refused(request, refusal, "source");
+        sendRefusal(reply, refusal);
+        return false;
+      }
+      const headers = access.cors(request);
+      for (const [name, value] of Object.entries(headers ?? {})) reply.setHeader(name, value);
+      if (headers === undefined || request.method !== "OPTIONS") return true;
+      reply.writeHead(204).end();
+      return false;
+    },
+    // RFC 9728: where a client signs in for an endpoint. Some clients leave out the path of the endpoint.
+    openRoutes: new Map([
+      [WELL_KNOWN, showMetadata],
+      [`${WELL_KNOWN}/`, showMetadata],
+    ]),
+  };
 }

@@ -29,7 +29,6 @@ import {
   MODERN_VERSIONS,
 } from "../protocol.ts";
 import { traceInHeaders } from "../trace.ts";
-import { readBody } from "./body.ts";
 import { type Headers, Reply } from "./reply.ts";
 import type { Sender, Session, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";
@@ -430,4 +429,41 @@ function end(
       "Content-Length": Buffer.byteLength(text),
     })
     .end(text);
+}
+
+type Body =
+  | { kind: "json"; value: unknown }
+  | { kind: "not-json" }
+  | { kind: "too-large" }
+  /** The client went away. */
+  | { kind: "gone" };
+
+/** The body of a request: bounded, and as JSON. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  const announced = Number(request.headers["content-length"]);
+  if (announced > maxBytes) return Promise.resolve({ kind: "too-large" });
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) return void chunks.push(chunk);
+      chunks.length = 0;
+      request.pause();
+      resolve({ kind: "too-large" });
+    });
+    request.on("end", () => resolve(parseBody(chunks)));
+    request.on("error", () => resolve({ kind: "gone" }));
+    request.on("close", () => resolve({ kind: "gone" }));
+  });
+}
+
+function parseBody(chunks: readonly Buffer[]): Body {
+  const [only] = chunks;
+  const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  try {
+    return { kind: "json", value: JSON.parse(bytes.toString("utf8")) };
+  } catch {
+    return { kind: "not-json" };
+  }
 }
