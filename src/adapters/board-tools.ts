@@ -64,7 +64,7 @@ export function boardTools(
       if (board.search === undefined) return "off";
       return setting === "index" && !shape.describesIndex ? "on" : setting;
     },
-    ...(contextWindow !== undefined && { contextWindow }),
+    contextWindow,
     ...shape,
   });
   const report = ({ name, source }: Tool, message: string): void => {

@@ -54,7 +54,7 @@ function secrets(
     return first ?? variable ?? second;
   };
   const [token, password] = [found("token"), found("password")];
-  return { ...(token !== undefined && { token }), ...(password !== undefined && { password }) };
+  return { token, password };
 }
 
 /** With its variables; undefined where one is not set, and for a reference to a secret, which OpenClaw alone resolves. */

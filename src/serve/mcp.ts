@@ -63,7 +63,7 @@ export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = 
     sealer,
     newId: randomUUID,
     ...given,
-    ...(spans && { spans }),
+    spans,
   });
   try {
     await serveOnStdio({ endpoint, input, output, onClient, signal });

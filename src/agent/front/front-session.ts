@@ -123,7 +123,7 @@ export class FrontSession {
       // The agent's first list of tools waits for the servers; its session does not.
       startupWait: 0,
       defaultToolTimeout: TOOL_TIMEOUT,
-      ...(sendMcpMessage && { sendMcpMessage }),
+      sendMcpMessage,
       onApproval: async (request, signal) => (await opened.promise).#approve(request, signal),
       onElicitation: async (request) => (await opened.promise).#elicit(request),
       onSampling: {

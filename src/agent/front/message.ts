@@ -77,7 +77,7 @@ export function needsAuthentication({ error }: Answer): boolean {
 export function toRpcError(error: unknown): JsonObject {
   if (error instanceof RequestError) {
     const { code, message, data } = error;
-    return { code, message, ...(data !== undefined && { data }) };
+    return { code, message, data };
   }
   if (!(error instanceof PlugboardError)) {
     return { code: -32603, message: error instanceof Error ? error.message : String(error) };

@@ -150,7 +150,7 @@ export class RelayedSessions {
         endpoint,
         agentName,
         lateConnection: handOver.lateConnection,
-        ...(sendMcpMessage && { sendMcpMessage }),
+        sendMcpMessage,
       });
       return { board: { frontSession, prepared, params }, agent: agentFor(endpoint), isNew: true };
     } catch (error) {

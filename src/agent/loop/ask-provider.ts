@@ -114,7 +114,7 @@ function findIn(text: string, model: string, status: number): ProviderAnswer {
   // Ollama adds a tag to a name without one.
   if (ids.includes(model) || ids.includes(`${model}:latest`)) return { kind: "known" };
   const nearest = closest(model, ids);
-  return { kind: "unknown-model", ...(nearest !== undefined && { nearest }) };
+  return { kind: "unknown-model", nearest };
 }
 
 /** Stops reading after as many bytes as no list of models has. */

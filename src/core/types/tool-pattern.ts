@@ -103,7 +103,7 @@ export function toolName(of: {
       publicName: fold(publicName),
       fullName: fullName && fold(fullName),
     },
-    ...(content !== undefined && { content }),
+    content,
   };
 }
 

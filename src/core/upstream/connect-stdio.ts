@@ -95,7 +95,7 @@ function stdioCarrier(
     const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
     if (fault === undefined || shown === undefined) return found;
     const remedy = fault === BREAKS_OFF ? undefined : ONE_LINE;
-    return { line: shown, from: "stdout", isReason: true, fault, ...(remedy && { remedy }) };
+    return { line: shown, from: "stdout", isReason: true, fault, remedy };
   };
   const explain = async (seen?: PlugboardError): Promise<void> => {
     if (seen !== undefined && seen.code !== "CONNECTION_CLOSED") return broken.resolve(seen);

@@ -106,8 +106,8 @@ async function unpacked(
   );
   return {
     name: serverName(name),
-    ...(manifest.display_name !== undefined && { title: manifest.display_name }),
-    ...(manifest.description !== undefined && { description: manifest.description }),
+    title: manifest.display_name,
+    description: manifest.description,
     version,
     notes: await notesOn(manifest, received, programs, around),
     inputs,
@@ -155,8 +155,8 @@ function inputOf(key: string, option: Option, server: string, where: Place): Off
     format: type,
     ...(defaults.length === 1 && { default: defaults[0] }),
     ...(multiple === true && { isMultiple: true }),
-    ...(option.min !== undefined && { min: option.min }),
-    ...(option.max !== undefined && { max: option.max }),
+    min: option.min,
+    max: option.max,
   };
 }
 

@@ -95,7 +95,7 @@ export class OfferInputs {
     this.#inputs.set(key, {
       ...earlier,
       key,
-      ...(description !== undefined && { description }),
+      description,
       isRequired: isRequired || earlier?.isRequired === true,
       isSecret: isHidden,
       ...(isHidden && {
@@ -103,7 +103,7 @@ export class OfferInputs {
       }),
       format: format === "filepath" ? "file" : format,
       ...(spec.default !== undefined && spec.default !== "" && { default: spec.default }),
-      ...(placeholder !== undefined && { placeholder }),
+      placeholder,
       ...(choices !== undefined && choices.length > 0 && { choices }),
       ...(isRepeated && { isMultiple: true }),
     });

@@ -104,7 +104,7 @@ function offerOf(
   const { name, title, description, version } = server;
   const offer: ServerOffer = {
     name: suggestedName(name),
-    ...(title !== undefined && { title }),
+    title,
     ...(description !== "" && { description }),
     version,
     notes: recipe.notes,
@@ -393,7 +393,7 @@ function mapOf(
 ): (values: InputValues) => Record<string, string> {
   const fills = given.map((each): [string, Fill] => {
     const variable = variableFor(each);
-    const place = { key: each.name, ...(variable !== undefined && { variable }) };
+    const place = { key: each.name, variable };
     return [each.name, inputs.fill(each, place)];
   });
   return (values) =>

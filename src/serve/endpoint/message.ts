@@ -50,7 +50,7 @@ export const RPC = {
 } as const;
 
 export function refuse(code: number, message: string, data?: unknown): { error: RpcError } {
-  return { error: { code, message, ...(data !== undefined && { data }) } };
+  return { error: { code, message, data } };
 }
 
 export function invalidParams(message: string): { error: RpcError } {
@@ -100,5 +100,5 @@ export function response(id: RequestId | null, answer: Answer): JsonObject {
 }
 
 export function notification(method: string, params?: JsonObject): JsonObject {
-  return { jsonrpc: "2.0", method, ...(params !== undefined && { params }) };
+  return { jsonrpc: "2.0", method, params };
 }

@@ -26,8 +26,8 @@ export function reportProgress(
   const report = (progress: number, total?: number, message?: string): void => {
     last = progress > last ? progress : last + HEARTBEAT_STEP;
     const said = {
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
+      total,
+      message,
     };
     send(notification("notifications/progress", { progressToken: token, progress: last, ...said }));
     timer.cancel();

@@ -172,8 +172,8 @@ export class OpenEndpoint implements SessionEndpoint {
       logger,
       questions: "board",
       onlyPresent: true,
-      ...(about && { about }),
-      ...(spans && { spans }),
+      about,
+      spans,
     });
     const sessions = new Sessions({
       sealer,

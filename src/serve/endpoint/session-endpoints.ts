@@ -79,13 +79,13 @@ export class SessionEndpoints {
     if (fixed !== undefined) {
       own = await openLoopback(fixed.port, (asked, ...rest) => this.#answerOwn(id, asked, rest), {
         logger,
-        ...(limits && { limits }),
+        limits,
       });
     }
     const loopback = own ?? (await this.#openLoopback());
     const endpoint = new OpenEndpoint({
       ...this.#options,
-      ...(spans && { spans }),
+      spans,
       id,
       path,
       token,
@@ -127,7 +127,7 @@ export class SessionEndpoints {
     this.#loopback ??= openLoopback(
       0,
       (path, request, reply) => answerAt(this.#byPath.get(path), request, reply),
-      { logger, ...(limits && { limits }) },
+      { logger, limits },
     ).catch((error: unknown) => {
       // The next session tries again.
       this.#loopback = undefined;

@@ -71,7 +71,7 @@ export class Subscriptions {
 
   async #begin(key: string, { server, name }: NamedResource): Promise<void> {
     await this.#ending.get(key);
-    await this.#resources.subscribe(name, { ...(server !== undefined && { server }) });
+    await this.#resources.subscribe(name, { server });
   }
 
   async #end(subscription: Subscription): Promise<void> {
@@ -80,7 +80,7 @@ export class Subscriptions {
     const key = keyOf(resource);
     this.#forget(subscription);
     const ended = begun
-      .then(() => this.#resources.unsubscribe(name, { ...(server !== undefined && { server }) }))
+      .then(() => this.#resources.unsubscribe(name, { server }))
       // The server may be down: then nothing is subscribed either.
       .catch(() => {});
     this.#ending.set(key, ended);

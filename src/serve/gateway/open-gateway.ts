@@ -128,7 +128,7 @@ async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<O
         ...noteOf(options, http),
         since: seeing.since,
         channel: address,
-        ...(fingerprint && { fingerprint }),
+        fingerprint,
       });
     });
   await writeNote();
@@ -197,7 +197,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   const unwatch = new Map<string, () => void>();
   const agents = new GatewayAgents({
     sealer,
-    ...(spans && { spans }),
+    spans,
     newId: randomUUID,
     clock,
     logger,
@@ -324,7 +324,7 @@ function noteOf(
   return {
     pid: process.pid,
     version: packageVersion(),
-    ...(config !== undefined && { config }),
+    config,
     ...(http && { url: localUrl(http.address, settings) }),
     ...(http && settings.tls && { certificate: settings.tls.cert }),
     ...(background && { background: true }),

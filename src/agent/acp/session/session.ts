@@ -95,7 +95,7 @@ export class Session implements UserSettings {
     });
     const options = withHandlers(boardSetup, { client, clock, responder, output, state });
     const [board] = await Promise.all([
-      context.openSession({ ...options, ...(sendMcpMessage && { sendMcpMessage }) }),
+      context.openSession({ ...options, sendMcpMessage }),
       within(clock, LOAD_MS, Promise.resolve(responder?.load?.())),
     ]);
     const session = new Session(sessionId, board, state, output, context);

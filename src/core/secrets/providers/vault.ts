@@ -83,7 +83,7 @@ export function createVaultProvider(
       },
       ...(token !== undefined && { privateHeaders: { "x-vault-token": token } }),
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(ca !== undefined && { ca }),
+      ca,
       signal,
     });
     return answerOf(response);
@@ -105,7 +105,7 @@ export function createVaultProvider(
     signal: AbortSignal,
     body?: object,
   ): Promise<Answer> {
-    const request = { signal, ...(body !== undefined && { body }) };
+    const request = { signal, body };
     const used = await signedIn.token(signal);
     const answer = await askWith(used);
     if (answer.status !== 403) return answer;
@@ -354,7 +354,7 @@ function refusal({ status, body }: Answer, message: string): Error {
     status === 403
       ? "the token may have expired or be invalid, or its policies do not allow this"
       : undefined;
-  const details = { permanent: !mayPass(status), ...(hint !== undefined && { hint }) };
+  const details = { permanent: !mayPass(status), hint };
   return said(`${message} (${status})`, words, details);
 }
 

@@ -148,7 +148,7 @@ function listOfOne(text: string, schema: JsonObject, view: SchemaView): Read | u
   if (text.startsWith("[")) return undefined;
   const item = typed(text, itemSchema(schema), view);
   if (!item.ok) return undefined;
-  return { value: [item.value], ...(item.odd !== undefined && { odd: item.odd }) };
+  return { value: [item.value], odd: item.odd };
 }
 
 export function itemSchema(schema: JsonObject): JsonObject {

@@ -73,5 +73,5 @@ async function respond(result: JsonObject, answer: AnswerInput): Promise<JsonObj
     inputResponses[key] = await response;
   }
   // Absent is not the same as empty: the server gets back exactly what it sent.
-  return { inputResponses, ...(requestState !== undefined && { requestState }) };
+  return { inputResponses, requestState };
 }

@@ -211,7 +211,7 @@ export class RequestRouter {
 }
 
 function toExtra({ responses, requestState }: InputResponses): JsonObject {
-  return { inputResponses: responses, ...(requestState !== undefined && { requestState }) };
+  return { inputResponses: responses, requestState };
 }
 
 function answersUnwanted(): PlugboardError {

@@ -141,7 +141,7 @@ export class Sessions {
   note({ nonce, expiresAt, client }: Session): Promise<void> {
     const { logLevel, subscriptions } = client;
     return this.#options.store.set(nonce, expiresAt, {
-      ...(logLevel !== undefined && { logLevel }),
+      logLevel,
       subscriptions: [...subscriptions],
     });
   }

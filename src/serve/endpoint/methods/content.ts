@@ -100,7 +100,7 @@ export class ServedContent {
     try {
       const { server, contents, inputRequired, _meta } = await this.#context.board.resources.read(
         original.name,
-        { ...asking, ...(original.server !== undefined && { server: original.server }) },
+        { ...asking, server: original.server },
       );
       if (inputRequired !== undefined) {
         return { result: askedByServer(inputRequired, bound, this.#context) };
@@ -112,7 +112,7 @@ export class ServedContent {
             // The resource that the client asked for keeps the URI that the client used.
             uri: each.uri === original.name ? uri : this.#servedUri(server, each.uri),
           })),
-          ...(_meta !== undefined && { _meta }),
+          _meta,
         },
       };
     } catch (error) {
@@ -139,9 +139,9 @@ export class ServedContent {
       }
       return {
         result: {
-          ...(description !== undefined && { description }),
+          description,
           messages,
-          ...(_meta !== undefined && { _meta }),
+          _meta,
         },
       };
     } catch (error) {
@@ -205,7 +205,7 @@ export class ServedContent {
         const { server } = original;
         const completion = await resources.complete(original.name, name, value, {
           ...options,
-          ...(server !== undefined && { server }),
+          server,
         });
         return { result: { completion: { ...completion } } };
       }
@@ -291,7 +291,7 @@ export class ServedContent {
     if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
     const { items, nextCursor } = page;
     return {
-      result: { [key]: items.map(toItem), ...(nextCursor !== undefined && { nextCursor }) },
+      result: { [key]: items.map(toItem), nextCursor },
     };
   }
 }
@@ -304,7 +304,7 @@ function contentFailure(error: unknown, uri?: string): Answer {
   if (!(error instanceof PlugboardError)) throw error;
   const { code, message } = error;
   if (code === "UNKNOWN_RESOURCE") {
-    return refuse(RPC.invalidParams, message, { code, ...(uri !== undefined && { uri }) });
+    return refuse(RPC.invalidParams, message, { code, uri });
   }
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
     return refuse(RPC.invalidParams, message, { code });

@@ -77,7 +77,7 @@ export class ServedTools {
     const page = pageOf(tools, request.params["cursor"], list);
     if (page === undefined) return invalidParams("the cursor is not valid; list from the start");
     const { items, nextCursor } = page;
-    return { result: { tools: items, ...(nextCursor !== undefined && { nextCursor }) } };
+    return { result: { tools: items, nextCursor } };
   }
 
   definitionOf(tool: Tool): JsonObject {
@@ -127,9 +127,9 @@ function toDefinition(tool: Tool, namesServer: boolean, keepsApps: boolean): Jso
     inputSchema: parameters,
     // A framed result has no structured content that could fit it.
     ...(outputSchema !== undefined && !isFramed && { outputSchema }),
-    ...(annotations !== undefined && { annotations }),
-    ...(execution !== undefined && { execution }),
-    ...(icons !== undefined && { icons }),
+    annotations,
+    execution,
+    icons,
     ...(_meta !== undefined && {
       _meta: source.kind === "native" || keepsApps ? _meta : withServedApp(source.server, _meta),
     }),
@@ -334,9 +334,9 @@ function toAnswer(outcome: CallOutcome, exchange: Exchange): Answer {
   return {
     result: {
       content: isCutOff ? [...content, CUT_OFF] : content,
-      ...(structuredContent !== undefined && { structuredContent }),
+      structuredContent,
       ...(isError === true && { isError }),
-      ...(_meta !== undefined && { _meta }),
+      _meta,
     },
   };
 }

@@ -233,16 +233,16 @@ function samplingParams({
       return { role, content: content.length === 1 ? only : content };
     }),
     maxTokens,
-    ...(systemPrompt !== undefined && { systemPrompt }),
-    ...(temperature !== undefined && { temperature }),
-    ...(stopSequences !== undefined && { stopSequences }),
+    systemPrompt,
+    temperature,
+    stopSequences,
     ...(preferences !== undefined && {
       modelPreferences: {
         ...(hints.length > 0 && { hints: hints.map((name) => ({ name })) }),
         ...priorities,
       },
     }),
-    ...(tools !== undefined && { tools }),
+    tools,
     ...(toolChoice !== undefined && { toolChoice: { mode: toolChoice } }),
   };
 }

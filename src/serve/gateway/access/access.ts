@@ -145,7 +145,7 @@ export class Access {
       const { id, name, agents, policy } = token;
       const caller = { id: `token:${id}`, label: name };
       const countMore = this.#counter(caller.id, policy?.rateLimit);
-      admission = { isAdmitted: true, caller, agents, ...(policy && { policy }), countMore };
+      admission = { isAdmitted: true, caller, agents, policy, countMore };
       this.#admissions.set(token, admission);
     }
     return this.#restrict(admission, agentId);

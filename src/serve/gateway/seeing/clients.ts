@@ -45,7 +45,7 @@ export class Clients {
     const client = {
       caller: caller.label,
       agent,
-      client: { ...(name !== undefined && { name }), ...(version !== undefined && { version }) },
+      client: { name, version },
       requests: 1,
       firstSeen: now,
       lastSeen: now,

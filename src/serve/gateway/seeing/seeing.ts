@@ -215,7 +215,7 @@ export class Seeing {
   /** A command has attached. Returns what is to be called when it goes. */
   attached({ command, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
     const since = this.#options.clock.now();
-    const entry = { command, pid, cwd, ...(agent !== undefined && { agent }), since };
+    const entry = { command, pid, cwd, agent, since };
     const say = (change: "attached" | "left"): void => {
       this.events.add("command", { change, command, pid, agent });
       this.#lines.say("command", `command ${change}: ${oneLine(command, 50)}`, { pid, agent });

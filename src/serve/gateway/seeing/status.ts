@@ -90,14 +90,14 @@ export function gatewayStatus(sources: StatusSources, clock: Clock): GatewayStat
     version,
     pid,
     since,
-    ...(config !== undefined && { config }),
-    ...(sources.unappliedEdit !== undefined && { unappliedEdit: sources.unappliedEdit }),
+    config,
+    unappliedEdit: sources.unappliedEdit,
     state: isReady ? "serving" : "stopping",
     agents: agents.map(({ id, servers, toolSearch }) => ({
       id,
       isOpen: servers !== undefined,
       servers: (servers ?? []).map(serverJson),
-      ...(toolSearch !== undefined && { toolSearch }),
+      toolSearch,
     })),
     clients: { total: clients.length, present, list: clients.slice(0, MOST_LISTED) },
     sessions: {
