@@ -212,10 +212,12 @@ function explainServer(differs: ServerDifference): [why: string, remedy: string]
     case "unknown":
       return ["it does not run there", "to use the file as it is: plugboard reload"];
     case "variable":
-      return [
-        `${differs.name} is set differently there`,
-        `to share it, start the gateway again with this ${differs.name}`,
-      ];
+      return differs.isSetHere
+        ? [
+            `${differs.name} is set differently there`,
+            `to share it, start the gateway again with this ${differs.name}`,
+          ]
+        : [`${differs.name} is not set here`, `to share it, set it as the gateway has it`];
     case "program":
       return [
         differs.there === null

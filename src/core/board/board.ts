@@ -574,6 +574,8 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     if (this.#session !== undefined) throw ofAgentAlone("configured anew");
     const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
     requireProviders(agent, namesOf(this.#core.options.secretProviders));
+    // Before its turn: a gateway that is lost meanwhile makes the board take over servers in a turn of its own.
+    await this.#core.gateway?.lookAgain();
     return this.#inTurn(() => this.#reload(agent));
   }
 
@@ -589,7 +591,6 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   async #reload(agent: AgentConfig): Promise<ReloadReport> {
     const last = this.#core.agent;
-    await this.#core.gateway?.lookAgain();
     if (isSameConfig(last, agent)) {
       const unchanged = agent.servers.map(({ name }) => name);
       return { added: [], changed: [], removed: [], unchanged };

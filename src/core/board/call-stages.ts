@@ -72,6 +72,8 @@ export class CallStages {
   readonly #stages: readonly StageFor[];
   /** For requests that ask nobody. */
   readonly #ruleStages: readonly StageFor[];
+  /** For what a gateway guards: it does not know the secrets of this board's other servers. */
+  readonly #stagesInGateway: readonly StageFor[];
 
   /** `earlier` are the stages of the configuration before this one. Their lasting state is used from now on. */
   constructor(given: CallStagesOptions, earlier?: CallStages) {
@@ -101,6 +103,7 @@ export class CallStages {
     this.concurrency = concurrencyStage(servers, permits);
     const sharedStages = (subject: Subject): CallStages | undefined =>
       over?.isShared(subject) ? shared : undefined;
+    this.#stagesInGateway = [() => redact];
     this.#ruleStages = [(subject) => audited?.whole(subject), () => redact, ...first];
     // The outermost stage comes first. Approval comes before concurrency, so that a call does not keep others
     // waiting while a person decides.
@@ -126,7 +129,8 @@ export class CallStages {
 
   around<Answer>(subject: Subject, called: GuardedCallee<Answer>): Next {
     const { outermost, callee, asksNobody = false } = called;
-    const inner = stagesFor(subject, asksNobody ? this.#ruleStages : this.#stages);
+    const here = asksNobody ? this.#ruleStages : this.#stages;
+    const inner = stagesFor(subject, subject.inGateway ? this.#stagesInGateway : here);
     return compose([outermost, ...inner], callee, this.#clock);
   }
 
@@ -242,8 +246,7 @@ function openAudit(
   return trail === undefined ? undefined : new AuditLog({ trail, clock, logger });
 }
 
-/** A stage that has nothing to do for the tool is not among them; none has where a gateway guards the call. */
+/** A stage that has nothing to do for the subject is not among them. */
 function stagesFor(subject: Subject, stages: readonly StageFor[]): Stage[] {
-  if (subject.inGateway) return [];
   return stages.flatMap((stageFor) => stageFor(subject) ?? []);
 }

@@ -15,8 +15,8 @@ export interface DirectoryUse {
   inDirectory?: string;
   /** Words that mean something else where a file of that name exists, each with its place in the configuration. */
   words?: [word: string, of: string][];
-  /** The same for the first names of paths that may be anything else, as keyed hashes, each with the server. */
-  entries?: [hash: string, server: string][];
+  /** The same for the first names of paths that may be anything else, as keyed hashes. */
+  entries?: string[];
   /** Files by which programs find a project, the directory where they find it here, and what looks for them. */
   projects?: [files: string[], directory: string, what: string][];
 }
@@ -44,7 +44,7 @@ export function directoryUse(
   const { words = [], entries = [], projects = [] } = use;
   if (use.inDirectory !== undefined) return use;
   if (words.length + entries.length > MOST_WORDS) {
-    return { inDirectory: `server '${server.name}' has very many arguments` };
+    return { inDirectory: "it has very many arguments" };
   }
   return {
     ...(words.length > 0 && { words }),
@@ -63,22 +63,15 @@ export function differsIn(
     inDirectory ??
     words.find(([word]) => existsSync(resolve(directory, word)))?.[1] ??
     projects.find(([files, found]) => nearest(files, directory) !== found)?.[2] ??
-    entryIn(directory, new Map(entries), salt)
+    entryIn(directory, new Set(entries), salt)
   );
 }
 
 /** Which of the hashed words is the name of something in the directory. */
-function entryIn(
-  directory: string,
-  servers: ReadonlyMap<string, string>,
-  salt: string,
-): string | undefined {
-  if (servers.size === 0) return undefined;
-  for (const name of namesOf(directory)) {
-    const server = servers.get(hashOfWord(salt, name));
-    if (server !== undefined) return relativePath(server, name);
-  }
-  return undefined;
+function entryIn(directory: string, hashes: ReadonlySet<string>, salt: string): string | undefined {
+  if (hashes.size === 0) return undefined;
+  const name = namesOf(directory).find((each) => hashes.has(hashOfWord(salt, each)));
+  return name === undefined ? undefined : relativePath(name);
 }
 
 function namesOf(directory: string): string[] {
@@ -89,8 +82,8 @@ function namesOf(directory: string): string[] {
   }
 }
 
-function relativePath(server: string, path: string): string {
-  return `server '${server}' has the relative path ${path}`;
+function relativePath(path: string): string {
+  return `it has the relative path ${path}`;
 }
 
 function hashOfWord(salt: string, word: string): string {
@@ -98,17 +91,17 @@ function hashOfWord(salt: string, word: string): string {
 }
 
 function serverUse(
-  { name, target, roots }: ServerDefinition,
+  { target, roots }: ServerDefinition,
   { env, cwd, salt }: StartPlace & { salt: string },
 ): DirectoryUse {
-  if (roots === true) return { inDirectory: `server '${name}' gets it as a root` };
+  if (roots === true) return { inDirectory: "it gets the directory as a root" };
   if (target.kind !== "stdio" || target.cwd !== undefined) return {};
   if (hasRelativeDirectory(env)) {
     return { inDirectory: "PATH has a directory that is relative to it" };
   }
   const { command, args } = target;
   const words: [string, string][] = [];
-  const entries: [string, string][] = [];
+  const entries: string[] = [];
   // A command without a slash is looked up on PATH.
   const written = [...(/[/\\]/.test(command) ? [command] : []), ...args];
   for (const [index, each] of [...written, ...Object.values(target.env)].entries()) {
@@ -117,26 +110,25 @@ function serverUse(
     const paths = [...(path === undefined ? [] : [path]), ...pathsWithin(value, path)];
     if (written[index - 1] === "-m") paths.push(...pythonFiles(value));
     if (paths.some((part) => isRelative(part) || existsSync(resolve(cwd, part)))) {
-      return { inDirectory: relativePath(name, each) };
+      return { inDirectory: relativePath(each) };
     }
     for (const part of paths) {
       const isLiteral = part === path && part === possiblePath(each) && PLAIN_PATH.test(part);
-      if (isLiteral) words.push([part, relativePath(name, each)]);
-      else entries.push([hashOfWord(salt, part.split(/[/\\]/)[0] ?? part), name]);
+      if (isLiteral) words.push([part, relativePath(each)]);
+      else entries.push(hashOfWord(salt, part.split(/[/\\]/)[0] ?? part));
     }
   }
-  return { words, entries, projects: projectUse(name, command, args, cwd) };
+  return { words, entries, projects: projectUse(command, args, cwd) };
 }
 
 function projectUse(
-  server: string,
   command: string,
   args: readonly string[],
   cwd: string,
 ): DirectoryUse["projects"] {
   const files = projectFiles(command, args);
   if (files.length === 0) return [];
-  const what = `server '${server}' is started with ${basename(command)}, which looks for files of the project`;
+  const what = `it is started with ${basename(command)}, which looks for files of the project`;
   return [[files, nearest(files, cwd), what]];
 }
 
@@ -242,7 +234,7 @@ function isRelative(word: string): boolean {
 }
 
 /** With the variables filled in that are set, and without secrets: those are the gateway's to get. */
-function expanded(value: string, env: Environment): string {
+export function expanded(value: string, env: Environment): string {
   const template = parseTemplate(value);
   if (template.kind === "malformed") return value;
   return template.parts

@@ -8,7 +8,13 @@ import { type AgentConfig, templateFor } from "../types/agent-config.ts";
 import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
 import { findOnPath } from "../../util/on-path.ts";
-import { differsIn, type DirectoryUse, directoryUse, type StartPlace } from "./directory-use.ts";
+import {
+  differsIn,
+  type DirectoryUse,
+  directoryUse,
+  expanded,
+  type StartPlace,
+} from "./directory-use.ts";
 import { realDirectory } from "./find.ts";
 import { parseTemplate, referencesIn } from "./schema/references.ts";
 
@@ -45,7 +51,7 @@ interface ServerFingerprint extends DirectoryUse {
   /** The variables that it uses. */
   variables?: string[];
   /** A program that is looked up on PATH, and where it was found; null if nowhere. */
-  program?: [name: string, path: string | null];
+  program?: readonly [name: string, path: string | null];
 }
 
 /** The modules in tools.native, in place of a server: no server has this name. */
@@ -53,6 +59,9 @@ export const NATIVE_MODULES = "native";
 
 /** Every program gets these. PATH does not count: what counts is the program that is found with it. */
 const OF_PROGRAMS = ["HOME", "TZ"];
+/** Which program these run in turn, only PATH tells. */
+const RUNS_OTHERS =
+  /^(?:(?:ba|da|fi|k|z)?sh|env|cmd|powershell|pwsh|sudo|nice|timeout)(?:\.exe)?$/i;
 /** They decide how a URL is reached. */
 const OF_URLS = [
   ...["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [
@@ -105,7 +114,7 @@ export type Difference =
 /** What keeps a command from using one server of the gateway. */
 export type ServerDifference =
   | { kind: "unknown" }
-  | { kind: "variable"; name: string }
+  | { kind: "variable"; name: string; isSetHere: boolean }
   | { kind: "program"; name: string; there: string | null }
   /** `what` means something else there than in `cwd`, where the gateway runs. */
   | { kind: "directory"; what: string; cwd: string };
@@ -139,7 +148,7 @@ export function serverDifference(
   if (known === undefined) return { kind: "unknown" };
   const { variables = [], program } = known;
   const name = variables.find((each) => values[each] !== hashOfValue(salt, each, env));
-  if (name !== undefined) return { kind: "variable", name };
+  if (name !== undefined) return { kind: "variable", name, isSetHere: env[name] !== undefined };
   if (program !== undefined && program[1] !== pathOf(program[0], env)) {
     return { kind: "program", name: program[0], there: program[1] };
   }
@@ -197,17 +206,14 @@ function serverFingerprint(
 ): ServerFingerprint {
   const { target, roots = agent.roots } = server;
   const named = namesIn([target, roots]);
+  const command = target.kind === "stdio" ? expanded(target.command, place.env) : "";
   const variables = isRemote(target)
     ? [...OF_URLS, ...named, ...namesIn(agent.networkProxy)]
-    : [...OF_PROGRAMS, ...named];
-  const looksUp = target.kind === "stdio" && !/[/\\]/.test(target.command);
+    : [...OF_PROGRAMS, ...(RUNS_OTHERS.test(basename(command)) ? ["PATH"] : []), ...named];
+  const isLookedUp = command !== "" && !/[/\\]/.test(command);
   return {
     variables: [...new Set(variables)].toSorted(),
-    // A command that is made of variables is compared by these.
-    ...(looksUp &&
-      !target.command.includes("$") && {
-        program: [target.command, pathOf(target.command, place.env)],
-      }),
+    ...(isLookedUp && { program: [command, pathOf(command, place.env)] as const }),
     ...directoryUse(agent, { ...server, roots }, place),
   };
 }

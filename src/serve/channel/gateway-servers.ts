@@ -76,6 +76,9 @@ export const NATIVE = "native";
 
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
+/** A gateway applies an edit within seconds, or never. */
+const LOOK_AGAIN_MS = 2000;
+const LOOKS = 5;
 /** How long a call waits for what takes the place of a gateway. */
 const LONGEST_WAIT_MS = 60_000;
 const CLOSE_WAIT_MS = 1000;
@@ -86,8 +89,10 @@ type Attachment =
   /** No gateway runs any of the servers. */
   | { kind: "alone" }
   | { kind: "attached"; link: Link }
-  /** The gateway has gone, or takes no more calls. `next` resolves when something has taken its place. */
-  | { kind: "lost"; since: number; next: Promise<void> };
+  /** The gateway has gone, or takes no more calls. `next` settles when something has taken its place, or nothing has. */
+  | { kind: "lost"; next: Promise<void> }
+  /** Nothing could take its place. */
+  | { kind: "failed"; error: PlugboardError };
 
 /** A board or a session of it, and what stands for it in the gateway. */
 interface Sharing {
@@ -146,6 +151,7 @@ export class GatewayServers implements GatewayPort {
       this.#lose(attachment.link, "has stopped");
       return this.settled(signal);
     }
+    if (attachment.kind === "failed") return Promise.reject(attachment.error);
     return attachment.kind === "lost" ? this.#untilSettled(attachment.next, signal) : undefined;
   }
 
@@ -207,9 +213,9 @@ export class GatewayServers implements GatewayPort {
     let gateway: Gateway | undefined;
     try {
       gateway = await this.#options.find(current);
-      // An edit reaches the gateway too, so what it runs already stays there.
-      if (gateway === undefined) return;
-      if (gateway.link === current) this.#shares = gateway.shares;
+      // A gateway with another configuration has other rules too, so nothing is left to it.
+      if (gateway === undefined) this.#standAlone();
+      else if (gateway.link === current) this.#shares = gateway.shares;
       else {
         await this.#attach(gateway);
         this.#attachment = { kind: "attached", link: gateway.link };
@@ -232,7 +238,7 @@ export class GatewayServers implements GatewayPort {
   /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
   sessionOf(board: object | undefined): GatewaySession {
     const [first] = this.#boards.values();
-    const sharing = (board && this.#boards.get(board)) ?? first;
+    const sharing = board === undefined ? first : this.#boards.get(board);
     if (sharing?.session === undefined) throw gone("it has stopped");
     return sharing.session;
   }
@@ -249,11 +255,17 @@ export class GatewayServers implements GatewayPort {
       this.#traces.get(trace as number)?.listener(entry as TraceEntry),
     );
     const contents = (await link.request("agent/attach", { agent })) as AgentChange;
-    const sessions = await Promise.all(
-      [...this.#boards].map(([board, sharing]) => this.#openSession(link, board, sharing)),
-    );
+    const sessions = new Map<Sharing, GatewaySession>();
+    // More boards may open meanwhile.
+    for (let left = [...this.#boards]; left.length > 0; left = this.#without(sessions)) {
+      await Promise.all(
+        left.map(async ([board, sharing]) =>
+          sessions.set(sharing, await this.#openSession(link, board, sharing)),
+        ),
+      );
+    }
     // All at once: until here, another gateway may be in use.
-    [...this.#boards.values()].forEach((sharing, at) => (sharing.session = sessions[at]));
+    for (const [sharing, session] of sessions) sharing.session = session;
     this.#link = link;
     this.#shares = shares;
     for (const change of [contents, ...later]) this.#apply(change);
@@ -261,6 +273,10 @@ export class GatewayServers implements GatewayPort {
     // A gateway that stops takes no more calls, and ends those that run.
     link.hear("gateway/closing", () => this.#lose(link, "is stopping"));
     void link.closed.then(() => this.#lose(link, "has stopped"));
+  }
+
+  #without(sessions: ReadonlyMap<Sharing, GatewaySession>): [object, Sharing][] {
+    return [...this.#boards].filter(([, sharing]) => !sessions.has(sharing));
   }
 
   #apply({ servers, native }: AgentChange): void {
@@ -312,7 +328,8 @@ export class GatewayServers implements GatewayPort {
     if ((await untilAborted(waited, signal, cancelled)) === undefined) throw gone("none came");
     if (this.#ending.signal.aborted) throw boardClosed();
     // Another one may be lost again; whoever waits then waits for the next.
-    await this.settled(signal);
+    const attachment = this.#attachment;
+    if (attachment.kind !== "lost" || attachment.next !== next) await this.settled(signal);
   }
 
   #lose(link: Link, how: "is stopping" | "has stopped"): void {
@@ -334,12 +351,15 @@ export class GatewayServers implements GatewayPort {
           ),
         (error: unknown) => {
           if (this.#ending.signal.aborted) return;
-          const reason = withHint(toPlugboardError(error, "SERVER_UNAVAILABLE"));
+          const failure = toPlugboardError(error, "SERVER_UNAVAILABLE");
+          this.#attachment = { kind: "failed", error: failure };
+          for (const server of this.#servers.values()) server.failed(failure);
+          const reason = withHint(failure);
           logger.error(`nothing has taken the place of the gateway: ${reason}`);
           onLost?.(`nothing has taken its place: ${reason}`);
         },
       );
-    this.#attachment = { kind: "lost", since, next };
+    this.#attachment = { kind: "lost", next };
     this.#link = undefined;
     for (const server of this.#servers.values()) server.lost(since);
   }
@@ -349,8 +369,8 @@ export class GatewayServers implements GatewayPort {
     const { find, reattachFor = REATTACH_MS, logger } = this.#options;
     const { signal } = this.#ending;
     const until = this.clock.monotonic() + reattachFor;
+    const before = this.#shares;
     while (!signal.aborted) {
-      const before = this.#shares;
       let gateway: Gateway | undefined;
       try {
         gateway = await find(undefined);
@@ -373,6 +393,20 @@ export class GatewayServers implements GatewayPort {
     await this.onChange?.();
     this.#attachment = { kind: "alone" };
     return false;
+  }
+
+  /** The board runs all servers from now on. A gateway that applies the same edit later is found again. */
+  #standAlone(): void {
+    if (this.#shares.size === 0) return;
+    this.#shares = new Set();
+    this.clock.later(LOOK_AGAIN_MS, () => void this.#lookLater(LOOKS));
+  }
+
+  async #lookLater(left: number): Promise<void> {
+    if (this.#ending.signal.aborted || this.#shares.size > 0) return;
+    await this.lookAgain();
+    if (this.#shares.size > 0) await this.onChange?.();
+    else if (left > 1) this.clock.later(LOOK_AGAIN_MS, () => void this.#lookLater(left - 1));
   }
 }
 
@@ -426,6 +460,12 @@ class GatewayServer implements ServerInGateway, ServerSupervisor {
     if (kind === "disabled" || kind === "untrusted") return;
     if (this.#told !== undefined) this.#told = { ...this.#told, pid: undefined };
     this.#move({ kind: "starting", attempt: 1, since });
+  }
+
+  /** Nobody runs it any more. */
+  failed(error: PlugboardError): void {
+    const { kind } = this.#state;
+    if (kind !== "disabled" && kind !== "untrusted") this.#move({ kind: "failed", error });
   }
 
   /** It is no longer configured in the gateway. */

@@ -28,6 +28,8 @@ export class GatewaySession {
   readonly #sessions: LinkSessions;
   readonly #number: number;
   readonly #onEvent: EventListener | undefined;
+  /** Lets go of the session's own handlers. */
+  #release: (() => void) | undefined;
 
   private constructor(link: Link, onEvent: EventListener | undefined) {
     this.link = link;
@@ -42,16 +44,17 @@ export class GatewaySession {
     { agent, onEvent, onApproval, onElicitation, onSampling, ...options }: GatewaySessionOptions,
   ): Promise<GatewaySession> {
     const session = new GatewaySession(link, onEvent);
-    const { wire = {} } = session.#sessions.questions.take({
+    const { wire = {}, release } = session.#sessions.questions.take({
       onApproval,
       onElicitation,
       onSampling,
     });
+    session.#release = release;
     const request: OpenRequest = { session: session.#number, agent, options, handlers: wire };
     try {
       await link.request("session/open", request);
     } catch (error) {
-      session.#sessions.delete(session.#number);
+      session.#leave();
       throw error;
     }
     return session;
@@ -116,9 +119,15 @@ export class GatewaySession {
   }
 
   async close(): Promise<void> {
-    this.#sessions.delete(this.#number);
+    this.#leave();
     // A gateway that is gone has closed it.
     await this.link.request("session/close", { session: this.#number }).catch(() => {});
+  }
+
+  #leave(): void {
+    this.#sessions.delete(this.#number);
+    this.#release?.();
+    this.#release = undefined;
   }
 
   #with({

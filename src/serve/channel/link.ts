@@ -274,7 +274,7 @@ export class Link {
     try {
       text = JSON.stringify({ id, result });
     } catch (error) {
-      return this.#refuse(id, notJson(error));
+      return this.#refuse(id, answerNotJson(error));
     }
     this.#incoming.delete(id);
     this.#write(text);
@@ -282,7 +282,15 @@ export class Link {
 
   #refuse(id: number, error: unknown): void {
     this.#incoming.delete(id);
-    this.#write(JSON.stringify({ id, error: errorToWire(error) }));
+    const told = errorToWire(error);
+    let text: string;
+    try {
+      text = JSON.stringify({ id, error: told });
+    } catch {
+      // What a server sent with its error may be nested too deeply.
+      text = JSON.stringify({ id, error: { ...told, cause: undefined, problems: undefined } });
+    }
+    this.#write(text);
   }
 
   #write(text: string): void {
@@ -366,6 +374,14 @@ class IncomingRequest implements Incoming {
 function unsupported(message: string): PlugboardError {
   const hint = "the gateway and this command may be of different versions";
   return new PlugboardError("UNSUPPORTED", message, { hint, hasNotRun: true });
+}
+
+/** The request has run, so its answer is what is wrong. */
+function answerNotJson(error: unknown): PlugboardError {
+  return new PlugboardError(
+    "INVALID_RESULT",
+    `the answer cannot be written as JSON: ${String(error)}`,
+  );
 }
 
 function notJson(error: unknown): PlugboardError {

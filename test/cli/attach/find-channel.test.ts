@@ -131,7 +131,7 @@ describe("each server is shared by itself", () => {
         return { cwd };
       },
       ["docs"],
-      `${NOT}server 'files' has the relative path ., and the gateway runs in {directory}; to share it, run in that directory, or give the server a "cwd" or an absolute path`,
+      `${NOT}it has the relative path ., and the gateway runs in {directory}; to share it, run in that directory, or give the server a "cwd" or an absolute path`,
     ],
     [
       "not one whose proxy differs",

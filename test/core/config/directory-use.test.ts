@@ -91,7 +91,7 @@ describe("something else is meant in another directory by", () => {
     ["a module of Python", server(["-m", "module"]), "module"],
     ["such a directory as a package of Python", server(["-m", "mcp.server"]), "mcp"],
   ])("%s", (_, config, word) => {
-    expect(differs(config)).toBe(`server 'files' has the relative path ${word}`);
+    expect(differs(config)).toBe(`it has the relative path ${word}`);
   });
 
   it.each<[string, BoardConfig, object, string]>([
@@ -105,20 +105,20 @@ describe("something else is meant in another directory by", () => {
       "a package that the project has",
       server(["-y", "@scope/local@1"]),
       {},
-      "server 'files' is started with npx, which looks for files of the project",
+      "it is started with npx, which looks for files of the project",
     ],
     [
       "a program of the project",
       server(["run", "x"], { command: "/usr/bin/uv" }),
       {},
-      "server 'files' is started with uv, which looks for files of the project",
+      "it is started with uv, which looks for files of the project",
     ],
-    ["roots: true", server([], { roots: true }), {}, "server 'files' gets it as a root"],
+    ["roots: true", server([], { roots: true }), {}, "it gets the directory as a root"],
     [
       "very many arguments",
       server(Array.from({ length: 1001 }, (_, index) => `word${index}`)),
       {},
-      "server 'files' has very many arguments",
+      "it has very many arguments",
     ],
   ])("%s", (_, config, change, what) => {
     expect(differs(config, change)).toBe(what);

@@ -80,8 +80,13 @@ describe("a command would start the same servers as a gateway", () => {
       { env: { ...ENV, PATH: `${bin}:/elsewhere` } },
     ],
     [
+      "whose PATH is another, with the same program for a variable",
+      server([], { command: "${PROGRAM:-npx}" }),
+      { env: { ...ENV, PATH: `${bin}:/elsewhere` } },
+    ],
+    [
       "whose PATH is another, if the program is a path",
-      server([], { command: "/bin/sh" }),
+      server([], { command: "/bin/true" }),
       { env: { ...ENV, PATH: "/elsewhere" } },
     ],
     ["in the same directory by another path", server(["."]), { cwd: "link" }],
@@ -119,6 +124,12 @@ describe("a command would start the same servers as a gateway", () => {
 
 describe("a command stands alone", () => {
   it.each<[string, BoardConfig, Record<string, string>, string]>([
+    [
+      "PATH, of a shell",
+      server(["-c", "exec x"], { command: "sh" }),
+      { ...ENV, PATH: other },
+      "PATH",
+    ],
     ["a variable in an argument", server(["${TOKEN}"]), { ...ENV, TOKEN: "x" }, "TOKEN"],
     ["a variable in env", server([], { env: { A: "x${TOKEN}" } }), { ...ENV, TOKEN: "x" }, "TOKEN"],
     ["a variable that is not set", server(["${TOKEN}"]), { PATH: bin, HOME: "/home/me" }, "TOKEN"],
@@ -143,13 +154,15 @@ describe("a command stands alone", () => {
     ],
     ["a variable in roots", server([], { roots: ["${TOKEN}"] }), { ...ENV, TOKEN: "x" }, "TOKEN"],
   ])("where %s differs", (_, config, env, name) => {
-    expect(compare(config, { env })).toEqual({ kind: "variable", name });
+    expect(compare(config, { env })).toMatchObject({ kind: "variable", name });
   });
 
   it.each([
     ["another program of that name comes first", `${other}:${bin}`],
     ["the program is not found", "/elsewhere"],
   ])("where %s on PATH", (_, PATH) => {
+    const variable = server([], { command: "${PROGRAM:-npx}" });
+    expect(compare(variable, { env: { ...ENV, PATH } })).toMatchObject({ kind: "program" });
     expect(compare(server([]), { env: { ...ENV, PATH } })).toEqual({
       kind: "program",
       name: "npx",
@@ -169,19 +182,19 @@ describe("a command stands alone", () => {
   });
 
   it("in another directory, where something depends on it", () => {
-    const what = "server 'files' has the relative path .";
+    const what = "it has the relative path .";
     expect(compare(server(["."]), { cwd: here })).toEqual({ kind: "directory", what, cwd: there });
   });
 
   it.each<[string, object, string]>([
-    ["roots of the agent", { roots: true }, "server 'files' gets it as a root"],
+    ["roots of the agent", { roots: true }, "it gets the directory as a root"],
     [
       "modules with tools",
       { nativeModules: [{ path: "/x.js", written: "x.js" }] },
       "the modules in tools.native run in it",
     ],
   ])("in another directory, with %s", (_, change, what) => {
-    const config = server([], { command: "/bin/sh" });
+    const config = server([], { command: "/bin/true" });
     const found = compare(config, { cwd: here }, change);
     expect(found).toEqual({ kind: "directory", what, cwd: there });
   });

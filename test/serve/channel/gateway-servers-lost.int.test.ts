@@ -1,6 +1,6 @@
 // The gateway goes away under an attached board: another one takes over, or the command runs the servers itself.
 
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -268,4 +268,57 @@ it("a board whose signal aborts is closed, and so is its link", async () => {
   ending.abort();
   await eventually(() => first.channel.channel.attachedCount === 0);
   expect((await session.call("echo/echo")).isError).toBe(true);
+});
+
+describe("an edit that only the command has applied", () => {
+  it("is in force: nothing is left to a gateway with other rules", async () => {
+    const first = await gateway();
+    const link = await first.channel.connect();
+    const found: { link?: Link } = { link };
+    const board = await openAttachedBoard({
+      agent,
+      link,
+      onlyInSessions: true,
+      reattach: async () => found.link,
+    });
+    boards.push(board);
+    expect(textOf(await board.call("echo/add", { a: 1, b: 2 }))).toContain("3");
+    delete found.link;
+    const rules = [{ place: "tools", deny: ["echo/add"] }];
+    await board.reload({ ...agent, guard: { ...agent.guard, rules } });
+    expect(await board.call("echo/add", { a: 1, b: 2 })).toMatchObject({
+      failure: { code: "REFUSED_BY_POLICY" },
+    });
+    expect(await pidOf(board)).not.toBe(await pidOf(first.board));
+  });
+
+  it("does not wait for itself where the gateway is lost at the same time", async () => {
+    const first = await gateway();
+    const { board } = await attached(first);
+    await kill(first);
+    const more = agent.servers.slice(0, 1).map((server) => ({ ...server, name: "more" }));
+    const report = await board.reload({ ...agent, servers: [...agent.servers, ...more] });
+    expect(report.added).toEqual(["more"]);
+    expect(textOf(await board.call("more/echo", { text: "x" }))).toBe("x");
+  });
+});
+
+it("servers that cannot be taken over fail with the reason, and the board goes on", async () => {
+  const path = join(stateDir, "tools.mjs");
+  writeFileSync(path, "export default [];");
+  const withModule = { ...agent, nativeModules: [{ path, written: "./tools.mjs" }] };
+  const first = await gateway(withModule);
+  const told: string[] = [];
+  const board = await openAttachedBoard({
+    agent: withModule,
+    link: await first.channel.connect(),
+    onLost: (message) => void told.push(message),
+  });
+  boards.push(board);
+  rmSync(path);
+  await kill(first);
+  await eventually(() => told.some((each) => each.startsWith("nothing has taken its place")));
+  expect(await board.call("echo/pid")).toMatchObject({ failure: { code: "CONFIG_INVALID" } });
+  expect(board.status().find(({ name }) => name === "echo")?.state.kind).toBe("failed");
+  expect(textOf(await board.call("mine/echo", { text: "own" }))).toBe("own");
 });

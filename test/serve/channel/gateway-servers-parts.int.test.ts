@@ -211,3 +211,18 @@ it("a tool of a server that nobody has listed is called when another gateway has
   await first?.channel.close();
   expect(textOf(await board.call("late/echo", { text: "here" }))).toBe("here");
 });
+
+it("secrets of the command's own servers do not show in answers of the gateway's", async () => {
+  const { board } = await attach(
+    {
+      servers: {
+        echo: fixture("echo"),
+        mine: { ...fixture("echo"), scope: "session", env: { API_KEY: "very-secret-value-1" } },
+      },
+    },
+    {},
+  );
+  const shown = textOf(await board.call("echo/echo", { text: "key: very-secret-value-1" }));
+  expect(shown).toContain("[REDACTED");
+  expect(shown).not.toContain("very-secret");
+});

@@ -111,8 +111,16 @@ describe("requests", () => {
       "SYSTEM_ERROR",
       "oops",
     ],
-    ["an answer that is no JSON", () => 1n, "INVALID_ARGUMENTS", "cannot be written as JSON"],
-    ["an answer in a circle", circle, "INVALID_ARGUMENTS", "cannot be written as JSON"],
+    ["an answer that is no JSON", () => 1n, "INVALID_RESULT", "cannot be written as JSON"],
+    ["an answer in a circle", circle, "INVALID_RESULT", "cannot be written as JSON"],
+    [
+      "an error with what cannot be written",
+      () => {
+        throw new PlugboardError("SERVER_ERROR", "no", { cause: { error: circle() } });
+      },
+      "SERVER_ERROR",
+      "no",
+    ],
   ])("fail alone: %s", async (_, handler, code, message) => {
     const [near, far] = await links();
     far.handle("it", handler);

@@ -49,7 +49,8 @@ export class ContentCache {
   readonly prompts: CachedList<PromptList>;
   readonly #options: ContentCacheOptions;
   readonly #logger: Logger;
-  readonly #subscribers = new Map<string, Set<Subscriber>>();
+  /** By URI; each subscriber with the board that it has subscribed on. */
+  readonly #subscribers = new Map<string, Map<Subscriber, object | undefined>>();
   readonly #updated = new Set<string>();
   readonly #warnings = new Map<string, Diagnostic>();
   #filter: ResourceFilter;
@@ -170,9 +171,10 @@ export class ContentCache {
     content.onChange((change) => this.#onChange(change));
     if (this.resources.known !== undefined) this.resources.changed();
     if (this.prompts.known !== undefined) this.prompts.changed();
-    for (const uri of this.#subscribers.keys()) {
+    for (const [uri, subscribers] of this.#subscribers) {
+      const [board] = subscribers.values();
       content
-        .subscribe(uri)
+        .subscribe(uri, board)
         .catch(({ message }: PlugboardError) =>
           this.#logger.warn(`a subscription could not be renewed: ${message}`, { uri }),
         );
@@ -198,9 +200,9 @@ export class ContentCache {
     subscriber: Subscriber,
     board?: object,
   ): Promise<void> {
-    const subscribers = this.#subscribers.get(uri) ?? new Set();
+    const subscribers = this.#subscribers.get(uri) ?? new Map<Subscriber, object | undefined>();
     // Comes before the request: the first update can arrive before the server's answer.
-    this.#subscribers.set(uri, subscribers.add(subscriber));
+    this.#subscribers.set(uri, subscribers.set(subscriber, board));
     try {
       await content.subscribe(uri, board);
     } catch (error) {
@@ -211,7 +213,9 @@ export class ContentCache {
 
   /** Unsubscribes from the server when the last subscriber is gone. */
   async unsubscribe(uri: string, subscriber: Subscriber): Promise<void> {
-    if (this.#drop(uri, subscriber)) await this.entry.supervisor.live?.content.unsubscribe(uri);
+    const board = this.#subscribers.get(uri)?.get(subscriber);
+    if (!this.#drop(uri, subscriber)) return;
+    await this.entry.supervisor.live?.content.unsubscribe(uri, board);
   }
 
   /** What somebody has subscribed to: the resource, or those that it is a part of. */
