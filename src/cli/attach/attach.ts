@@ -32,6 +32,8 @@ export interface Linked {
 }
 
 export interface Attachment extends Linked {
+  /** The names of the gateway's servers that this command starts itself, since they would not be the same. */
+  apart: readonly string[];
   /** In place of `openBoard`: a board with the servers of the gateway, as far as it would start the same. */
   open: (agent: AgentConfig, options: BoardOptions) => Promise<Board>;
 }
@@ -70,6 +72,7 @@ export async function attach(
     return {
       gateway,
       link,
+      apart: [...apart.keys()],
       open: (agent, boardOptions) => openBoardBeside(agent, boardOptions, shared),
     };
   } catch (error) {

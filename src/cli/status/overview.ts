@@ -121,7 +121,7 @@ function totalsLine(
 }
 
 function heading(
-  { agent, source }: OpenedBoard,
+  { agent, source, attachment }: OpenedBoard,
   gateway: GatewayStatus | undefined,
   { screen, clock }: CliContext,
 ): string {
@@ -135,13 +135,20 @@ function heading(
           .join(" over ");
   const name = agent.agentId === "default" ? "" : `, agent ${agent.agentId}`;
   const whose =
-    gateway === undefined ? "servers started for this command" : gatewayWords(gateway, clock.now());
+    gateway === undefined
+      ? "servers started for this command"
+      : gatewayWords(gateway, attachment?.apart ?? [], clock.now());
   return paint("dim", `${from}${name}${source.kind === "demo" ? "" : `, ${whose}`}`);
 }
 
-/** `the servers of the gateway (pid 4711, for 2 h); attached: acp (pid 5012)` */
-function gatewayWords({ pid, since, attached }: GatewayStatus, now: number): string {
-  const words = `the servers of the gateway (pid ${pid}, for ${duration(now - since)})`;
+/** `the servers of the gateway (pid 4711, for 2 h) but for files; attached: acp (pid 5012)` */
+function gatewayWords(
+  { pid, since, attached }: GatewayStatus,
+  apart: readonly string[],
+  now: number,
+): string {
+  const others = apart.length === 0 ? "" : ` but for ${apart.join(", ")}`;
+  const words = `the servers of the gateway (pid ${pid}, for ${duration(now - since)})${others}`;
   // This command is attached itself, and does not count.
   const list = attached.list.filter((each) => each.pid !== process.pid);
   const total = attached.total - (attached.list.length - list.length);

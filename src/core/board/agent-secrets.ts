@@ -1,4 +1,4 @@
-// The secrets of one agent: gets them from the providers that its configuration and its host have. Faces come here too, to
+// The secrets of one agent: gets them from the providers that its configuration and its host have. The command line comes here too, to
 // check references and to put values away.
 
 import { homedir as systemHome } from "node:os";

@@ -1,4 +1,4 @@
-// Names the cause of a server's failure, so that a face can tell it to programs.
+// Names the cause of a server's failure, so that the command line can tell it to programs.
 
 import { findCause } from "../upstream/log/find-cause.ts";
 

@@ -1,4 +1,4 @@
-// Keeps the credentials of the servers that a client brings out of what a face writes about their session.
+// Keeps the credentials of the servers that a client brings out of what is written about the client's session.
 
 import type { ServerTarget } from "../types/server-definition.ts";
 import { protect } from "../redaction/protect.ts";

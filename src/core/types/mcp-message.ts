@@ -1,5 +1,5 @@
 // The way of one MCP request to a server inside an ACP client, such as an editor: `mcp/message` of the Agent Client
-// Protocol. The port between the transport, which knows MCP, and the face that has the connection.
+// Protocol. The port between the transport, which knows MCP, and the code that has the connection.
 
 import type { JsonObject } from "./json.ts";
 

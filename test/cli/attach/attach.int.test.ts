@@ -135,6 +135,10 @@ describe("while a gateway runs", () => {
     expect(await call("echo/pid", elsewhere)).toBe(shared);
     expect(await call("here/pid", elsewhere)).not.toBe(own);
     expect(await call("here/pid")).toBe(own);
+    const overview = await scratch.run(["--config", config], { env, cwd: () => elsewhere });
+    expect(overview.stdout).toMatch(
+      /the servers of the gateway \(pid \d+, for [^)]+\) but for here\n/,
+    );
   });
 
   it("a call is on record once, under the same name, with its own timeout", async () => {
