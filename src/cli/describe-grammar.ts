@@ -4,7 +4,7 @@ import type { Argument, Command } from "./command.ts";
 import { type Offers, type Option, takesValue, type Values } from "./option.ts";
 import { loadCommands, PLUGBOARD } from "./commands.ts";
 import type { ArgumentGrammar, CommandGrammar, OptionGrammar } from "./completion/grammar.ts";
-import { CONNECTED } from "./connect/applications.ts";
+import { CONNECTED } from "../install/applications/applications.ts";
 import { shownOptions } from "./help/command-page.ts";
 
 export async function describeGrammar(): Promise<CommandGrammar> {

@@ -10,7 +10,7 @@ import { parseTemplate } from "../../core/config/schema/references.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { someString } from "../../util/value-strings.ts";
 import type { CliContext } from "../context.ts";
-import type { BoardStart } from "./applications.ts";
+import type { BoardStart } from "../../install/applications/applications.ts";
 
 export async function boardStart(
   source: ConfigSource,

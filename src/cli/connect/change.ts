@@ -12,11 +12,22 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { requireYes } from "../terminal/input.ts";
 import type { Paint } from "../terminal/terminal.ts";
-import type { ConnectedApplication, Entry } from "./applications.ts";
-import { applied, type Splice, undone, withEntries } from "./entry-text.ts";
-import { valueOf } from "./found.ts";
+import type { ConnectedApplication, Entry } from "../../install/applications/applications.ts";
+import {
+  applied,
+  type Splice,
+  undone,
+  withEntries,
+} from "../../install/applications/entry-text.ts";
+import { valueOf } from "../../install/applications/found.ts";
 import { changeLines } from "./preview.ts";
-import { type ConnectRecord, hashOf, readBefore, removeRecord, writeRecord } from "./record.ts";
+import {
+  type ConnectRecord,
+  hashOf,
+  readBefore,
+  removeRecord,
+  writeRecord,
+} from "../../install/applications/record.ts";
 
 export interface Wish {
   application: Pick<ConnectedApplication, "syntax">;

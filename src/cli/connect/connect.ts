@@ -24,11 +24,11 @@ import {
   type ConnectedApplication,
   type Entry,
   type BoardStart,
-} from "./applications.ts";
+} from "../../install/applications/applications.ts";
 import { isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectRequest, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
-import { fileOf, ourEntries, valueOf } from "./found.ts";
+import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
 

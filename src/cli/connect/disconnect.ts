@@ -8,10 +8,10 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import type { ConnectedApplication, Entry } from "./applications.ts";
+import type { ConnectedApplication, Entry } from "../../install/applications/applications.ts";
 import { isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectOptions } from "./command.ts";
-import { fileOf, ourEntries, valueOf } from "./found.ts";
+import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 
 export async function disconnect(
   command: Omit<ConnectOptions, "application">,

@@ -6,8 +6,12 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { renderTable, type Row } from "../terminal/table.ts";
-import { CONNECTED } from "./applications.ts";
-import { type ConnectState, findApplication, type FoundApplication } from "./found.ts";
+import { CONNECTED } from "../../install/applications/applications.ts";
+import {
+  type ConnectState,
+  findApplication,
+  type FoundApplication,
+} from "../../install/applications/found.ts";
 
 export async function listApplications({ io, screen, options }: CliContext): Promise<number> {
   const found = await Promise.all(CONNECTED.map((application) => findApplication(application, io)));

@@ -3,7 +3,7 @@
 
 import { truncate } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import type { Splice } from "./entry-text.ts";
+import type { Splice } from "../../install/applications/entry-text.ts";
 
 const LONGEST_LINE = 400;
 const LONGEST_CONTEXT = 60;

@@ -4,8 +4,8 @@
 import { findOtherFiles } from "../../core/config/other-files.ts";
 import { oneLine, plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { CONNECTED } from "../connect/applications.ts";
-import { findApplication, type FoundApplication } from "../connect/found.ts";
+import { CONNECTED } from "../../install/applications/applications.ts";
+import { findApplication, type FoundApplication } from "../../install/applications/found.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 

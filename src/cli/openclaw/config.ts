@@ -2,8 +2,11 @@
 
 import { plugboardHome } from "../../core/config/home.ts";
 import { readTextFile, type TextFile } from "../../core/config/text/text-file.ts";
-import { applicationOf, type ConnectedApplication } from "../connect/applications.ts";
-import { fileOf, valueOf } from "../connect/found.ts";
+import {
+  applicationOf,
+  type ConnectedApplication,
+} from "../../install/applications/applications.ts";
+import { fileOf, valueOf } from "../../install/applications/found.ts";
 import type { CliContext } from "../context.ts";
 import type { OpenclawRequest } from "./command.ts";
 

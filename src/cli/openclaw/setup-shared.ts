@@ -10,11 +10,15 @@ import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { runningGateway } from "../attach/find-channel.ts";
-import { type ConnectedApplication, type Entry, openclawEntry } from "../connect/applications.ts";
+import {
+  type ConnectedApplication,
+  type Entry,
+  openclawEntry,
+} from "../../install/applications/applications.ts";
 import { isChanged, makeChange, planChange } from "../connect/change.ts";
 import { connect, refuseForeign } from "../connect/connect.ts";
-import { ourEntries } from "../connect/found.ts";
-import { refuseIncluded } from "../connect/included.ts";
+import { ourEntries } from "../../install/applications/found.ts";
+import { refuseIncluded } from "../../install/applications/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";

@@ -6,9 +6,16 @@ import { readTextFile, type TextFile } from "../../core/config/text/text-file.ts
 import { PlugboardError } from "../../core/types/errors.ts";
 import { valueIn } from "../../core/types/json.ts";
 import { pathExists } from "../../util/path-exists.ts";
-import type { CliIo } from "../io.ts";
+import type { Environment } from "../../util/environment.ts";
 import { commandOf, type ConnectedApplication, type Entry, isOurs } from "./applications.ts";
 import { readValue } from "./entry-text.ts";
+
+/** Where the files of applications are looked for. */
+interface UserPlace {
+  env: Environment;
+  cwd: string;
+  homedir: string;
+}
 
 /** Whether the board is in the application's file. */
 export type ConnectState =
@@ -29,13 +36,13 @@ export interface FoundApplication {
 export async function fileOf(
   application: ConnectedApplication,
   named: string | undefined,
-  io: CliIo,
+  io: UserPlace,
 ): Promise<string> {
   return named === undefined ? ownFileOf(application, io) : resolve(io.cwd, named);
 }
 
 /** The first that is there, else the first whose directory is, else the first. */
-async function ownFileOf(application: ConnectedApplication, io: CliIo): Promise<string> {
+async function ownFileOf(application: ConnectedApplication, io: UserPlace): Promise<string> {
   const files = application.files(aroundOf(io));
   const first = files[0] ?? "";
   for (const file of files) if (await pathExists(file)) return file;
@@ -45,7 +52,7 @@ async function ownFileOf(application: ConnectedApplication, io: CliIo): Promise<
 
 export async function findApplication(
   application: ConnectedApplication,
-  io: CliIo,
+  io: UserPlace,
 ): Promise<FoundApplication> {
   const path = await ownFileOf(application, io);
   return {
@@ -57,8 +64,8 @@ export async function findApplication(
 }
 
 /** For looking at the places of applications. */
-function aroundOf({ env, cwd, homedir }: CliIo): {
-  env: CliIo["env"];
+function aroundOf({ env, cwd, homedir }: UserPlace): {
+  env: UserPlace["env"];
   cwd: string;
   homedir: string;
   platform: NodeJS.Platform;
@@ -69,7 +76,7 @@ function aroundOf({ env, cwd, homedir }: CliIo): {
 /** Of programs, on any system. */
 const ENDINGS = ["", ".cmd", ".exe"];
 
-async function isInstalled(application: ConnectedApplication, io: CliIo): Promise<boolean> {
+async function isInstalled(application: ConnectedApplication, io: UserPlace): Promise<boolean> {
   const around = aroundOf(io);
   const files = application.files(around);
   const marks = application.marks?.(around) ?? files.map((file) => dirname(file));
