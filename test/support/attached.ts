@@ -9,7 +9,7 @@ import {
   type GatewayServersOptions,
   GatewayServers,
   NATIVE,
-} from "../../src/serve/channel/gateway-servers.ts";
+} from "../../src/serve/channel/command/gateway-servers.ts";
 import type { Link } from "../../src/serve/channel/link.ts";
 import { systemClock } from "../../src/util/clock.ts";
 

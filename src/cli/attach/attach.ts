@@ -10,7 +10,7 @@ import {
   type Gateway,
   GatewayServers,
   type GatewayServersOptions,
-} from "../../serve/channel/gateway-servers.ts";
+} from "../../serve/channel/command/gateway-servers.ts";
 import type { Link } from "../../serve/channel/link.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";

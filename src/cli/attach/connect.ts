@@ -1,6 +1,6 @@
 // Connects a command to the channel of a gateway.
 
-import { connectChannel } from "../../serve/channel/connect.ts";
+import { connectChannel } from "../../serve/channel/command/connect.ts";
 import type { Link } from "../../serve/channel/link.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";

@@ -3,7 +3,7 @@
 // the call goes the ordinary way.
 
 import type { Link } from "../../serve/channel/link.ts";
-import { GatewaySession } from "../../serve/channel/gateway-session.ts";
+import { GatewaySession } from "../../serve/channel/command/gateway-session.ts";
 import { findConfig } from "../../core/config/find.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";

@@ -28,6 +28,9 @@ export interface OpenRequest {
   handlers: WireHandlers;
 }
 
+/** The events that a gateway tells a session of. */
+export type SessionEvent = "resources" | "prompts" | "log" | "notice";
+
 /** What goes with a call, a read or a prompt. */
 export interface WireCallerOptions extends Pick<
   CallerOptions,

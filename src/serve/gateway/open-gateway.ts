@@ -5,9 +5,13 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
-import { newChannelAddress } from "../channel/address.ts";
-import type { ChannelAddress } from "../channel/connect.ts";
-import { type ChannelHost, type ServedChannel, serveChannel } from "../channel/serve-channel.ts";
+import { newChannelAddress } from "../channel/gateway/address.ts";
+import type { ChannelAddress } from "../channel/command/connect.ts";
+import {
+  type ChannelHost,
+  type ServedChannel,
+  serveChannel,
+} from "../channel/gateway/serve-channel.ts";
 import type { Fingerprint } from "../../core/config/fingerprint.ts";
 import { placeOf } from "../../core/config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../endpoint/client-board.ts";

@@ -2,16 +2,16 @@
 // boards and to the boards at the other end of a channel.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBoard } from "../../../src/core/board/board.ts";
-import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import type { Board, BoardBase, SessionBoard } from "../../../src/core/types/board.ts";
-import type { SessionOptions } from "../../../src/core/types/board-options.ts";
-import type { TraceEntry } from "../../../src/core/types/trace.ts";
-import { openAttachedBoard } from "../../support/attached.ts";
-import { fixture } from "../../support/boards.ts";
-import { closeChannelsAfterAll, openChannel } from "../../support/channels.ts";
-import { expectNoProcesses } from "../../support/processes.ts";
-import { answer, heard, plain, type Question } from "../../support/same-answers.ts";
+import { openBoard } from "../../../../src/core/board/board.ts";
+import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
+import type { Board, BoardBase, SessionBoard } from "../../../../src/core/types/board.ts";
+import type { SessionOptions } from "../../../../src/core/types/board-options.ts";
+import type { TraceEntry } from "../../../../src/core/types/trace.ts";
+import { openAttachedBoard } from "../../../support/attached.ts";
+import { fixture } from "../../../support/boards.ts";
+import { closeChannelsAfterAll, openChannel } from "../../../support/channels.ts";
+import { expectNoProcesses } from "../../../support/processes.ts";
+import { answer, heard, plain, type Question } from "../../../support/same-answers.ts";
 
 const agent = parseAgentConfig({
   servers: {

@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openBoard } from "../../../src/core/board/board.ts";
-import type { Link } from "../../../src/serve/channel/link.ts";
-import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import type { AskApproval } from "../../../src/core/types/approval.ts";
-import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
-import type { SessionOptions } from "../../../src/core/types/board-options.ts";
-import type { ElicitationRequest, OnElicitation } from "../../../src/core/types/elicitation.ts";
-import { deferred } from "../../../src/util/deferred.ts";
-import { openAttachedBoard } from "../../support/attached.ts";
-import { fixture, textOf } from "../../support/boards.ts";
-import { closeChannels, openChannel, type TestChannel } from "../../support/channels.ts";
-import { eventually, expectNoProcesses } from "../../support/processes.ts";
+import { openBoard } from "../../../../src/core/board/board.ts";
+import type { Link } from "../../../../src/serve/channel/link.ts";
+import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
+import type { AskApproval } from "../../../../src/core/types/approval.ts";
+import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
+import type { SessionOptions } from "../../../../src/core/types/board-options.ts";
+import type { ElicitationRequest, OnElicitation } from "../../../../src/core/types/elicitation.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
+import { openAttachedBoard } from "../../../support/attached.ts";
+import { fixture, textOf } from "../../../support/boards.ts";
+import { closeChannels, openChannel, type TestChannel } from "../../../support/channels.ts";
+import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 
 const agent = parseAgentConfig({
   servers: {

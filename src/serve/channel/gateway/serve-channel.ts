@@ -2,19 +2,19 @@
 // serves each command's sessions. Nothing that comes in before the proof of the key costs more than a few kilobytes.
 
 import { createServer, type Server, type Socket } from "node:net";
-import type { Board, SessionBoard } from "../../core/types/board.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import type { Logger } from "../../core/types/logger.ts";
-import { listenPrivately } from "../../core/net/private-socket.ts";
-import { Strangers } from "../../core/net/strangers.ts";
-import type { Clock } from "../../util/clock.ts";
-import { isSameSecret } from "../../util/same-secret.ts";
-import { oneLine } from "../../util/text.ts";
-import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
-import { Link } from "./link.ts";
+import type { Board, SessionBoard } from "../../../core/types/board.ts";
+import { PlugboardError } from "../../../core/types/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import type { Logger } from "../../../core/types/logger.ts";
+import { listenPrivately } from "../../../core/net/private-socket.ts";
+import { Strangers } from "../../../core/net/strangers.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { isSameSecret } from "../../../util/same-secret.ts";
+import { oneLine } from "../../../util/text.ts";
+import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "../greeting.ts";
+import { Link } from "../link.ts";
 import { CommandSession, SharedAgent } from "./command-session.ts";
-import type { OpenRequest } from "./wire.ts";
+import type { OpenRequest } from "../wire.ts";
 
 /** What a channel needs of its gateway. */
 export interface ChannelHost {

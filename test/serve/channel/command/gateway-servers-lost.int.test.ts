@@ -5,15 +5,15 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openBoard } from "../../../src/core/board/board.ts";
-import type { Link } from "../../../src/serve/channel/link.ts";
-import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
-import type { BoardEvents } from "../../../src/core/types/events.ts";
-import { type AttachedBoardOptions, openAttachedBoard } from "../../support/attached.ts";
-import { fixture, textOf } from "../../support/boards.ts";
-import { closeChannels, openChannel, type TestChannel } from "../../support/channels.ts";
-import { eventually, expectNoProcesses } from "../../support/processes.ts";
+import { openBoard } from "../../../../src/core/board/board.ts";
+import type { Link } from "../../../../src/serve/channel/link.ts";
+import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
+import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
+import type { BoardEvents } from "../../../../src/core/types/events.ts";
+import { type AttachedBoardOptions, openAttachedBoard } from "../../../support/attached.ts";
+import { fixture, textOf } from "../../../support/boards.ts";
+import { closeChannels, openChannel, type TestChannel } from "../../../support/channels.ts";
+import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 
 const agent = parseAgentConfig({
   servers: {
@@ -306,7 +306,7 @@ describe("an edit that only the command has applied", () => {
 it("servers that cannot be taken over fail with the reason, and the board goes on", async () => {
   const path = join(stateDir, "tools.mjs");
   writeFileSync(path, "export default [];");
-  const withModule = { ...agent, nativeModules: [{ path, written: "./tools.mjs" }] };
+  const withModule = { ...agent, nativeModules: [{ path, written: "../tools.mjs" }] };
   const first = await gateway(withModule);
   const told: string[] = [];
   const board = await openAttachedBoard({

@@ -1,17 +1,17 @@
 // Connects a command to the channel of a running gateway. Imports little, like the link.
 
 import { connect, type Socket } from "node:net";
-import { cancelled, PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
-import type { Clock } from "../../util/clock.ts";
-import { hasErrorCode } from "../../util/error-code.ts";
-import { errorMessage } from "../../util/error-message.ts";
-import { readFirstLine } from "../../util/first-line.ts";
-import { isSameSecret } from "../../util/same-secret.ts";
-import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "./greeting.ts";
-import { Link } from "./link.ts";
+import { cancelled, PlugboardError } from "../../../core/types/errors.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { hasErrorCode } from "../../../util/error-code.ts";
+import { errorMessage } from "../../../util/error-message.ts";
+import { readFirstLine } from "../../../util/first-line.ts";
+import { isSameSecret } from "../../../util/same-secret.ts";
+import { CHANNEL_VERSION, type CommandInfo, newNonce, proofOf } from "../greeting.ts";
+import { Link } from "../link.ts";
 
-export type { CommandInfo } from "./greeting.ts";
+export type { CommandInfo } from "../greeting.ts";
 
 /** Where a gateway listens, and the key that proves who is allowed to use it. From the gateway's note. */
 export interface ChannelAddress {

@@ -1,18 +1,16 @@
 // One session of this command in a gateway: what it calls and reads goes over the link, under the session's rules, and what
 // that asks comes back to the command. Imports little, since a single warm call pays for every module.
 
-import type { CallerOptions } from "../../core/types/caller-options.ts";
-import { PlugboardError, withPossibleEffect } from "../../core/types/errors.ts";
-import type { BoardEvents } from "../../core/types/events.ts";
-import type { JsonObject } from "../../core/types/json.ts";
-import type { BoardInGateway } from "../../core/types/gateway-port.ts";
-import type { CallOutcome, Tool, UpdateListener } from "../../core/types/tool.ts";
-import type { Link } from "./link.ts";
-import { AnsweredQuestions } from "./questions.ts";
-import type { OpenRequest, WireCallerOptions } from "./wire.ts";
+import type { CallerOptions } from "../../../core/types/caller-options.ts";
+import { PlugboardError, withPossibleEffect } from "../../../core/types/errors.ts";
+import type { BoardEvents } from "../../../core/types/events.ts";
+import type { JsonObject } from "../../../core/types/json.ts";
+import type { BoardInGateway } from "../../../core/types/gateway-port.ts";
+import type { CallOutcome, Tool, UpdateListener } from "../../../core/types/tool.ts";
+import type { Link } from "../link.ts";
+import { AnsweredQuestions } from "../questions.ts";
+import type { OpenRequest, SessionEvent, WireCallerOptions } from "../wire.ts";
 
-/** The events that a gateway tells a session of. */
-export type SessionEvent = "resources" | "prompts" | "log" | "notice";
 export type EventListener = <Name extends SessionEvent>(
   event: Name,
   value: BoardEvents[Name],

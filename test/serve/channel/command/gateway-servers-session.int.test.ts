@@ -1,16 +1,16 @@
 // A session of an attached command with servers and tools of its own is like the same session on one board.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBoard } from "../../../src/core/board/board.ts";
-import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
-import type { SessionOptions } from "../../../src/core/types/board-options.ts";
-import type { NativeTool } from "../../../src/core/types/tool.ts";
-import { openAttachedBoard } from "../../support/attached.ts";
-import { fixture } from "../../support/boards.ts";
-import { closeChannelsAfterAll, openChannel } from "../../support/channels.ts";
-import { eventually, expectNoProcesses } from "../../support/processes.ts";
-import { answer, heard, plain, type Question } from "../../support/same-answers.ts";
+import { openBoard } from "../../../../src/core/board/board.ts";
+import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
+import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
+import type { SessionOptions } from "../../../../src/core/types/board-options.ts";
+import type { NativeTool } from "../../../../src/core/types/tool.ts";
+import { openAttachedBoard } from "../../../support/attached.ts";
+import { fixture } from "../../../support/boards.ts";
+import { closeChannelsAfterAll, openChannel } from "../../../support/channels.ts";
+import { eventually, expectNoProcesses } from "../../../support/processes.ts";
+import { answer, heard, plain, type Question } from "../../../support/same-answers.ts";
 
 const agent = parseAgentConfig({
   servers: {

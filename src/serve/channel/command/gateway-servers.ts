@@ -6,31 +6,34 @@ import type {
   CallOptions,
   ServerIdentity,
   ToolList,
-} from "../../core/types/connection.ts";
+} from "../../../core/types/connection.ts";
 import {
   boardClosed,
   cancelled,
   PlugboardError,
   toPlugboardError,
   withHint,
-} from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import type { Logger } from "../../core/types/logger.ts";
-import type { PromptDefinition } from "../../core/types/prompt.ts";
-import type { ResourceDefinition, ResourceTemplateDefinition } from "../../core/types/resource.ts";
+} from "../../../core/types/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import type { Logger } from "../../../core/types/logger.ts";
+import type { PromptDefinition } from "../../../core/types/prompt.ts";
+import type {
+  ResourceDefinition,
+  ResourceTemplateDefinition,
+} from "../../../core/types/resource.ts";
 import type {
   CompletionQuery,
   ContentChange,
   PromptList,
   ResourceList,
   ServerContent,
-} from "../../core/types/server-content.ts";
+} from "../../../core/types/server-content.ts";
 import {
   DEFAULT_TOOL_TIMEOUT_MS,
   type ServerDefinition,
-} from "../../core/types/server-definition.ts";
-import type { ServerLogLevel, ServerLogMessage } from "../../core/types/server-log.ts";
-import type { ServerState } from "../../core/types/server-state.ts";
+} from "../../../core/types/server-definition.ts";
+import type { ServerLogLevel, ServerLogMessage } from "../../../core/types/server-log.ts";
+import type { ServerState } from "../../../core/types/server-state.ts";
 import type {
   LiveServer,
   ServerSupervisor,
@@ -40,13 +43,18 @@ import type {
   BoardInGateway,
   SupervisorListener,
   ToldStatus,
-} from "../../core/types/gateway-port.ts";
-import type { EndTrace, TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
-import { abortSignalOf, untilAborted } from "../../util/abort.ts";
-import { type Clock, pause, within } from "../../util/clock.ts";
+} from "../../../core/types/gateway-port.ts";
+import type {
+  EndTrace,
+  TraceEntry,
+  TraceListener,
+  TraceOptions,
+} from "../../../core/types/trace.ts";
+import { abortSignalOf, untilAborted } from "../../../util/abort.ts";
+import { type Clock, pause, within } from "../../../util/clock.ts";
 import { GatewaySession } from "./gateway-session.ts";
-import type { Link } from "./link.ts";
-import { type AgentChange, stateFromWire, type WireServer } from "./wire.ts";
+import type { Link } from "../link.ts";
+import { type AgentChange, stateFromWire, type WireServer } from "../wire.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
 export interface Gateway {

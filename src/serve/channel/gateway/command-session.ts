@@ -1,30 +1,30 @@
 // A gateway's side of what a command uses: an agent's board, of which the command is told, and sessions on that board, in
 // which it calls and reads. The guard runs here; questions go back to the command.
 
-import { serversOf } from "../../core/board/board.ts";
-import type { Board, SessionBoard } from "../../core/types/board.ts";
-import type { CallerOptions } from "../../core/types/caller-options.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import { isOfferedResources } from "../../core/types/resource.ts";
-import type { CompletionQuery } from "../../core/types/server-content.ts";
-import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../../core/types/server-log.ts";
-import type { ServerStatus } from "../../core/types/server-status.ts";
-import type { BoardServer } from "../../core/types/gateway-port.ts";
-import type { EndTrace, TraceEntry } from "../../core/types/trace.ts";
-import type { Clock, Timer } from "../../util/clock.ts";
-import type { SessionEvent } from "./gateway-session.ts";
-import type { Incoming, Link } from "./link.ts";
-import { AskedCommand } from "./questions.ts";
+import { serversOf } from "../../../core/board/board.ts";
+import type { Board, SessionBoard } from "../../../core/types/board.ts";
+import type { CallerOptions } from "../../../core/types/caller-options.ts";
+import { PlugboardError } from "../../../core/types/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import { isOfferedResources } from "../../../core/types/resource.ts";
+import type { CompletionQuery } from "../../../core/types/server-content.ts";
+import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../../../core/types/server-log.ts";
+import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { BoardServer } from "../../../core/types/gateway-port.ts";
+import type { EndTrace, TraceEntry } from "../../../core/types/trace.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Incoming, Link } from "../link.ts";
+import { AskedCommand } from "../questions.ts";
 import {
   type AgentChange,
   type OpenRequest,
+  type SessionEvent,
   stateToWire,
   type WireCallerOptions,
   type WireNative,
   type WireRestarted,
   type WireServer,
-} from "./wire.ts";
+} from "../wire.ts";
 
 /** How old the counters in a status may be that a command has. */
 const STATUS_AGE_MS = 500;

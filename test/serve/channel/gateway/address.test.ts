@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { newChannelAddress } from "../../../src/serve/channel/address.ts";
-import type { SocketPlace } from "../../../src/core/net/private-socket.ts";
+import { newChannelAddress } from "../../../../src/serve/channel/gateway/address.ts";
+import type { SocketPlace } from "../../../../src/core/net/private-socket.ts";
 
 const place: SocketPlace = {
   directory: "/home/me/.plugboard/gateway",

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectChannel } from "../../../src/serve/channel/connect.ts";
-import { GatewaySession } from "../../../src/serve/channel/gateway-session.ts";
-import type { TraceEntry } from "../../../src/core/types/trace.ts";
-import { systemClock } from "../../../src/util/clock.ts";
-import { closeBoards, fixture, open, textOf } from "../../support/boards.ts";
-import { closeChannels, newAddress, openChannel } from "../../support/channels.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
-import { eventually } from "../../support/processes.ts";
+import { connectChannel } from "../../../../src/serve/channel/command/connect.ts";
+import { GatewaySession } from "../../../../src/serve/channel/command/gateway-session.ts";
+import type { TraceEntry } from "../../../../src/core/types/trace.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
+import { closeBoards, fixture, open, textOf } from "../../../support/boards.ts";
+import { closeChannels, newAddress, openChannel } from "../../../support/channels.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { eventually } from "../../../support/processes.ts";
 
 closeBoards();
 closeChannels();
@@ -390,7 +390,7 @@ function opening(changes: object): object {
 
 /** The greeting of a command that is written by hand. */
 async function greet(socket: Socket, key: string): Promise<void> {
-  const { proofOf } = await import("../../../src/serve/channel/greeting.ts");
+  const { proofOf } = await import("../../../../src/serve/channel/greeting.ts");
   const [greeting] = (await once(socket, "data")) as [Buffer];
   const { nonce } = JSON.parse(String(greeting)) as { nonce: string };
   const proof = proofOf("command", key, [nonce, "mine"]);
