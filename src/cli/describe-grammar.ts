@@ -1,4 +1,4 @@
-// Makes the grammar for completion of the commands, which are the only place where it is written.
+// Turns the commands into the grammar that completion reads. The build writes it to a file.
 
 import type { Argument, Command } from "./command.ts";
 import { type Offers, type Option, takesValue, type Values } from "./option.ts";

@@ -1,6 +1,7 @@
 // A command's board beside a gateway: all servers of the agent that sessions share are the gateway's.
 
 import { openBoardBeside } from "../../src/core/board/board.ts";
+import { NATIVE_MODULES } from "../../src/core/config/fingerprint.ts";
 import type { AgentConfig } from "../../src/core/types/agent-config.ts";
 import type { Board } from "../../src/core/types/board.ts";
 import type { BoardOptions } from "../../src/core/types/board-options.ts";
@@ -8,7 +9,6 @@ import { silentLogger } from "../../src/core/types/logger.ts";
 import {
   type GatewayServersOptions,
   GatewayServers,
-  NATIVE,
 } from "../../src/serve/channel/command/gateway-servers.ts";
 import type { Link } from "../../src/serve/channel/link.ts";
 import { systemClock } from "../../src/util/clock.ts";
@@ -49,5 +49,5 @@ export async function openAttachedBoard({
 
 function sharedBy({ servers }: AgentConfig): ReadonlySet<string> {
   const shared = servers.filter(({ enabled, scope }) => enabled && scope !== "session");
-  return new Set([...shared.map(({ name }) => name), NATIVE]);
+  return new Set([...shared.map(({ name }) => name), NATIVE_MODULES]);
 }

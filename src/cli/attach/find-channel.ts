@@ -65,23 +65,23 @@ export async function findChannel(
   if (options.standalone || source.kind !== "file") return { kind: "standalone" };
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) return { kind: "standalone" };
-  const apart = (why: string, remedy: string): FoundChannel => ({
+  const standalone = (why: string, remedy: string): FoundChannel => ({
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
   });
   const restart = "to share its servers, start the gateway again";
   const version = packageVersion();
   if (gateway.version !== version) {
-    return apart(`it is version ${gateway.version}, and this is ${version}`, restart);
+    return standalone(`it is version ${gateway.version}, and this is ${version}`, restart);
   }
   const { agent = DEFAULT_AGENT } = options;
   const found = await sameFiles(gateway, source, context);
   if (found === "unreadable") return { kind: "standalone" };
-  if (found === undefined) return apart("it does not let other commands attach", restart);
+  if (found === undefined) return standalone("it does not let other commands attach", restart);
   const { fingerprint } = found.gateway;
   const differs = difference(fingerprint, { agent, ...found.hashes });
   const own = ownFile(io.env, io.homedir);
-  if (differs !== undefined) return apart(...explain(differs, source.path, own));
+  if (differs !== undefined) return standalone(...explain(differs, source.path, own));
   return { kind: "attach", gateway: found.gateway, ...divide(fingerprint, agent, env, io.cwd) };
 }
 
@@ -203,11 +203,11 @@ function apartReason(server: string, differs: ServerDifference): string {
     server === NATIVE_MODULES
       ? "the modules in tools.native of the gateway are"
       : `server '${server}' of the gateway is`;
-  const [why, remedy] = explainServer(differs);
+  const [why, remedy] = explainServer(differs, server);
   return `${who} not shared, because ${why}; ${remedy}`;
 }
 
-function explainServer(differs: ServerDifference): [why: string, remedy: string] {
+function explainServer(differs: ServerDifference, server: string): [why: string, remedy: string] {
   switch (differs.kind) {
     case "unknown":
       return ["it does not run there", "to use the file as it is: plugboard reload"];
@@ -228,7 +228,9 @@ function explainServer(differs: ServerDifference): [why: string, remedy: string]
     case "directory":
       return [
         `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
-        'to share it, run in that directory, or give the server a "cwd" or an absolute path',
+        server === NATIVE_MODULES
+          ? 'to share them, run in that directory, or set a "workspace"'
+          : 'to share it, run in that directory, or give the server a "cwd" or an absolute path',
       ];
   }
 }

@@ -13,6 +13,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
+import { NATIVE_MODULES } from "../../core/config/fingerprint.ts";
 import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
@@ -147,12 +148,16 @@ function gatewayWords(
   apart: readonly string[],
   now: number,
 ): string {
-  const others = apart.length === 0 ? "" : ` but for ${apart.join(", ")}`;
+  const others = apart.length === 0 ? "" : ` but for ${apart.map(shownName).join(", ")}`;
   const words = `the servers of the gateway (pid ${pid}, for ${duration(now - since)})${others}`;
   // This command is attached itself, and does not count.
   const list = attached.list.filter((each) => each.pid !== process.pid);
   const total = attached.total - (attached.list.length - list.length);
   return total === 0 ? words : `${words}; attached: ${attachedNames({ total, list })}`;
+}
+
+function shownName(server: string): string {
+  return server === NATIVE_MODULES ? "tools.native" : server;
 }
 
 const FIRST_STEPS: readonly Row[] = [

@@ -66,18 +66,20 @@ export async function openBoardBeside(
   options: BoardOptions,
   gateway: GatewayPort | undefined,
 ): Promise<Board> {
-  const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-  requireProviders(agent, namesOf(options.secretProviders));
-  const native = await nativeFor(agent, options, gateway);
-  const configuration = configurationOf(agent, native, options);
-  const board = new LiveBoard({ configuration, options, gateway });
+  let board: LiveBoard | undefined;
   try {
+    const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    requireProviders(agent, namesOf(options.secretProviders));
+    const native = await nativeFor(agent, options, gateway);
+    const configuration = configurationOf(agent, native, options);
+    board = new LiveBoard({ configuration, options, gateway });
     await board.open();
+    return board;
   } catch (error) {
-    await board.close();
+    // Without a board, nobody else lets go of the gateway, and its link would keep the process alive.
+    await (board === undefined ? gateway?.close({}) : board.close());
     throw error;
   }
-  return board;
 }
 
 /** A board's servers one by one, for a gateway that shares them. */

@@ -188,7 +188,7 @@ function agentFingerprint(
     shared.map((server) => [server.name, serverFingerprint(server, agent, place)]),
   );
   if (nativeModules.length > 0) {
-    const inDirectory = "the modules in tools.native run in it";
+    const inDirectory = "they run in the working directory";
     servers[NATIVE_MODULES] = workspace === undefined ? { inDirectory } : {};
   }
   return {

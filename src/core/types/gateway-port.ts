@@ -125,6 +125,7 @@ export interface GatewayPort {
   settled(signal?: AbortSignal): Promise<void> | undefined;
   /** `board` stands for it in the requests to its servers. Rejects as `openSession` does. */
   open(board: object, sharing: BoardInGateway): Promise<void>;
+  /** The link ends with the last board, and with one that could not be opened if there is no other. */
   close(board: object): Promise<void>;
   setLogLevel(board: object, level: ServerLogLevel | undefined): void;
   /** Traces the servers that are shared. */

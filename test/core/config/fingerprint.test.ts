@@ -191,7 +191,7 @@ describe("a command stands alone", () => {
     [
       "modules with tools",
       { nativeModules: [{ path: "/x.js", written: "x.js" }] },
-      "the modules in tools.native run in it",
+      "they run in the working directory",
     ],
   ])("in another directory, with %s", (_, change, what) => {
     const config = server([], { command: "/bin/true" });

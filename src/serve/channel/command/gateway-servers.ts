@@ -1,6 +1,7 @@
 // The servers of a gateway, for a board of this command: their states and tools are what the gateway tells, and calls go to
 // the gateway, which guards them. If the gateway goes away, another one takes over, or this process runs the servers itself.
 
+import { NATIVE_MODULES } from "../../../core/config/fingerprint.ts";
 import type {
   CallerRequest,
   CallOptions,
@@ -59,7 +60,7 @@ import { type AgentChange, stateFromWire, type WireServer } from "../wire.ts";
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
 export interface Gateway {
   link: Link;
-  /** The names of these servers; NATIVE stands for the modules of the configuration. */
+  /** The names of these servers; NATIVE_MODULES stands for the modules of the configuration. */
   shares: ReadonlySet<string>;
 }
 
@@ -79,8 +80,6 @@ export interface GatewayServersOptions {
   /** Told when the gateway is gone, and what has taken its place. */
   onLost?: (message: string) => void;
 }
-
-export const NATIVE = "native";
 
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
@@ -149,7 +148,7 @@ export class GatewayServers implements GatewayPort {
   }
 
   native(): readonly NativeToolInGateway[] | undefined {
-    return this.#shares.has(NATIVE) ? this.#native : undefined;
+    return this.#shares.has(NATIVE_MODULES) ? this.#native : undefined;
   }
 
   settled(signal?: AbortSignal): Promise<void> | undefined {
@@ -291,7 +290,7 @@ export class GatewayServers implements GatewayPort {
     if (native !== undefined) {
       this.#native = native.map((tool) => ({
         ...tool,
-        direct: () => (this.link === undefined ? undefined : connectionTo(this, NATIVE)),
+        direct: () => (this.link === undefined ? undefined : connectionTo(this, NATIVE_MODULES)),
         execute: () => Promise.reject(gone("it has stopped")),
       }));
     }

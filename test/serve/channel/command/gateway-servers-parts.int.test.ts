@@ -226,3 +226,19 @@ it("secrets of the command's own servers do not show in answers of the gateway's
   expect(shown).toContain("[REDACTED");
   expect(shown).not.toContain("very-secret");
 });
+
+it("a board that cannot be opened lets go of the gateway", async () => {
+  const agent = parseAgentConfig({ servers: { echo: fixture("echo") } });
+  const gateway = await openBoard(agent);
+  boards.push(gateway);
+  const { connect } = await openChannel({ [agent.agentId]: gateway });
+  const link = await connect();
+  const nativeModules = [{ path: join(stateDir, "gone.mjs"), written: "./gone.mjs" }];
+  const opening = openAttachedBoard({
+    agent: { ...agent, nativeModules },
+    link,
+    shares: new Set(["echo"]),
+  });
+  await expect(opening).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  expect(link.isOpen).toBe(false);
+});
