@@ -9,6 +9,7 @@ import type { Board } from "../core/types/board.ts";
 import type { BoardOptions } from "../core/types/board-options.ts";
 import { PlugboardError, unknownServer } from "../core/types/errors.ts";
 import type { Logger } from "../core/types/logger.ts";
+import { isGivenUp } from "../core/types/server-state.ts";
 import { attach, type Attachment, type Linked } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
@@ -102,6 +103,9 @@ export async function withBoard<Result>(
     ? openBoard(config, boardOptions)
     : attachment.open(config, boardOptions));
   try {
+    const given = board.status().find(({ name, state }) => name === about && isGivenUp(state));
+    // A command of yours that uses the server tries it again, where the gateway has given it up.
+    if (given !== undefined && open.keepAlive) await board.restart(given.name);
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {
     await board.close();

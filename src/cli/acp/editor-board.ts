@@ -47,6 +47,10 @@ export async function openEditorBoard(
     start: "eager",
     env: io.env,
     programPath,
+    restartHint: (server) =>
+      isForClients
+        ? "to start it again, let your editor start the agent again"
+        : `to start it again: /mcp reconnect ${server}`,
     clock,
     logger,
     stateDir: plugboardHome(io.env, io.homedir),

@@ -54,6 +54,7 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       cwd: io.cwd,
       env: io.env,
       programPath,
+      restartHint: () => "to start it again, restart the application that uses Plugboard",
       serverLogLevel: options.logLevel === "silent" ? undefined : options.logLevel,
       clock,
       logger,

@@ -49,6 +49,10 @@ export function wantsSignIn(state: ServerState): boolean {
 export function stateNotes(state: ServerState, options: Given): string[] {
   switch (state.kind) {
     case "failed":
+      return [
+        ...errorNotes(state.error, options),
+        ...(state.remedy === undefined ? [] : commandsApart(state.remedy, options)),
+      ];
     case "backoff":
       return errorNotes(state.error, options);
     case "untrusted":

@@ -63,6 +63,7 @@ export function createServer(
   const definition = withDefaults(configured, context.options);
   const { agent, options, clock, logger, redactor, secrets, onState, onTools } = context;
   const { env = process.env, random = Math.random, programPath } = options;
+  const { restartHint = restartInCode } = options;
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, networkEnv, context);
@@ -125,6 +126,7 @@ export function createServer(
     },
     onTools,
     authHint: isConfigured(definition) ? undefined : sessionAuthHint(definition),
+    restartHint: restartHint(definition.name),
   });
   return new ServerEntry({
     ...common,
@@ -132,6 +134,10 @@ export function createServer(
     supervisor,
     cached,
   });
+}
+
+function restartInCode(server: string): string {
+  return `to start it again: board.restart(${JSON.stringify(server)})`;
 }
 
 export function withDefaults(

@@ -48,6 +48,11 @@ export interface BoardOptions extends RequestHandlers {
    * the command to run.
    */
   onAuthorization?: OnAuthorization;
+  /**
+   * How your users start a server again whose restarts are used up; calls of the server are answered with it. Default: a
+   * call of `board.restart`.
+   */
+  restartHint?: (server: string) => string;
   /** Called before a call that needs approval. Without it such calls are refused. */
   onApproval?: AskApproval;
   /**

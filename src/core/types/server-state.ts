@@ -11,8 +11,11 @@ export type ServerState =
   /** `of` is the number of attempts in all; absent for remote servers, which are retried forever. */
   | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }
   | { kind: "needs-auth"; remedy: string }
-  /** `earlier` means that it failed a few minutes ago, in another run, and has not been tried since. */
-  | { kind: "failed"; error: PlugboardError; earlier?: true }
+  /**
+   * `earlier` means that it failed a few minutes ago, in another run, and has not been tried since. `remedy` means that
+   * its restarts are used up, and says how to start it again: calls no longer do.
+   */
+  | { kind: "failed"; error: PlugboardError; earlier?: true; remedy?: string }
   | { kind: "stopping" }
   | { kind: "stopped" };
 
@@ -21,8 +24,13 @@ export type ServerStateKind = ServerState["kind"];
 const CALLABLE: ReadonlySet<ServerStateKind> = new Set(["idle", "starting", "ready", "failed"]);
 
 /** Whether the server can take a call now, or after a start that the call triggers or waits for. */
-export function isCallable({ kind }: ServerState): boolean {
-  return CALLABLE.has(kind);
+export function isCallable(state: ServerState): boolean {
+  return CALLABLE.has(state.kind) && !isGivenUp(state);
+}
+
+/** Whether the restarts of the server are used up, so that a call does not start it. */
+export function isGivenUp(state: ServerState): boolean {
+  return state.kind === "failed" && state.remedy !== undefined;
 }
 
 /** An Error inside the state would come out of JSON.stringify as an empty object. */

@@ -28,7 +28,7 @@ export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "k
 
 export interface ClientBoardOptions extends Pick<
   BoardOptions,
-  "env" | "clock" | "serverLogLevel" | "start" | "programPath"
+  "env" | "clock" | "serverLogLevel" | "start" | "programPath" | "restartHint"
 > {
   state: BoardState;
   logger: Logger;
@@ -49,13 +49,14 @@ export async function openClientBoard(
   given: ClientBoardOptions,
 ): Promise<ClientBoard> {
   const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
-  const { start = "eager", open = openBoard, programPath } = given;
+  const { start = "eager", open = openBoard, programPath, restartHint } = given;
   let agent = forClients(opened, cwd);
   let missing = whyMissing(agent, stateDir);
   const board = await open(agent, {
     start,
     env,
     programPath,
+    restartHint,
     clock,
     logger,
     stateDir,

@@ -21,7 +21,7 @@ import { SESSION_MS, Sessions } from "../endpoint/http/sessions.ts";
 import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
 import { openSpans } from "../endpoint/trace.ts";
-import type { AgentConfig } from "../../core/types/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -32,7 +32,7 @@ import { tryLock } from "../../core/state/lock.ts";
 import { gatewayFile, noteGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
 import { shortHash } from "../../util/short-hash.ts";
-import { duration, plural } from "../../util/text.ts";
+import { duration, plural, shellWord } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
 import { Access, type AccessOptions } from "./access/access.ts";
 import type { Admission, Admitted } from "./access/admission.ts";
@@ -211,7 +211,13 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     onSession: (id, board) => seeing.watchSession(id, board),
     open: async (id) => {
       if (!agentIds.includes(id)) return undefined;
-      const opened = await openClientBoard(await readAgent(id), { ...options, state });
+      const agentOption = id === DEFAULT_AGENT ? "" : ` --agent ${shellWord(id)}`;
+      const opened = await openClientBoard(await readAgent(id), {
+        ...options,
+        state,
+        restartHint: (server) =>
+          `to start it again: plugboard restart ${shellWord(server)}${agentOption}`,
+      });
       unwatch.set(id, seeing.watch(id, opened.board));
       return opened;
     },

@@ -10,7 +10,14 @@ import { useScratch } from "../harness.ts";
 const scratch = useScratch();
 
 it("plugboard restart and plugboard down reach the gateway that runs, whatever they were started with", async () => {
-  scratch.servers({ echo: fixture("echo"), broken: { command: "no-such-program" } });
+  const { command = "", args = [] } = fixture("echo");
+  const late = {
+    command: "sh",
+    args: ["-c", 'test -e database || { echo "no database" >&2; exit 1; }; exec "$@"', "sh"],
+    maxRestarts: 0,
+  };
+  late.args.push(command, ...args);
+  scratch.servers({ echo: fixture("echo"), broken: { command: "no-such-program" }, late });
   const config = join(scratch.directory, "servers.json");
   expect(await scratch.run(["down"])).toEqual({
     code: 0,
@@ -36,6 +43,17 @@ it("plugboard restart and plugboard down reach the gateway that runs, whatever t
   expect(await pidOfEcho()).not.toBe(pid);
   const failed = await scratch.run(["restart", "broken"]);
   expect([failed.code, failed.stdout]).toEqual([3, "restarted broken, but it is failed\n"]);
+  // Calls of others leave it failed; a command that names it tries it again, whether or not its tools are known.
+  const { stdout: status } = await scratch.run(["status", "late"]);
+  expect(status).toContain("no database");
+  expect(status).toMatch(/to start it again:\n +plugboard restart late/);
+  const named = await scratch.run(["call", "late/echo", "text=hi"]);
+  expect([named.code, named.stderr]).toEqual([3, expect.stringContaining("no database")]);
+  writeFileSync(join(scratch.directory, "database"), "");
+  expect(await scratch.run(["call", "late/echo", "text=hi"])).toMatchObject({ stdout: "hi\n" });
+  const crash = await scratch.run(["call", "late/crash"]);
+  expect(crash.code).toBe(3);
+  expect(await scratch.run(["call", "late/echo", "text=hi"])).toMatchObject({ stdout: "hi\n" });
   const typo = await scratch.run(["restart", "ecco"]);
   expect([typo.code, typo.stderr]).toEqual([2, expect.stringContaining("did you mean 'echo'?")]);
   const agent = await scratch.run(["restart", "echo", "--agent", "nobody"]);

@@ -106,6 +106,27 @@ describe("a tool is not found", () => {
     });
   });
 
+  it("on a server that has used up its restarts, which neither finding nor calling starts again", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+    const starts = join(directory, "starts");
+    const args = ["-c", `echo started >> '${starts}'; echo 'no database' >&2; exit 1`];
+    try {
+      const board = await open({ spent: { command: "sh", args, maxRestarts: 0 } });
+      expect(board.status()[0]).toMatchObject({ state: { kind: "failed" }, available: false });
+      const { failure } = await board.call("spent/anything");
+      expect(failure).toMatchObject({
+        message: expect.stringMatching(/no database; it is not started again by itself/) as string,
+        hint: 'to start it again: board.restart("spent")',
+      });
+      await expect(board.find("spent/anything")).rejects.toMatchObject({ code: failure?.code });
+      expect(await readFile(starts, "utf8")).toBe("started\n");
+      await board.restart("spent");
+      expect(await readFile(starts, "utf8")).toBe("started\nstarted\n");
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
   it("on a server that was asked, while others were not", async () => {
     const board = await open({ one: fixture("echo"), two: fixture("echo") }, { start: "none" });
     await expect(board.find("one/nothing")).rejects.toMatchObject({ code: "UNKNOWN_TOOL" });

@@ -329,11 +329,14 @@ const treatment = {
     )
     .optional(),
   restartOnCrash: flag()
-    .describe("Starts the server again after a crash or a failed start.", { default: true })
+    .describe(
+      "Starts the server again after a crash or a failed start. If not, the next call does.",
+      { default: true },
+    )
     .optional(),
   maxRestarts: integer(0, 1000)
     .describe(
-      "How often in a row it is started again. A minute of health starts the count anew. Remote servers are always tried again, except with 0.",
+      "How often in a row it is started again. A minute of health starts the count anew. After that it has failed, and calls say how to restart it. Remote servers are always tried again, except with 0.",
       { default: 5 },
     )
     .optional(),

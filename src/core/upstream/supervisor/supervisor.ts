@@ -5,7 +5,7 @@ import type { Connection, ServerIdentity, ToolList } from "../../types/connectio
 import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
-import type { ServerState } from "../../types/server-state.ts";
+import { isGivenUp, type ServerState } from "../../types/server-state.ts";
 import type { ServerSupervisor } from "../../types/gateway-port.ts";
 import { type CallSignal, untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
@@ -35,6 +35,8 @@ export interface SupervisorOptions {
   after?: Promise<void>;
   /** How to sign in, if it is not what the server's refusal suggests. */
   authHint?: string;
+  /** How to start it again once its restarts are used up. */
+  restartHint: string;
   onState: (state: ServerState, previous: ServerState) => void;
   onTools: (list: ToolList, identity: ServerIdentity) => void;
 }
@@ -144,14 +146,15 @@ export class Supervisor implements ServerSupervisor {
 
   /**
    * A connection for a call: at once while ready; while idle, starting or failed, after a start that it
-   * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise it
-   * rejects and says what happens next.
+   * triggers or joins, for at most `timeout`; in backoff, after the next try if that is soon; otherwise, and once its
+   * restarts are used up, it rejects and says what happens next.
    */
   async acquire(signal?: CallSignal): Promise<Connection> {
     if (this.#stopping !== undefined && !this.#closed) await this.#stopping;
     if (this.#state.kind === "backoff") await this.#untilRetry(this.#state, signal);
     // In needs-auth too: you may have signed in elsewhere, and one attempt shows it.
-    if (["idle", "failed", "needs-auth"].includes(this.#state.kind)) void this.#begin();
+    const mayStart = ["idle", "failed", "needs-auth"].includes(this.#state.kind);
+    if (mayStart && !isGivenUp(this.#state)) void this.#begin();
     if (this.#state.kind === "starting" && this.#attempt !== undefined) {
       const attempt = within(this.#clock, this.definition.timeout + REPORT_MS, this.#attempt);
       await untilAborted(attempt, signal, cancelled);
@@ -373,6 +376,7 @@ export class Supervisor implements ServerSupervisor {
   }
 }
 
+/** A call tries it again, since you may have repaired what it needs. */
 const HOPELESS: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
 
 function firstState({ definition, failed }: SupervisorOptions): ServerState {
@@ -389,7 +393,7 @@ function restartsAllowed({ target, maxRestarts }: ServerDefinition): number {
 function afterFailure(
   error: PlugboardError,
   decision: BackoffDecision,
-  { definition, clock, authHint = error.hint ?? "sign in" }: SupervisorOptions,
+  { definition, clock, restartHint, authHint = error.hint ?? "sign in" }: SupervisorOptions,
 ): { state: ServerState; next: string } {
   if (error.code === "NEEDS_AUTH") {
     const remedy = `${error.message}; ${authHint}`;
@@ -397,7 +401,11 @@ function afterFailure(
   }
   if (decision.kind === "give-up" || !definition.restartOnCrash) {
     const why = decision.kind === "give-up" ? decision.reason : "it is not started again";
-    return { state: { kind: "failed", error }, next: `no further attempt: ${why}` };
+    const isUsedUp = decision.kind === "give-up" && decision !== HOPELESS;
+    return {
+      state: { kind: "failed", error, ...(isUsedUp && { remedy: restartHint }) },
+      next: `no further attempt: ${why}`,
+    };
   }
   const { delayMs, attempt } = decision;
   const retryAt = clock.now() + delayMs;

@@ -15,6 +15,7 @@ export function unavailable(
   const cause = "error" in state ? state.error : undefined;
   // How to sign in may repeat what the server said when it refused.
   const own = state.kind === "needs-auth" ? undefined : "";
+  const hints = [cause?.hint, state.kind === "failed" ? state.remedy : undefined];
   return new PlugboardError(
     codeFor(state),
     `server '${server}' ${describe(state, definition, clock)}`,
@@ -22,7 +23,7 @@ export function unavailable(
       server,
       namesServer: true,
       cause,
-      hint: cause?.hint,
+      hint: hints.filter((hint) => hint !== undefined).join("; ") || undefined,
       isHintQuoted: cause?.isHintQuoted ?? false,
       quote: cause === undefined ? own : quoteIn(cause),
       hasNotRun: true,
@@ -60,7 +61,7 @@ function describe(state: ServerState, definition: ServerDefinition, clock: Clock
       return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${reason(state, definition)})`;
     }
     case "failed":
-      return `has failed: ${reason(state, definition)}`;
+      return `has failed: ${reason(state, definition)}${state.remedy ? "; it is not started again by itself" : ""}`;
     case "stopping":
     case "stopped":
       return "is stopped";

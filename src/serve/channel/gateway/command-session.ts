@@ -9,8 +9,10 @@ import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { isOfferedResources } from "../../../core/types/resource.ts";
 import type { CompletionQuery } from "../../../core/types/server-content.ts";
 import { SERVER_LOG_LEVELS, type ServerLogLevel } from "../../../core/types/server-log.ts";
+import { isGivenUp } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { BoardServer } from "../../../core/types/gateway-port.ts";
+import type { Tool } from "../../../core/types/tool.ts";
 import type { EndTrace, TraceEntry } from "../../../core/types/trace.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import type { Incoming, Link } from "../link.ts";
@@ -263,6 +265,14 @@ export class CommandSession {
     await this.#session.close();
   }
 
+  /** A person names the tool on a command line, so its server is tried again, also where calls no longer start it. */
+  async #tryAgain({ source }: Pick<Tool, "source">): Promise<void> {
+    if (source.kind !== "mcp") return;
+    const { server } = source;
+    const status = this.#session.status().find(({ name }) => name === server);
+    if (status !== undefined && isGivenUp(status.state)) await this.#session.restart(server);
+  }
+
   /** The command's requests in the session, by their method. */
   readonly methods = {
     "tools/call": (params: JsonObject, { signal, update }: Incoming) => {
@@ -274,6 +284,7 @@ export class CommandSession {
     },
     "tools/find": async (params: JsonObject, { signal }: Incoming): Promise<unknown> => {
       const tool = await this.#session.find(text(params, "name"), { signal });
+      await this.#tryAgain(tool);
       return { tool, isListed: this.#session.tools({ all: true }).includes(tool) };
     },
     "resources/list": (params: JsonObject) => this.#session.resources.list(text(params, "server")),

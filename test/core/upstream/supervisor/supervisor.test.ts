@@ -46,6 +46,7 @@ function supervise(overrides: Partial<ServerDefinition> = {}): Supervisor {
     clock,
     random: () => 0.5,
     logger,
+    restartHint: "to start it again: restart it",
     onState: (state) => states.push(state.kind),
     onTools: (list) => lists.push(list),
   });
@@ -138,7 +139,7 @@ describe("failing to start", () => {
     expect(clock.next()).toBeUndefined();
   });
 
-  it("makes one attempt per call once it has failed", async () => {
+  it("makes one attempt per call after a failure that you can repair", async () => {
     script = [missing, missing];
     const supervisor = supervise();
     await supervisor.start();
@@ -147,6 +148,27 @@ describe("failing to start", () => {
     expect(await failures(supervisor)).toBe("connected");
     expect(supervisor.state.kind).toBe("ready");
     expect(supervisor.lastError).toBeUndefined();
+  });
+
+  it.each([
+    ["used up its restarts", { maxRestarts: 1 }, [crash, crash]],
+    ["may not be restarted at all", { maxRestarts: 0 }, [crash]],
+  ])("stays failed for calls once it has %s, until it is started", async (_, limits, attempts) => {
+    script = [...attempts];
+    const supervisor = supervise(limits);
+    await supervisor.start();
+    await clock.advance(1000);
+    expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
+    const refusal = await supervisor.acquire().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      message: `server 'github' has failed: ${crash.message}; it is not started again by itself`,
+      hint: "to start it again: restart it",
+      cause: crash,
+    });
+    expect(starts).toBe(attempts.length);
+    await supervisor.start();
+    expect(supervisor.state.kind).toBe("ready");
+    expect(await failures(supervisor)).toBe("connected");
   });
 
   it("does not retry at all with restartOnCrash: false", async () => {

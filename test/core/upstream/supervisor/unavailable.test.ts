@@ -42,6 +42,11 @@ describe("a server that is unavailable", () => {
     [{ kind: "failed", error }, "has failed: docs-server was not found", "SPAWN_FAILED"],
     [{ kind: "failed", error: refused }, "has failed: it said no", "SERVER_UNAVAILABLE"],
     [
+      { kind: "failed", error, remedy: "restart it" },
+      "has failed: docs-server was not found; it is not started again by itself",
+      "SPAWN_FAILED",
+    ],
+    [
       { kind: "failed", error: new PlugboardError("NETWORK", "server 'docs': no route") },
       "has failed: no route",
       "NETWORK",
@@ -71,6 +76,8 @@ describe("a server that is unavailable", () => {
     const reason = unavailable(docs, { kind: "failed", error }, clock);
     expect(reason.cause).toBe(error);
     expect(reason.hint).toBe("install it");
+    const givenUp = unavailable(docs, { kind: "failed", error, remedy: "restart it" }, clock);
+    expect(givenUp.hint).toBe("install it; restart it");
   });
 
   it("has neither if there is no error behind it", () => {
