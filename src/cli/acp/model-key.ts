@@ -30,7 +30,7 @@ export async function signInToModel(context: CliContext): Promise<number> {
       hint: `elsewhere set ${providers.map((each) => keyVariablesOf(each)[0]).join(", ")}`,
     });
   }
-  const answer = (await askLine("Which provider, by name or number? ", io, signal)).trim();
+  const answer = (await askLine("Which provider, by name or number? ", context)).trim();
   const provider = providers.find((each, index) => [each, String(index + 1)].includes(answer));
   if (provider === undefined) {
     if (answer === "") return left("Nothing has changed.");
@@ -42,7 +42,7 @@ export async function signInToModel(context: CliContext): Promise<number> {
   const question = stored.has(provider)
     ? `New API key for ${provider} (it is not shown; nothing to forget the stored one): `
     : `API key for ${provider} (it is not shown): `;
-  const key = (await askHidden(question, io, signal)).trim();
+  const key = (await askHidden(question, context)).trim();
   if (key !== "") {
     const problem = keyProblem(provider, key);
     if (problem !== undefined) throw new PlugboardError("INVALID_ARGUMENTS", problem);

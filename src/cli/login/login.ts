@@ -74,6 +74,7 @@ export async function showPage(
   { io, screen }: CliContext,
 ): Promise<string | void> {
   const asked = scope === undefined ? "" : ` (scope: ${scope})`;
+  signal.addEventListener("abort", screen.pauseLive(), { once: true });
   const opened = browser && (await openBrowser(url, io.env));
   screen.note(
     opened

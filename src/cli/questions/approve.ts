@@ -17,15 +17,16 @@ export function approvalPrompt(context: CliContext): AskApproval {
       // stdin has ended if the arguments were typed into it.
       if (!isAttended(context) || !io.stdin.readable) return refuseUnasked(request, context);
       const until = gone === undefined ? signal : AbortSignal.any([signal, gone]);
+      const asked = { ...context, signal: until };
       const isCut = show(request, context, false);
       const { content, always: term } = request;
       const what = content === undefined ? "call" : "read";
       const always = `[a]lways ${term === "until-changed" ? `until ${content === undefined ? "the tool" : "its description"} changes` : "in this session"}`;
       const more = isCut ? "[s]how everything, " : "";
-      const answer = await askLine(`Allow this ${what}? [y]es, ${always}, ${more}[N]o `, io, until);
+      const answer = await askLine(`Allow this ${what}? [y]es, ${always}, ${more}[N]o `, asked);
       if (!isCut || !/^s(?:how)?$/i.test(answer.trim())) return answerOf(answer);
       show(request, context, true);
-      return answerOf(await askLine(`Allow this ${what}? [y]es, ${always}, [N]o `, io, until));
+      return answerOf(await askLine(`Allow this ${what}? [y]es, ${always}, [N]o `, asked));
     } finally {
       resume();
     }
@@ -37,17 +38,20 @@ function show(request: ApprovalRequest, { screen }: CliContext, full: boolean): 
   const { question, described, about, args, leftOut } = approvalText(request, full);
   const { width } = screen.terminal.err;
   const room = Math.max(20, (width ?? Infinity) - 4);
+  const own = (lines: readonly string[]): string[] =>
+    lines.flatMap((line) => wrapIndented(line, width));
   const lines = [
-    question,
+    ...own([question, ...(described.length === 0 ? [] : ["  its server describes it as:"])]),
     // Every line of the server's stands behind a bar, so that none passes for one of ours.
-    ...(described.length === 0 ? [] : ["  its server describes it as:"]),
     ...described.flatMap((line) => wrap(line, room).map((part) => `  │ ${part}`)),
-    ...about.map((line) => `  ${line}`),
-    ...(args.length === 0 ? ["  without arguments"] : ["  arguments:"]),
-    ...args.map((line) => `    ${line}`),
-    ...(leftOut === undefined ? [] : [`  not shown: ${leftOut}`]),
+    ...own([
+      ...about.map((line) => `  ${line}`),
+      ...(args.length === 0 ? ["  without arguments"] : ["  arguments:"]),
+      ...args.map((line) => `    ${line}`),
+      ...(leftOut === undefined ? [] : [`  not shown: ${leftOut}`]),
+    ]),
   ];
-  for (const line of lines.flatMap((each) => wrapIndented(each, width))) screen.note(line);
+  for (const line of lines) screen.note(line);
   return leftOut !== undefined;
 }
 

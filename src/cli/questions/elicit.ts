@@ -32,7 +32,10 @@ export function elicitationPrompt(context: CliContext): OnElicitation | undefine
     if (!io.stdin.readable) return { action: "cancel" };
     const resume = screen.pauseLive();
     const read: ReadLine = (question, unless = signal) =>
-      askLine(question, io, AbortSignal.any([signal, request.signal, unless]));
+      askLine(question, {
+        ...context,
+        signal: AbortSignal.any([signal, request.signal, unless]),
+      });
     try {
       const { server, tool, message } = request;
       const during = tool === undefined ? "" : ` during ${visible(tool)}`;

@@ -45,18 +45,16 @@ export function samplingPrompt(
   };
 }
 
-async function askPerson(
-  request: SamplingRequest,
-  { io, screen, signal }: CliContext,
-): Promise<string> {
+async function askPerson(request: SamplingRequest, context: CliContext): Promise<string> {
   const { server, tool } = request;
+  const { screen } = context;
   const resume = screen.pauseLive();
   try {
     const during = tool === undefined ? "" : ` during ${visible(tool)}`;
     screen.note(`${visible(server)} wants to use the model${during}:`);
     for (const line of samplingText(request).split("\n")) screen.note(`  ${visible(line)}`);
-    const until = AbortSignal.any([signal, request.signal]);
-    return (await askLine("Allow it? [y]es, [a]lways, [N]o ", io, until)).trim();
+    const signal = AbortSignal.any([context.signal, request.signal]);
+    return (await askLine("Allow it? [y]es, [a]lways, [N]o ", { ...context, signal })).trim();
   } finally {
     resume();
   }

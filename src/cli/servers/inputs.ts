@@ -176,7 +176,7 @@ async function askForSecret(
   secrets: TypedSecrets,
   context: CliContext,
 ): Promise<void> {
-  const { screen, io, signal } = context;
+  const { screen } = context;
   const { key, isRequired } = input;
   const variable = variableFor(input);
   const where = await secrets.where();
@@ -185,7 +185,7 @@ async function askForSecret(
     screen.note(`    It is secret: it is not shown, and is put into ${where} once you agree.`);
     const otherwise = isRequired ? `for your variable ${variable}` : "to type none";
     for (let attempts = 1; ; attempts += 1) {
-      const text = (await askHidden(`  (Enter alone ${otherwise}) > `, io, signal)).trim();
+      const text = (await askHidden(`  (Enter alone ${otherwise}) > `, context)).trim();
       if (text === "-") throw cancelled();
       if (text === "") break;
       const isKept = REFERENCE.test(text);
@@ -209,7 +209,7 @@ async function ask(
   values: Map<string, string[]>,
   context: CliContext,
 ): Promise<void> {
-  const { screen, io, signal } = context;
+  const { screen } = context;
   const field = fieldOf(input);
   const lines = fieldLines(field);
   const prompt = lines.pop() ?? "";
@@ -220,7 +220,7 @@ async function ask(
   const given: string[] = [];
   let attempts = 0;
   while (given.length < MOST_VALUES) {
-    const line = (await askLine(prompt, io, signal)).trim();
+    const line = (await askLine(prompt, context)).trim();
     if (line === "-") throw cancelled();
     if (line === "" && (given.length > 0 || !input.isRequired || input.default !== undefined))
       break;

@@ -11,28 +11,25 @@ const LONGEST_LINE = 4096;
 /**
  * Resolves to an empty line where stdin ends before Enter. Rejects with CANCELLED when the command must end.
  */
-export async function askLine(
-  question: string,
-  { stdin, stderr }: Pick<CliIo, "stdin" | "stderr">,
-  signal: AbortSignal,
-): Promise<string> {
-  stderr.write(question);
+export async function askLine(question: string, { io, screen, signal }: Asked): Promise<string> {
+  const answered = screen.ask(question);
   let text = "";
-  return readTyped(stdin, signal, (chunk) => {
-    text += chunk;
-    const end = text.indexOf("\n");
-    if (end !== -1) return text.slice(0, end);
-    return text.length > LONGEST_LINE ? "" : undefined;
-  });
+  try {
+    return await readTyped(io.stdin, signal, (chunk) => {
+      text += chunk;
+      const end = text.indexOf("\n");
+      if (end !== -1) return text.slice(0, end);
+      return text.length > LONGEST_LINE ? "" : undefined;
+    });
+  } finally {
+    answered();
+  }
 }
 
 /** As `askLine`, and what is typed is not shown. */
-export async function askHidden(
-  question: string,
-  { stdin, stderr }: Pick<CliIo, "stdin" | "stderr">,
-  signal: AbortSignal,
-): Promise<string> {
-  stderr.write(question);
+export async function askHidden(question: string, { io, screen, signal }: Asked): Promise<string> {
+  const { stdin, stderr } = io;
+  const answered = screen.ask(question);
   let typed = "";
   stdin.setRawMode?.(true);
   try {
@@ -51,6 +48,7 @@ export async function askHidden(
   } finally {
     stdin.setRawMode?.(false);
     stderr.write("\n");
+    answered();
   }
 }
 
@@ -100,7 +98,7 @@ async function readTyped(
 
 export interface Asked {
   io: Pick<CliIo, "stdin" | "stderr">;
-  screen: Pick<Screen, "terminal">;
+  screen: Pick<Screen, "terminal" | "ask">;
   signal: AbortSignal;
 }
 
@@ -110,8 +108,8 @@ export function canAsk({ io, screen }: Pick<Asked, "io" | "screen">): boolean {
 }
 
 /** True for `y` and `yes` alone. Rejects with CANCELLED when the command must end. */
-export async function askYesNo(question: string, { io, signal }: Asked): Promise<boolean> {
-  return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, io, signal)).trim());
+export async function askYesNo(question: string, asked: Asked): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await askLine(`${question} [y/N] `, asked)).trim());
 }
 
 /**

@@ -57,6 +57,9 @@ export class Screen {
   #timer: Timer | undefined;
   #drawn = 0;
   #frame = 0;
+  readonly #pauses = new Set<object>();
+  /** The one that a person is being asked. */
+  #question: string | undefined;
   #everyMs = REDRAW_MS;
   /** What was drawn last, to leave alone what has not changed. */
   #shown = "";
@@ -105,11 +108,12 @@ export class Screen {
     this.out(`${json(value)}\n`);
   }
 
-  /** Prints a line to stderr, above the rows that redraw themselves; on a terminal, broken between words. */
+  /** Prints a line to stderr, above rows and a question that waits; on a terminal, broken between words. */
   note(line: string): void {
     const isDrawn = this.#drawn > 0;
     this.#erase();
-    this.#stderr.write(`${this.#wrapped(line).join("\n")}\n`);
+    const [before, after] = this.#question === undefined ? ["", ""] : ["\n", this.#question];
+    this.#stderr.write(`${before}${this.#wrapped(line).join("\n")}\n${after}`);
     if (isDrawn) this.#draw();
     if (this.#lines === undefined) return;
     this.#lines.push(line);
@@ -139,17 +143,35 @@ export class Screen {
     };
   }
 
-  /** Removes the rows while a person types; the returned function shows them again. */
+  /**
+   * Shows no rows while a person reads and answers, neither those of now nor those that begin meanwhile. The returned
+   * function shows them again, once every pause has ended. Idempotent.
+   */
   pauseLive(): () => void {
+    const pause = {};
+    this.#pauses.add(pause);
     this.#timer?.cancel();
     this.#erase();
-    const render = this.#render;
     return () => {
-      if (render !== undefined && this.#render === render) this.#schedule(FIRST_DRAW_MS);
+      if (!this.#pauses.delete(pause) || this.#render === undefined) return;
+      this.#schedule(FIRST_DRAW_MS);
+    };
+  }
+
+  /** Shows a question, after which a person types. The returned function is for when it is answered. */
+  ask(question: string): () => void {
+    const resume = this.pauseLive();
+    this.#question = question;
+    this.#stderr.write(question);
+    return () => {
+      this.#question = undefined;
+      resume();
     };
   }
 
   #schedule(ms: number): void {
+    this.#timer?.cancel();
+    if (this.#pauses.size > 0) return;
     this.#timer = this.#clock.later(ms, () => {
       this.#draw();
       this.#schedule(this.#everyMs);

@@ -12,9 +12,9 @@ describe("a call that must be approved", () => {
   beforeEach(() => configure({ echo: fixture("echo") }, { tools: { approval: "ask" } }));
 
   /** Somebody at a terminal who types this when asked. */
-  async function answering(answer: string, ...argv: string[]) {
+  async function answering(answer: string, argv: string[], columns = 80) {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const stderr = new Sink({ columns: 80, rows: 24 });
+    const stderr = new Sink({ columns, rows: 24 });
     const running = scratch.start(["--config", "board.json", ...argv], {
       stdin,
       stderr,
@@ -32,13 +32,13 @@ describe("a call that must be approved", () => {
     ["\n", 4, ""],
     ["sure\n", 4, ""],
   ])("depends on what the person types: %j", async (answer, code, stdout) => {
-    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+    expect(await answering(answer, ["call", "add", "a=1", "b=2"])).toMatchObject({ code, stdout });
     // And asked about again.
-    expect(await answering(answer, "call", "add", "a=1", "b=2")).toMatchObject({ code, stdout });
+    expect(await answering(answer, ["call", "add", "a=1", "b=2"])).toMatchObject({ code, stdout });
   });
 
   it("is shown in full: what, why, with which arguments", async () => {
-    const { stderr } = await answering("n\n", "call", "add", "a=1", "b=2");
+    const { stderr } = await answering("n\n", ["call", "add", "a=1", "b=2"]);
     expect(stderr).toContain(
       [
         "echo/add needs your approval: every call of this tool needs approval",
@@ -54,10 +54,28 @@ describe("a call that must be approved", () => {
     expect(stderr).toContain("plugboard: echo/add was not approved\n");
   });
 
+  it.each([80, 100])("quotes a long description behind a bar, %i columns wide", async (columns) => {
+    const description = `Deletes ${"every word of a long sentence, ".repeat(15).trim()} at once.`;
+    const file = scratch.file("tools.json", { tools: [{ name: "wipe", description }] });
+    configure({ wipes: { ...fixture("from-file", `--file=${file}`), approval: "ask" } });
+    const { stderr } = await answering("n\n", ["call", "wipe"], columns);
+    const [, quoted = ""] = /describes it as:\n([^]*?) {2}It does not say/.exec(stderr) ?? [];
+    const lines = quoted.trimEnd().split("\n");
+    for (const line of lines) expect(line).toMatch(/^ {2}│ \S/u);
+    const words = lines.map((line) => line.slice(4));
+    expect(words.join(" ")).toBe(description);
+    // Each is as long as the next word allows.
+    for (const [at, line] of words.slice(0, -1).entries()) {
+      const [next = ""] = (words[at + 1] ?? "").split(" ");
+      expect(line.length + 4).toBeLessThanOrEqual(columns);
+      expect(line.length + 4 + 1 + next.length).toBeGreaterThan(columns);
+    }
+  });
+
   it("may be a read, and is then called one", async () => {
     const approval = { tools: { "resource:*": "ask" } } as const;
     configure({ lib: { ...fixture("library", "--era=legacy"), approval } });
-    const { stderr } = await answering("n\n", "read", "--server", "lib", "lib:///rules");
+    const { stderr } = await answering("n\n", ["read", "--server", "lib", "lib:///rules"]);
     expect(stderr).toContain(
       [
         "lib/resource:lib:///rules needs your approval: every read of this resource",
@@ -70,7 +88,7 @@ describe("a call that must be approved", () => {
   });
 
   it("is not asked about again after an always, with or without a terminal", async () => {
-    expect((await answering("a\n", "call", "echo", "text=hi")).stdout).toBe("hi\n");
+    expect((await answering("a\n", ["call", "echo", "text=hi"])).stdout).toBe("hi\n");
     expect(await run("call", "echo", "text=again")).toEqual({
       code: 0,
       stdout: "again\n",

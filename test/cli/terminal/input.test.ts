@@ -3,7 +3,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { askHidden, askLine } from "../../../src/cli/terminal/input.ts";
-import { Sink } from "../harness.ts";
+import { Screen } from "../../../src/cli/terminal/screen.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { Sink, terminal } from "../harness.ts";
 
 /** A terminal that remembers when it passes keys as they are typed. */
 function keyboard() {
@@ -12,14 +14,19 @@ function keyboard() {
   return { raw, stdin: Object.assign(new PassThrough(), { isTTY: true, setRawMode }) };
 }
 
+/** Whom the questions are for. */
+function asking(stdin: PassThrough, stderr = new Sink(), { signal } = new AbortController()) {
+  const screen = new Screen(new Sink(), stderr, terminal(80), new ManualClock());
+  return { io: { stdin, stderr }, screen, signal };
+}
+
 it("askLine has an empty answer to every question after the input has ended", async () => {
   const { stdin } = keyboard();
-  const asked = { stdin, stderr: new Sink() };
-  const { signal } = new AbortController();
+  const asked = asking(stdin);
   stdin.end("yes\n");
-  expect(await askLine("first? ", asked, signal)).toBe("yes");
-  expect(await askLine("second? ", asked, signal)).toBe("");
-  expect(await askLine("third? ", asked, signal)).toBe("");
+  expect(await askLine("first? ", asked)).toBe("yes");
+  expect(await askLine("second? ", asked)).toBe("");
+  expect(await askLine("third? ", asked)).toBe("");
 });
 
 describe("askHidden", () => {
@@ -36,7 +43,7 @@ describe("askHidden", () => {
   ])("reads %s", async (_, chunks, expected) => {
     const { stdin, raw } = keyboard();
     const stderr = new Sink({ columns: 80 });
-    const asked = askHidden("key: ", { stdin, stderr }, new AbortController().signal);
+    const asked = askHidden("key: ", asking(stdin, stderr));
     for (const chunk of chunks) stdin.write(chunk);
     expect(await asked).toBe(expected);
     expect(stderr.text).toBe("key: \n");
@@ -49,7 +56,7 @@ describe("askHidden", () => {
   ])("is cancelled by %s, and the terminal is as before", async (_, cancel) => {
     const { stdin, raw } = keyboard();
     const ending = new AbortController();
-    const asked = askHidden("key: ", { stdin, stderr: new Sink() }, ending.signal);
+    const asked = askHidden("key: ", asking(stdin, new Sink(), ending));
     cancel(stdin, ending);
     await expect(asked).rejects.toMatchObject({ code: "CANCELLED" });
     expect(raw).toEqual([true, false]);

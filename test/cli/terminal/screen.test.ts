@@ -136,6 +136,35 @@ describe("the screen", () => {
     expect(stderr.text).toBe("\u001b[1A\r\u001b[J");
   });
 
+  it("shows no rows while anything waits for a person, also rows that begin meanwhile", async () => {
+    const { screen, stderr, clock } = open(person());
+    const resume = screen.pauseLive();
+    screen.live(() => ["row"]);
+    const answered = screen.ask("sure? ");
+    await clock.advance(3000);
+    expect(stderr.text).toBe("sure? ");
+    answered();
+    answered();
+    await clock.advance(3000);
+    expect(stderr.text).toBe("sure? ");
+    resume();
+    await clock.advance(120);
+    expect(stderr.text).toBe("sure? \u001b[2Krow\n\u001b[J");
+    const again = screen.ask("really? ");
+    await clock.advance(3000);
+    expect(stderr.text).toMatch(/really\? $/);
+    again();
+  });
+
+  it("prints a line above a question that waits", () => {
+    const { screen, stderr } = open(person());
+    const answered = screen.ask("sure? ");
+    screen.note("aside");
+    answered();
+    screen.note("later");
+    expect(stderr.text).toBe("sure? \naside\nsure? later\n");
+  });
+
   it("draws the last lines and the rows anew when the window changes its size", async () => {
     const { screen, stderr, clock } = open(person());
     const rows = screen.live(({ width }) => [`row of ${width}`], { isWhole: true });
