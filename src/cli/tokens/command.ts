@@ -107,6 +107,7 @@ export const COMMANDS = [
         notes: ADD_NOTES,
         examples: [
           "plugboard tokens add laptop",
+          "plugboard tokens add guest --allow @readOnly",
           "plugboard tokens add ci --agent coder --deny 'files/write_*' --expires 30d",
         ],
         read: ([name], { allow, deny, ...given }): TokensRequest => ({

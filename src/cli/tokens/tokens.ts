@@ -11,6 +11,7 @@ import {
   type TokenStore,
 } from "../../core/types/shared-state.ts";
 import { openFileState } from "../../core/state/files/open.ts";
+import { patternProblem } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -48,6 +49,7 @@ export async function runTokens({ action }: TokensRequest, context: CliContext):
 async function addToken(add: AddToken, tokens: TokenStore, context: CliContext): Promise<void> {
   const { clock, screen, options } = context;
   await checkAgents(context);
+  checkPatterns(add);
   const policy = policyOf(add, options.owner);
   const { token, text } = await tokens.add({
     name: add.name,
@@ -84,6 +86,18 @@ async function checkAgents({ io, options, screen }: CliContext): Promise<void> {
           ? "with --config <file> you say which configuration the gateway uses"
           : `did you mean '${meant}'?`,
     });
+  }
+}
+
+/** A rule that means nothing would restrict nothing. */
+function checkPatterns(add: AddToken): void {
+  for (const rule of ["allow", "deny"] as const) {
+    for (const pattern of add[rule] ?? []) {
+      const problem = patternProblem(pattern, rule);
+      if (problem === undefined) continue;
+      const message = `'${oneLine(pattern, 200)}' ${problem}`;
+      throw new PlugboardError("INVALID_ARGUMENTS", message);
+    }
   }
 }
 

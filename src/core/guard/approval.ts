@@ -5,6 +5,7 @@ import {
   type ApprovalRequest,
   type AskApproval,
   hintsIn,
+  saysHarmless,
   type StoredApproval,
 } from "../types/approval.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
@@ -180,9 +181,8 @@ function reasonToAsk(subject: Subject, mode: ApprovalMode, isTrusted: boolean): 
     case "destructive": {
       if (!isTrusted && subject.content)
         return `the server is not trusted, so reading its ${subject.content.kind}s may change something`;
-      const { readOnly, destructive } = hintsIn(subject.annotations);
-      const isHarmless = readOnly === true || destructive === false;
-      if (!isHarmless) return "the tool may change or delete something";
+      if (!saysHarmless(hintsIn(subject.annotations)))
+        return "the tool may change or delete something";
       return isTrusted
         ? undefined
         : "the server is not trusted, so its hints that the tool changes nothing do not count";

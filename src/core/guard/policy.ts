@@ -1,16 +1,18 @@
 // Decides which tools an agent may call, and which resources and prompts it may read. Each must pass every layer of
 // rules: it is refused if any layer denies it, reserves it for the owner, or has an allow list that does not name it.
+// What a tool does can change while the board runs, so rules about that (`@readOnly`) are applied anew with every call.
 // An allow list is always about tools. It is about resources only if one of its patterns is, and so for prompts.
 
 import { PlugboardError } from "../types/errors.ts";
 import type { PlacedRules } from "../types/guard-settings.ts";
-import type { StageFor, Subject } from "../types/guard.ts";
+import type { GuardedCall, StageFor, Subject } from "../types/guard.ts";
 import {
   type KnownNames,
   permittingPattern,
   permittingPatternOfServer,
   type PermittingPattern,
   restrictingPattern,
+  type ToolEffect,
   toolName,
   type ToolName,
   type ToolPattern,
@@ -26,6 +28,10 @@ export interface PolicySettings {
   known: KnownNames;
   /** Whether the caller is the owner. */
   owner?: boolean;
+  /** What a tool may do, as it is known now. Default: anything. */
+  effectOf?: (subject: Subject) => ToolEffect;
+  /** Finds out what the tool does now, before its call is refused because of that. */
+  lookAgain?: (call: GuardedCall) => Promise<void> | undefined;
 }
 
 type PolicyDecision =
@@ -34,8 +40,12 @@ type PolicyDecision =
   | { kind: "refused"; rule: string; reason: string; hint?: string };
 
 export interface Policy {
-  /** Decided once per tool. A refused tool is not listed either. */
+  /** The subject as rules see it now. */
+  nameOf: (subject: Subject) => ToolName;
+  /** A refused tool is not listed either. */
   judge: (subject: Subject) => PolicyDecision;
+  /** Throws REFUSED_BY_POLICY if the subject may not be called now. */
+  require: (subject: Subject, call: GuardedCall) => void;
   stage: StageFor;
 }
 
@@ -46,6 +56,7 @@ interface Layer {
   allow: AllowPattern[] | undefined;
   deny: ToolPattern[];
   ownerOnly: ToolPattern[] | true;
+  goesByEffect: boolean;
 }
 
 /** The layers that apply to one tool. */
@@ -65,6 +76,8 @@ export function createPolicy({
   servers,
   known,
   owner = false,
+  effectOf,
+  lookAgain = () => undefined,
 }: PolicySettings): Policy {
   const agentLayers = rules.map((each) => agentLayer(each, known));
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
@@ -79,13 +92,28 @@ export function createPolicy({
     return layers;
   }
 
+  function denyingLayers(subject: Subject): readonly Layer[] {
+    const shadowed = serverLayers(servers.shadowed(subject).rules);
+    return [...agentLayers, ...shadowed, ...serverLayers(servers.own(subject).rules)];
+  }
+
+  function goesByEffect(subject: Subject): boolean {
+    return (
+      subject.content === undefined && denyingLayers(subject).some((each) => each.goesByEffect)
+    );
+  }
+
+  function nameOf(subject: Subject): ToolName {
+    const name = toolName(subject);
+    return goesByEffect(subject) ? { ...name, effect: effectOf?.(subject) } : name;
+  }
+
   function decide(subject: Subject): PolicyDecision {
     const own = serverLayers(servers.own(subject).rules);
-    const shadowed = serverLayers(servers.shadowed(subject).rules);
     const layers: ApplicableLayers = {
       subject,
-      name: toolName(subject),
-      denying: [...agentLayers, ...shadowed, ...own],
+      name: nameOf(subject),
+      denying: denyingLayers(subject),
       allowing: [...agentLayers, ...own],
     };
     return denial(layers) ?? (owner ? undefined : reserve(layers)) ?? omission(layers) ?? ALLOWED;
@@ -95,23 +123,36 @@ export function createPolicy({
     const earlier = decisions.get(subject);
     if (earlier !== undefined) return earlier;
     const decision = decide(subject);
-    decisions.set(subject, decision);
+    if (!goesByEffect(subject)) decisions.set(subject, decision);
     return decision;
   }
 
+  function require(subject: Subject, call: GuardedCall): undefined {
+    const decision = judge(subject);
+    if (decision.kind === "allowed") return;
+    const { rule, reason, hint } = decision;
+    const { source } = subject;
+    call.decision = { verdict: "refused", rule };
+    const message = `${sayTool(subject.canonical)} is ${reason}`;
+    const server = source.kind === "mcp" ? source.server : undefined;
+    throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
+  }
+
   return {
+    nameOf,
     judge,
+    require,
     stage(subject) {
-      const decision = judge(subject);
-      if (decision.kind === "allowed") return undefined;
-      const { rule, reason, hint } = decision;
-      const { source } = subject;
+      if (!goesByEffect(subject)) {
+        return judge(subject).kind === "allowed"
+          ? undefined
+          : { before: (call) => require(subject, call) };
+      }
       return {
         before(call) {
-          call.decision = { verdict: "refused", rule };
-          const message = `${sayTool(subject.canonical)} is ${reason}`;
-          const server = source.kind === "mcp" ? source.server : undefined;
-          throw new PlugboardError("REFUSED_BY_POLICY", message, { permanent: true, server, hint });
+          if (judge(subject).kind === "allowed") return undefined;
+          const looking = lookAgain(call);
+          return looking ? looking.then(() => require(subject, call)) : require(subject, call);
         },
       };
     },
@@ -138,12 +179,18 @@ function toLayer(
   to: { allow: (text: string) => AllowPattern; restrict: (text: string) => ToolPattern },
 ): Layer {
   const { place, allow, deny = [], ownerOnly = [] } = rules;
-  return {
+  const layer = {
     place,
     allow: allow?.map(to.allow),
     deny: deny.map(to.restrict),
     ownerOnly: typeof ownerOnly === "boolean" ? ownerOnly || [] : ownerOnly.map(to.restrict),
   };
+  const patterns = [...(layer.allow ?? []), ...layer.deny, ...arrayOf(layer.ownerOnly)];
+  return { ...layer, goesByEffect: patterns.some(({ isByEffect = false }) => isByEffect) };
+}
+
+function arrayOf(ownerOnly: Layer["ownerOnly"]): ToolPattern[] {
+  return ownerOnly === true ? [] : ownerOnly;
 }
 
 function denial({ name, denying }: ApplicableLayers): PolicyDecision | undefined {
@@ -151,7 +198,7 @@ function denial({ name, denying }: ApplicableLayers): PolicyDecision | undefined
     const match = deny.find((pattern) => pattern.matches(name));
     if (match === undefined) continue;
     const rule = ruleIn(match, `${place}.deny`);
-    return { kind: "refused", rule, reason: `refused by the rule ${rule}` };
+    return { kind: "refused", rule, reason: `refused by the rule ${rule}${why(match, name)}` };
   }
   return undefined;
 }
@@ -165,16 +212,22 @@ function reserve({ subject, name, denying }: ApplicableLayers): PolicyDecision |
       continue;
     }
     const match = ownerOnly.find((pattern) => pattern.matches(name));
-    if (match !== undefined) return forOwner(ruleIn(match, setting));
+    if (match !== undefined) return forOwner(ruleIn(match, setting), why(match, name));
   }
   return undefined;
 }
 
-function forOwner(rule: string): PolicyDecision {
+/** Why a rule about what tools do means this one. */
+function why({ isByEffect }: ToolPattern, { effect }: ToolName): string {
+  const reason = isByEffect && effect?.mayDestroy;
+  return reason ? `, because ${reason}` : "";
+}
+
+function forOwner(rule: string, because = ""): PolicyDecision {
   return {
     kind: "refused",
     rule,
-    reason: `reserved for the owner by ${rule}`,
+    reason: `reserved for the owner by ${rule}${because}`,
     hint: "if you are the owner, use --owner; in code, set owner: true",
   };
 }
@@ -189,16 +242,23 @@ function omission({ subject, name, allowing }: ApplicableLayers): PolicyDecision
     if (matching.some(({ isForAnyServer }) => isForAnyServer || !isOfSession)) continue;
     const rule = `${place}.allow`;
     const [wasted] = matching;
+    const byEffect = allow.find(({ isByEffect }) => isByEffect);
     const reason =
-      wasted === undefined
-        ? `refused: nothing in ${rule} allows it`
-        : `refused: the rule ${ruleIn(wasted, rule)} is for the configured server, not for one of a session`;
+      wasted !== undefined
+        ? `refused: the rule ${ruleIn(wasted, rule)} is for the configured server, not for one of a session`
+        : byEffect !== undefined && content === undefined && name.effect?.mayWrite !== undefined
+          ? `refused: nothing in ${rule} allows it, and ${quoted(byEffect)} does not because ${name.effect.mayWrite}`
+          : `refused: nothing in ${rule} allows it`;
     return { kind: "refused", rule, reason };
   }
   return undefined;
 }
 
 /** `"docs/write_*" in agents.defaults.tools.deny` */
-function ruleIn({ text }: ToolPattern, setting: string): string {
-  return `"${oneLine(text, 200)}" in ${setting}`;
+function ruleIn(pattern: ToolPattern, setting: string): string {
+  return `${quoted(pattern)} in ${setting}`;
+}
+
+function quoted({ text }: ToolPattern): string {
+  return `"${oneLine(text, 200)}"`;
 }

@@ -52,13 +52,15 @@ export class UnmatchedRules {
   constructor(options: UnmatchedRulesOptions) {
     const { rules, servers, known } = options;
     this.#options = options;
-    this.#rules = [
+    const all: Rule[] = [
       ...rules.flatMap((each) => agentRules(each, known)),
       ...servers.flatMap(({ name, guard, include }) => [
         ...(guard?.rules ?? []).flatMap((each) => serverRules(each, name)),
         ...exceptions({ ...guard, include }, name),
       ]),
     ];
+    // That nothing is destructive is no mistake.
+    this.#rules = all.filter(({ restricts, isByEffect = false }) => !(restricts && isByEffect));
   }
 
   /** Whether every rule has matched, so that there is nothing to find. */
@@ -161,7 +163,9 @@ function describe(
     const problem = `allows nothing, because it could mean ${meanings}; write the one you mean`;
     return { ...common, problem };
   }
-  const nearest = nearestServer(rule, serverNames) ?? nearestKind(rule) ?? nearestTool(rule, tools);
+  const nearest = rule.isByEffect
+    ? undefined
+    : (nearestServer(rule, serverNames) ?? nearestKind(rule) ?? nearestTool(rule, tools));
   const why = servers?.length === 0 ? ": there is no such server" : "";
   const question = nearest === undefined ? "" : `; did you mean ${oneLine(nearest, 200)}?`;
   return {
@@ -172,7 +176,8 @@ function describe(
 }
 
 /** Servers need not list all that can be read from them. */
-function matchesNo({ kind, servers }: Rule): string {
+function matchesNo({ kind, servers, isByEffect }: Rule): string {
+  if (isByEffect) return "matches no tool whose pinned definition says that it only reads";
   if (kind === "tool") return "matches no tool";
   return servers?.length === 0 ? `matches no ${kind}` : `matches no ${kind} that a server lists`;
 }

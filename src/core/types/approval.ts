@@ -22,6 +22,16 @@ export function hintsIn(annotations: JsonObject = {}): ToolHints {
   return hints;
 }
 
+/** Whether they say that the tool destroys nothing. Where they contradict each other, they do not. */
+export function saysHarmless({ readOnly, destructive }: ToolHints): boolean {
+  return destructive !== true && (readOnly === true || destructive === false);
+}
+
+/** Whether they say that the tool only reads. */
+export function saysReadOnly({ readOnly, destructive }: ToolHints): boolean {
+  return destructive !== true && readOnly === true;
+}
+
 export interface ApprovalRequest {
   /** The id of the call that waits for the answer: yours if you passed one, else a generated one. */
   callId: string;

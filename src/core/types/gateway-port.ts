@@ -78,6 +78,8 @@ export interface SupervisorListener {
 export interface ServerInGateway {
   /** The tools as the gateway offers them, before rules; undefined if nobody knows them yet. */
   readonly tools: ToolList | undefined;
+  /** The tools that are not as they were pinned; undefined if none of them is pinned. */
+  readonly unpinned: readonly string[] | undefined;
   readonly identity: ServerIdentity | undefined;
   supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor;
 }
@@ -137,6 +139,7 @@ export interface BoardServer {
   name: string;
   /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
   tools: readonly { tool: ToolDefinition }[] | undefined;
+  unpinned: readonly string[] | undefined;
   /** Known while the server is up. */
   has: ServerContent["has"] | undefined;
 }

@@ -1,7 +1,8 @@
 // Patterns that name tools, in rules and in settings per tool. People write a tool's name as other programs show it,
 // so one text can have several readings: `mcp_a_b_c` is the tool `b_c` of `a` or the tool `c` of `a_b`. A pattern
 // that restricts matches whatever one of its readings matches. A pattern that permits matches nothing unless it has
-// a single reading, so that no server can choose a name that gives it a permission meant for another one.
+// a single reading, so that no server can choose a name that gives it a permission meant for another one. In rules,
+// `@readOnly` and `@destructive` stand for tools by what they do.
 
 import { compileGlob, type Matcher } from "../../util/glob.ts";
 import {
@@ -41,11 +42,23 @@ export interface ToolName {
   };
   /** Absent for a tool. */
   content?: ContentName | undefined;
+  /** Absent if nobody can tell, and then it may do anything. */
+  effect?: ToolEffect | undefined;
+}
+
+/** What a tool may do, as far as rules are concerned. Each reason completes a sentence that begins with "because". */
+export interface ToolEffect {
+  /** Why `@readOnly` does not mean it; undefined if its pinned definition says that it only reads. */
+  mayWrite: string | undefined;
+  /** Why `@destructive` means it; undefined if somebody who is believed says that it destroys nothing. */
+  mayDestroy: string | undefined;
 }
 
 export interface ToolPattern {
   /** As written. */
   text: string;
+  /** It is about what tools do, which can change: `@readOnly`. */
+  isByEffect?: true;
   /** What it is about. `files/resource:file:///*` is about resources. */
   kind: "tool" | ContentKind;
   matches: (name: ToolName) => boolean;
@@ -112,6 +125,13 @@ export function toolName(of: {
  * the name of a whole server. In the settings of one server a name without a server means a tool alone.
  */
 export function restrictingPattern(text: string, scope: "agent" | "server"): ToolPattern {
+  const effect = effectNamedBy(text);
+  if (effect !== undefined) {
+    // A word that does not restrict anything here must not look like one that does, so it restricts everything.
+    const isMeant = ({ effect: of }: ToolName): boolean =>
+      effect.word !== "destructive" || of === undefined || of.mayDestroy !== undefined;
+    return effectPattern(text, onServer(effect.server), isMeant);
+  }
   const content = contentNamedBy(text);
   const tools = restrictingToolPattern(text, scope);
   if (content === undefined) return tools;
@@ -185,6 +205,15 @@ function collapsed(folded: string): string {
 
 /** For `allow` in the rules of an agent. */
 export function permittingPattern(text: string, known: KnownNames): PermittingPattern {
+  const effect = effectNamedBy(text);
+  if (effect !== undefined) {
+    const { isOn, isForAnyServer, couldMean } = chooseServer(effect.server, "*", known);
+    return {
+      ...effectPattern(text, isOn, (name) => onlyReads(effect, name)),
+      isForAnyServer,
+      couldMean,
+    };
+  }
   const found = permittingToolPattern(text, known);
   const tools: PermittingPattern = {
     ...found,
@@ -199,23 +228,31 @@ export function permittingPattern(text: string, known: KnownNames): PermittingPa
   )
     return tools;
   const { kind, glob, server } = content;
-  const reading: Reading = {
-    server,
-    tool: `${kind}:${glob}`,
-    kind: "canonical",
-    isSpanning: false,
-  };
-  const { reading: chosen, couldMean } = choose(liveReadings([reading], known.servers));
-  const names = new Set((chosen?.servers ?? []).map(({ name }) => name));
-  const isServer = compileGlob(chosen?.server ?? "");
+  const { isOn, isForAnyServer, couldMean } = chooseServer(server, `${kind}:${glob}`, known);
   const isMeant = permitsContent(content);
-  const isOn = ({ server: of }: ToolName): boolean => names.has(of) || isServer(of);
   return {
     text,
     kind,
     couldMean,
-    isForAnyServer: chosen?.server === "*",
+    isForAnyServer,
     matches: (name) => name.content !== undefined && isOn(name) && isMeant(name.content),
+  };
+}
+
+/** The server that is written before the slash of a pattern that permits. */
+function chooseServer(
+  server: string,
+  tool: string,
+  known: KnownNames,
+): Pick<PermittingPattern, "isForAnyServer" | "couldMean"> & { isOn: (name: ToolName) => boolean } {
+  const reading: Reading = { server, tool, kind: "canonical", isSpanning: false };
+  const { reading: chosen, couldMean } = choose(liveReadings([reading], known.servers));
+  const names = new Set((chosen?.servers ?? []).map(({ name }) => name));
+  const isServer = compileGlob(chosen?.server ?? "");
+  return {
+    isOn: ({ server: of }) => names.has(of) || isServer(of),
+    isForAnyServer: chosen?.server === "*",
+    couldMean,
   };
 }
 
@@ -266,6 +303,10 @@ function ownNameReading(pattern: string, { ownNamesOf }: KnownNames): Reading[] 
 
 /** For what permits in the settings of one server, such as `allow` or the approval mode `never`. */
 export function permittingPatternOfServer(text: string): ToolPattern {
+  const effect = effectNamedBy(text);
+  if (effect !== undefined) {
+    return effectPattern(text, onServer(effect.server), (name) => onlyReads(effect, name));
+  }
   const content = contentNamedBy(text);
   if (content !== undefined && content.form !== "other") {
     const isServer = compileGlob(foldPattern(content.server));
@@ -307,11 +348,13 @@ export function serversNamedBy(
   { servers, template }: KnownNames,
   restricts: boolean,
 ): KnownServer[] | undefined {
+  const effect = effectNamedBy(text);
   const content = contentNamedBy(text);
-  if (content !== undefined && content.form !== "other") {
-    return content.server === "*"
+  const written = effect ?? (content?.form === "other" ? undefined : content);
+  if (written !== undefined) {
+    return written.server === "*"
       ? undefined
-      : serversOf({ server: content.server, kind: "canonical" }, servers);
+      : serversOf({ server: written.server, kind: "canonical" }, servers);
   }
   const readings = restricts
     ? everyReadingOf(text.replace(/^mcp(?=[_:])/i, "mcp"), template)
@@ -328,6 +371,56 @@ export function serversNamedBy(
   ]);
   if (named.size > 0) return [...named];
   return naming.some(({ kind }) => kind !== "plain") ? [] : undefined;
+}
+
+/** `@destructive`, or `docs/@destructive` for the tools of one server. */
+interface NamedEffect {
+  server: string;
+  word: string;
+}
+
+/** Undefined for a pattern that goes by names. */
+function effectNamedBy(text: string): NamedEffect | undefined {
+  const [, server = "*", word] = /^(?:([^/]+)\/)?@(.*)$/s.exec(text) ?? [];
+  return word === undefined ? undefined : { server: withoutRuns(server), word };
+}
+
+function effectPattern(
+  text: string,
+  isOn: (name: ToolName) => boolean,
+  isMeant: (name: ToolName) => boolean,
+): ToolPattern {
+  return {
+    text,
+    isByEffect: true,
+    kind: "tool",
+    matches: (name) => name.content === undefined && isOn(name) && isMeant(name),
+  };
+}
+
+function onlyReads({ word }: NamedEffect, { effect }: ToolName): boolean {
+  return word === "readOnly" && effect !== undefined && effect.mayWrite === undefined;
+}
+
+function onServer(server: string): (name: ToolName) => boolean {
+  const isServer = compileGlob(foldPattern(server));
+  return ({ folded }) => folded.servers.some(isServer);
+}
+
+/** Where a pattern stands, and what it can say there about what tools do. */
+const EFFECTS = { allow: "readOnly", deny: "destructive", ownerOnly: "destructive" } as const;
+
+/** What is wrong with a pattern in a rule; without a rule, in a setting for single tools. */
+export function patternProblem(text: string, rule?: keyof typeof EFFECTS): string | undefined {
+  const effect = effectNamedBy(text);
+  const [, word] = /[^/]@(readOnly|destructive)\s*$/i.exec(text) ?? [];
+  if (effect === undefined && word === undefined) return undefined;
+  if (rule === undefined) {
+    return "is about what tools do, which only rules can be (allow, deny, ownerOnly); expected the name of a tool";
+  }
+  if (effect?.word === EFFECTS[rule]) return undefined;
+  const meant = `@${EFFECTS[rule]}`;
+  return `is not what ${rule} takes; expected ${meant}, server/${meant} or the name of a tool`;
 }
 
 /** A pattern for resources or prompts, and how it names their server. */

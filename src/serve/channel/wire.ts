@@ -46,6 +46,8 @@ export interface WireServer extends ToldStatus {
   has?: ServerContent["has"] | undefined;
   /** Left out if they are not known, or have not changed since they were told last. */
   tools?: ToolDefinition[];
+  /** The tools that are not as they were pinned. Left out if none of them is pinned. */
+  unpinned?: readonly string[] | undefined;
 }
 
 /** The answer to `server/restart`. */

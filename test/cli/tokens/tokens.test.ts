@@ -55,6 +55,16 @@ describe("plugboard tokens add", () => {
     expect(found).toMatchObject({ id, agents: ["a", "b"], policy, expiresAt });
   });
 
+  it.each([
+    ["--deny", "@readOnly", "is not what deny takes; expected @destructive, "],
+    ["--allow", "@readonly", "is not what allow takes; expected @readOnly, "],
+  ])("refuses %s %s, which would restrict nothing", async (option, pattern, why) => {
+    const { code, stderr } = await run("add", "ci", option, pattern);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`'${pattern}' ${why}`);
+    expect(store().find("ci")).toBeUndefined();
+  });
+
   it("refuses an agent that the configuration does not have", async () => {
     const file = scratch.file("c.json", { agents: { list: [{ id: "coder" }] } });
     const { code, stderr } = await run("add", "ci", "--config", file, "--agent", "codr");

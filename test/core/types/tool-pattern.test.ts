@@ -4,6 +4,7 @@ import { fullName, publicName } from "../../../src/core/catalog/public-name.ts";
 import {
   type KnownNames,
   type KnownServer,
+  patternProblem,
   permittingPattern,
   permittingPatternOfServer,
   restrictingPattern,
@@ -302,6 +303,70 @@ describe("a pattern that permits", () => {
         expect(permitted.length).toBeLessThanOrEqual(1);
       }),
     );
+  });
+});
+
+describe("a pattern for what tools do", () => {
+  const READS = { mayWrite: undefined, mayDestroy: undefined };
+  const ADDS = { mayWrite: "no", mayDestroy: undefined };
+  const DESTROYS = { mayWrite: "no", mayDestroy: "yes" };
+  const CLAIMS = { mayWrite: undefined, mayDestroy: "yes" };
+
+  it.each<[text: string, effect: ToolName["effect"], restricts: boolean, permits: boolean]>([
+    ["@readOnly", READS, true, true],
+    ["@readOnly", CLAIMS, true, true],
+    ["@readOnly", ADDS, true, false],
+    ["@readOnly", undefined, true, false],
+    ["@destructive", READS, false, false],
+    ["@destructive", ADDS, false, false],
+    ["@destructive", DESTROYS, true, false],
+    ["@destructive", CLAIMS, true, false],
+    ["@destructive", undefined, true, false],
+    ["docs/@destructive", DESTROYS, true, false],
+    ["do*/@destructive", DESTROYS, true, false],
+    ["DOCS/@destructive", DESTROYS, true, false],
+    ["files/@destructive", DESTROYS, false, false],
+    ["docs/@readOnly", READS, true, true],
+    ["*/@readOnly", READS, true, true],
+    ["files/@readOnly", READS, false, false],
+    // What is misspelt allows nothing and restricts everything.
+    ["@readonly", READS, true, false],
+    ["@", READS, true, false],
+  ])("%s, for %o", (text, effect, restricts, permits) => {
+    const name = { ...named("docs/read"), effect };
+    const permitting = permittingPattern(text, known(["docs", "files"]));
+    expect(restrictingPattern(text, "agent").matches(name)).toBe(restricts);
+    expect(restrictingPattern(text, "server").matches(name)).toBe(restricts);
+    expect(permitting.matches(name)).toBe(permits);
+    expect(permittingPatternOfServer(text).matches(name)).toBe(permits);
+    const content = { ...name, content: { kind: "resource", name: "a:b" } } as const;
+    expect(permitting.matches(content)).toBe(false);
+    expect(restrictingPattern(text, "agent").matches(content)).toBe(false);
+  });
+
+  it("that could mean two servers permits nothing", () => {
+    const { matches, couldMean } = permittingPattern("a-b/@readOnly", known(["a.b", "a_b"]));
+    expect(matches({ ...named("a.b/read"), effect: READS })).toBe(false);
+    expect(couldMean).toEqual(["a.b/*", "a_b/*"]);
+  });
+
+  it.each<[text: string, allow: boolean, deny: boolean, perTool: boolean]>([
+    ["@readOnly", true, false, false],
+    ["docs/@readOnly", true, false, false],
+    ["@destructive", false, true, false],
+    ["*/@destructive", false, true, false],
+    ["@Destructive", false, false, false],
+    ["@destr*", false, false, false],
+    [" @destructive", false, false, false],
+    ["mcp__docs__@destructive", false, false, false],
+    ["docs.@readOnly", false, false, false],
+    ["docs/a@b", true, true, true],
+    ["docs/read", true, true, true],
+  ])("%s is taken where it means something", (text, allow, deny, perTool) => {
+    expect(patternProblem(text, "allow") === undefined).toBe(allow);
+    expect(patternProblem(text, "deny") === undefined).toBe(deny);
+    expect(patternProblem(text, "ownerOnly") === undefined).toBe(deny);
+    expect(patternProblem(text) === undefined).toBe(perTool);
   });
 });
 

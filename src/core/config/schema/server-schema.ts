@@ -10,6 +10,7 @@ import type {
 } from "../../types/server-config.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../types/server-definition.ts";
 import type { Provenance } from "../../types/server-offer.ts";
+import { patternProblem } from "../../types/tool-pattern.ts";
 import {
   anyObject,
   byType,
@@ -234,24 +235,27 @@ function redirectUriProblem(uri: string): string | undefined {
 
 export const patterns = listOf(text());
 
+const rulePatterns = (rule: "allow" | "deny" | "ownerOnly"): Schema<string[]> =>
+  listOf(verified((pattern) => patternProblem(pattern, rule)));
+
 /** The keys of a block of rules. */
 export const toolRules = {
-  allow: patterns
+  allow: rulePatterns("allow")
     .describe("Only these tools may be called.", {
       otherwise: "all",
       see: "#rules-for-tools",
-      examples: [["files/read_*"]],
+      examples: [["files/read_*"], ["@readOnly"]],
     })
     .optional(),
-  deny: patterns
+  deny: rulePatterns("deny")
     .describe("These tools are refused.", {
       default: [],
-      examples: [["*/delete_*"]],
+      examples: [["*/delete_*"], ["@destructive"]],
     })
     .optional(),
   ownerOnly: either(
     [(value) => typeof value === "boolean", flag()],
-    [Array.isArray, patterns],
+    [Array.isArray, rulePatterns("ownerOnly")],
     "true, false or a list of tools",
   )
     .describe("Only the owner (`--owner`) may call these; `true` is all.", {
@@ -299,7 +303,7 @@ function byTool<Value>(value: Schema<Value>) {
   return object(
     {
       default: value.describe("For all tools that `tools` does not name.").optional(),
-      tools: mapOf(value)
+      tools: mapOf(value, (tool) => patternProblem(tool))
         .describe("For single tools, by name or pattern.", { see: "#rules-for-tools" })
         .optional(),
     },

@@ -185,7 +185,8 @@ function see<Value>(pin: Pin<Value> | undefined, sight: SeenValue<Value>): Pin<V
   return pin.kind === "pinned" ? pin : { kind: "pinned", firstSeen, approved };
 }
 
-function approvedOf<Value>(pin: Pin<Value> | undefined): SeenValue<Value> | undefined {
+/** As it was first seen or last approved. */
+export function approvedOf<Value>(pin: Pin<Value> | undefined): SeenValue<Value> | undefined {
   return pin === undefined || pin.kind === "new" ? undefined : pin.approved;
 }
 

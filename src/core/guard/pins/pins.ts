@@ -8,7 +8,7 @@ import type { PinMode } from "../../types/guard-settings.ts";
 import type { GuardedCall, StageFor, Subject } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
 import { type Logger, silentLogger } from "../../types/logger.ts";
-import type { LostPins, PinnedServer, ServerPins } from "../../types/pin.ts";
+import type { LostPins, PinnedServer, PinnedTool, ServerPins } from "../../types/pin.ts";
 import {
   type Invalidation,
   type PinStore,
@@ -20,6 +20,7 @@ import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import {
+  approvedOf,
   compare,
   type ContentListing,
   contentPin,
@@ -54,6 +55,9 @@ export interface PinnedServerHooks {
   /** Called when other tools of the server are offered than before, although it has not listed them again. */
   onOffer?: () => void;
 }
+
+/** Why a tool does not count as pinned: nothing is pinned, or not yet; or it is not what was pinned. */
+export type Unpinned = "off" | "unseen" | "changed" | "new";
 
 /** One server whose pins are checked. */
 interface Watch extends PinnedServerHooks {
@@ -112,9 +116,7 @@ export class Pins {
     predecessor?: PinnedServer,
   ): Promise<() => void> {
     if (mode === "off") return () => this.#watches.delete(id.server);
-    if (mode === "block") {
-      this.#unsubscribe ??= this.#changes?.subscribe("pins", () => this.#lookAgain());
-    }
+    if (mode === "block") this.#follow();
     const reading = this.#readOrInherit(id, predecessor);
     this.#reads.add(reading);
     const stored = await reading.finally(() => this.#reads.delete(reading));
@@ -262,6 +264,51 @@ export class Pins {
     return watch.known.kind !== "lost" && watch.instructions === undefined;
   }
 
+  /**
+   * The tool as it is pinned, if that is how its server has it now; otherwise why it does not count as pinned. Whoever
+   * asks this counts on it, so what others approve is followed from now on.
+   */
+  pinned(server: string, name: string): PinnedTool | Unpinned {
+    this.#follow();
+    const watch = this.#watches.get(server);
+    if (watch === undefined) return "off";
+    const { known, changes, sightings } = watch;
+    if (known.kind !== "pinned" || !sightings.has("tools")) return "unseen";
+    const change = changes.get("tools")?.get(name);
+    if (change !== undefined) return change.kind === "changed" ? "changed" : "new";
+    return approvedOf(known.pins.tools.get(name))?.value ?? "new";
+  }
+
+  /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
+  unpinned(server: string): string[] | undefined {
+    const watch = this.#watches.get(server);
+    if (watch?.known.kind !== "pinned" || !watch.sightings.has("tools")) return undefined;
+    return [...(watch.changes.get("tools")?.keys() ?? [])];
+  }
+
+  /**
+   * Looks again at a tool that does not count as pinned: somebody may have approved it, and the server may have changed
+   * it back. Undefined if there is nothing to await.
+   */
+  lookAgain({ subject, signal }: GuardedCall): Promise<void> | undefined {
+    const { source } = subject;
+    if (source.kind !== "mcp") return undefined;
+    const watch = this.#watches.get(source.server);
+    const isPinned = (): boolean => typeof this.pinned(source.server, source.tool) === "object";
+    return watch === undefined || isPinned() ? undefined : this.#renew(watch, isPinned, signal);
+  }
+
+  /** Takes over what is stored; if that is not enough, the server lists its tools again. */
+  async #renew(
+    watch: Watch,
+    isSettled: () => boolean,
+    signal: GuardedCall["signal"],
+  ): Promise<void> {
+    await this.#save(watch);
+    if (isSettled()) return;
+    await untilAborted(watch.relist?.() ?? Promise.resolve(), signal, cancelled);
+  }
+
   /** The name of its pin: `read`, `prompt:review`. */
   nameOf({ source, content }: Subject): string {
     if (content !== undefined) return contentPin(content, this.#redact);
@@ -295,9 +342,14 @@ export class Pins {
     await Promise.allSettled([...this.#reads, this.#saving]);
   }
 
+  #follow(): void {
+    if (this.#isClosed) return;
+    this.#unsubscribe ??= this.#changes?.subscribe("pins", () => this.#lookAgain());
+  }
+
   /** What is blocked may have been approved elsewhere, and what is not offered nobody calls. */
   #lookAgain(): void {
-    for (const watch of this.#watches.values()) if (isBlocking(watch)) void this.#save(watch);
+    for (const watch of this.#watches.values()) if (isOpen(watch)) void this.#save(watch);
   }
 
   #logIfFirst({ id: { server }, known, isFromCache }: Watch, sighting: Sighting): void {
@@ -347,11 +399,10 @@ export class Pins {
   ): Promise<void> {
     const change = (): PinChange | undefined => blocking(this.#watches.get(server), name);
     const watch = this.#watches.get(server);
-    if (watch !== undefined) await this.#save(watch);
-    const isTool = listingOf(name) === "tools";
-    if (mayRelist && isTool && change() !== undefined && watch?.known.kind !== "lost") {
-      await untilAborted(watch?.relist?.() ?? Promise.resolve(), call.signal, cancelled);
-    }
+    const mayBeBack = mayRelist && listingOf(name) === "tools";
+    const isSettled = (): boolean =>
+      !mayBeBack || change() === undefined || watch?.known.kind === "lost";
+    if (watch !== undefined) await this.#renew(watch, isSettled, call.signal);
     const found = change();
     if (found === undefined) return;
     call.decision = { verdict: "refused", rule: "pins: block" };
@@ -451,10 +502,14 @@ function blocking(watch: Watch | undefined, name: string): PinChange | undefined
 }
 
 /** Whether anything is blocked that may have been approved in another process. */
-function isBlocking({ mode, known, changes, instructions }: Watch): boolean {
-  if (mode !== "block") return false;
+function isBlocking(watch: Watch): boolean {
+  return watch.mode === "block" && isOpen(watch);
+}
+
+/** Whether anything is not as it was pinned, as far as this process knows. */
+function isOpen({ known, changes, instructions }: Watch): boolean {
   const hasChanges = [...changes.values()].some(({ size }) => size > 0);
-  return known.kind === "lost" || instructions !== undefined || hasChanges;
+  return known.kind !== "pinned" || instructions !== undefined || hasChanges;
 }
 
 /** Tells apart which tools are offered at two times: which are blocked, and by which kind of change. */
@@ -462,5 +517,5 @@ function offerOf({ known, sightings, changes, instructions }: Watch): string {
   if (!sightings.has("tools")) return "nothing";
   if (known.kind === "lost") return "lost";
   const kinds = [...(changes.get("tools") ?? [])].map(([tool, { kind }]) => [tool, kind]);
-  return JSON.stringify([kinds, instructions !== undefined]);
+  return JSON.stringify([known.kind, kinds, instructions !== undefined]);
 }

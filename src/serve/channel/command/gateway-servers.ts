@@ -435,6 +435,7 @@ class GatewayServer implements ServerInGateway, ServerSupervisor {
   #state: ServerState = { kind: "idle" };
   #told: ToldStatus | undefined;
   #tools: ToolList | undefined;
+  #unpinned: readonly string[] | undefined;
   #has: ServerContent["has"] | undefined;
   /** Another one for each time that the server becomes ready: what was known of the last one may be outdated. */
   #connection: GatewayConnection;
@@ -452,12 +453,15 @@ class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   update(wire: WireServer): void {
-    const { name: _, state, has, tools, ...told } = wire;
+    const { name: _, state, has, tools, unpinned, ...told } = wire;
     this.#told = told;
     this.#has = has ?? this.#has;
-    if (tools !== undefined) {
-      this.#tools = { tools, diagnostics: [], capabilities: {} };
-      if (told.identity !== undefined) this.#listener?.onTools(this.#tools, told.identity);
+    const isPinnedAnew = JSON.stringify(unpinned) !== JSON.stringify(this.#unpinned);
+    this.#unpinned = unpinned;
+    if (tools !== undefined) this.#tools = { tools, diagnostics: [], capabilities: {} };
+    const areNew = tools !== undefined || isPinnedAnew;
+    if (areNew && this.#tools !== undefined && told.identity !== undefined) {
+      this.#listener?.onTools(this.#tools, told.identity);
     }
     this.#move(stateFromWire(state));
   }
@@ -504,6 +508,10 @@ class GatewayServer implements ServerInGateway, ServerSupervisor {
 
   get tools(): ToolList | undefined {
     return this.#tools;
+  }
+
+  get unpinned(): readonly string[] | undefined {
+    return this.#unpinned;
   }
 
   get identity(): ServerIdentity | undefined {

@@ -134,10 +134,10 @@ export class SharedAgent {
     this.#told = new Map();
     const changed: WireServer[] = [];
     for (const served of serversOf(board).list()) {
-      const { name, tools, has } = served;
+      const { name, tools, has, unpinned } = served;
       const status = statuses.get(name);
       if (status === undefined) continue;
-      const wire: WireServer = { ...told(status, instructions.get(name)), has };
+      const wire: WireServer = { ...told(status, instructions.get(name)), has, unpinned };
       const known = { text: JSON.stringify(wire), tools };
       const last = before.get(name);
       this.#told.set(name, known);
@@ -222,6 +222,8 @@ export class CommandSession {
     this.#number = number;
     this.#onAnswered = onAnswered;
     for (const event of ["resources", "prompts", "log", "notice"] as const) this.#forward(event);
+    // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
+    this.#off.push(session.on("tools", onAnswered));
   }
 
   /** Rejects as `openSession` does. `onAnswered` is called after each request, since counters change with it. */

@@ -267,6 +267,18 @@ describe("a wrong server", () => {
     ],
     [`${RUN}tools: { allow: "x" }`, `7:45  ${DOCS}.tools.allow  is a string; expected a list`],
     [
+      `${RUN}tools: { allow: ["@destructive"] }`,
+      `7:46  ${DOCS}.tools.allow[0]  is not what allow takes; expected @readOnly, server/@readOnly or the name of a tool`,
+    ],
+    [
+      `${RUN}tools: { deny: ["@destuctive"] }`,
+      `7:45  ${DOCS}.tools.deny[0]  is not what deny takes; expected @destructive, server/@destructive or the name of a tool`,
+    ],
+    [
+      `${RUN}approval: { tools: { "@destructive": "ask" } }`,
+      `7:50  ${DOCS}.approval.tools["@destructive"]  is about what tools do, which only rules can be (allow, deny, ownerOnly); expected the name of a tool`,
+    ],
+    [
       `${RUN}tools: { ownerOnly: 1 }`,
       `7:49  ${DOCS}.tools.ownerOnly  is a number; expected true, false or a list of tools`,
     ],
