@@ -35,6 +35,8 @@ export interface CliIo {
 
 export function processIo(): CliIo {
   writeWhole(process.stdout, STDOUT);
+  // Node prints warnings about the code of packages, which mean nothing to a user. They are in the log instead.
+  process.removeAllListeners("warning");
   return {
     // Opened with its first use: most commands do not read it.
     get stdin() {

@@ -113,6 +113,9 @@ async function runWithin(
       paint,
       write: (line) => screen.note(line),
     });
+    io.events.on("warning", ({ name: kind, message }: Error) =>
+      logger.debug(`${kind}: ${message}`),
+    );
     const { signal } = lifetime;
     // What goes wrong is in the log.
     const onHangup: CliContext["onHangup"] = (listener) =>

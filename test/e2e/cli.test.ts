@@ -147,6 +147,21 @@ describe("the plugboard command", () => {
     }
   });
 
+  it("has Node's warnings about packages in its log alone", async () => {
+    const tool = `{ name: "shout", description: "", parameters: {}, execute: () => ({ content: [] }) }`;
+    scratch.file("tools.mjs", `process.emitWarning("it is old");\nexport default [${tool}];`);
+    const tools = { native: ["./tools.mjs"] };
+    scratch.file("servers.json", { agents: { defaults: { mcp: { servers: {} }, tools } } });
+    for (const [level, said] of [
+      ["warn", ""],
+      ["debug", expect.stringMatching(/^debug Warning: it is old\n/)],
+    ] as const) {
+      const program = plugboard("call", "native/shout", "--log-level", level);
+      expect(await program.ended).toBe(0);
+      expect(program.stderr).toEqual(said);
+    }
+  });
+
   it.each<[NodeJS.Signals, number]>([
     ["SIGINT", 130],
     ["SIGTERM", 143],

@@ -86,13 +86,18 @@ export function createServer(
     const server = definition.name;
     logger.info("sampling is not available: the board has no onSampling", { server });
   }
+  let hasStarted = false;
   const connect = lazyConnector(
     {
       definition,
       timeout: () => supervisor.definition.timeout,
       resolve: (signal) => {
         roots.resolve();
-        return secrets.resolve(definition, signal);
+        const isFirst = !hasStarted;
+        hasStarted = true;
+        return isFirst
+          ? secrets.resolve(definition, signal)
+          : secrets.resolveAnew(definition, signal);
       },
       cwd,
       env,

@@ -1,5 +1,5 @@
 // Gets the values of references from their providers: each distinct reference once for all who need it at a time, all in
-// parallel, each within a limit. A value is kept for half a minute, in memory.
+// parallel, each within a limit. A value is kept for half a minute, in memory, unless it is in a file or a variable.
 
 import { cancelled, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import {
@@ -20,6 +20,8 @@ import { PROVIDERS } from "./providers.ts";
 
 const TIMEOUT_MS = 10_000;
 const KEPT_MS = 30_000;
+/** A file may be replaced at any time, and reading it anew costs nothing. */
+const READ_ANEW: ReadonlySet<string> = new Set(["env", "file"]);
 /** No credential is longer, and the rest of it would not be redacted (redaction/redactor.ts). */
 const LONGEST = 32 * 1024;
 
@@ -73,10 +75,10 @@ export class SecretResolver {
     return untilAborted(asking, signal, cancelled);
   }
 
-  /** This value is of no use any more: the next one who needs the secret gets it from its provider. */
-  forget(reference: SecretReference, value: string, baseDir?: string): void {
+  /** The next one who needs the secret gets it from its provider. With `value`, only if it is this one that is kept. */
+  forget(reference: SecretReference, baseDir?: string, value?: string): void {
     const key = this.#keyOf(reference, baseDir);
-    if (this.#kept.get(key)?.value === value) this.#drop(key);
+    if (value === undefined || this.#kept.get(key)?.value === value) this.#drop(key);
   }
 
   /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */
@@ -143,7 +145,8 @@ export class SecretResolver {
     const asking = this.#value(reference, baseDir).then((value) => {
       this.#options.onValue(value, key);
       // A value that was requested with other settings is not kept.
-      if (this.#asking.get(key) === asking) this.#keep(key, value);
+      const mayKeep = !READ_ANEW.has(reference.provider);
+      if (mayKeep && this.#asking.get(key) === asking) this.#keep(key, value);
       return value;
     });
     this.#asking.set(key, asking);

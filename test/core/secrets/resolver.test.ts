@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
@@ -10,7 +12,7 @@ import {
 import { SecretResolver, type SecretResolverOptions } from "../../../src/core/secrets/resolver.ts";
 import { type Deferred, deferred } from "../../../src/util/deferred.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
-import { failureOf, reference, surroundings } from "./programs.ts";
+import { failureOf, reference, surroundings, temporaryDirectory } from "./programs.ts";
 
 /** A provider that answers when the test says so, and counts. */
 function heldProvider(name = "held") {
@@ -99,13 +101,28 @@ describe("a reference", () => {
     await clock.advance(1);
     expect(await ask("second")).toBe("second");
     // Somebody else had refused an older value.
-    resolver.forget(reference("secret://held/a"), "first");
+    resolver.forget(reference("secret://held/a"), undefined, "first");
     expect(await ask()).toBe("second");
-    resolver.forget(reference("secret://held/a"), "second");
+    resolver.forget(reference("secret://held/a"), undefined, "second");
     expect(await ask("third")).toBe("third");
-    expect(asked).toHaveLength(3);
+    // A server is restarted.
+    resolver.forget(reference("secret://held/a"));
+    expect(await ask("fourth")).toBe("fourth");
+    expect(asked).toHaveLength(4);
     await resolver.close();
     expect(clock.next()).toBeUndefined();
+  });
+
+  it("is read from its file each time: it may have been replaced", async () => {
+    const directory = await temporaryDirectory();
+    const { resolver } = open([]);
+    const value = (): Promise<string> =>
+      resolver.resolve(reference("secret://file/token"), { baseDir: directory });
+    await writeFile(join(directory, "token"), "first", { mode: 0o600 });
+    expect(await value()).toBe("first");
+    await writeFile(join(directory, "token"), "second");
+    expect(await value()).toBe("second");
+    await resolver.close();
   });
 
   it("whose provider fails is asked for again by the next one", async () => {

@@ -18,6 +18,8 @@ import { reference } from "./programs.ts";
 const TOOLS = fileURLToPath(new URL("../../fixtures/secrets/bin", import.meta.url));
 
 export interface TestSurroundings extends ProviderSurroundings {
+  /** What the operator was told. */
+  told: string[];
   /** Removes the home and ends connections. */
   close: () => Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function openSurroundings({
   // The tools are scripts of Node.
   const path = withTools ? [TOOLS, dirname(process.execPath)].join(delimiter) : homedir;
   const env: Record<string, string> = { PATH: path, HOME: homedir, ...given };
+  const told: string[] = [];
   const network = openSecretNetwork(env, systemClock);
   return {
     env,
@@ -54,7 +57,8 @@ export async function openSurroundings({
       });
     },
     expand: async (setting) => setting.replace(/^\$\{(\w+)\}$/, (_, name) => env[name] ?? ""),
-    warn: () => {},
+    told,
+    warn: (message) => void told.push(message),
     close: async () => {
       await network.close();
       await rm(homedir, { recursive: true });

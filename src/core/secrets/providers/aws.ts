@@ -1,5 +1,5 @@
 // `secret://aws/NAME#json-key`, where NAME may be an ARN: AWS Secrets Manager, through the AWS SDK, or through `aws` where
-// the SDK is not installed.
+// the SDK is not installed or cannot reach it.
 
 import { cancelled, PlugboardError } from "../../types/errors.ts";
 import {
@@ -18,6 +18,7 @@ import { passing, said } from "../failure.ts";
 import { installHint, loadOptional, notInstalled, unusableVersion } from "../optional-package.ts";
 import { toolOutput } from "../program-output.ts";
 import { keyOfJson, secretText, withoutNewline } from "../secret-text.ts";
+import { eitherWay, type TwoWays } from "../two-ways.ts";
 
 const PACKAGE = {
   name: "@aws-sdk/client-secrets-manager",
@@ -46,8 +47,9 @@ interface SecretAnswer {
 
 export function createAwsProvider(
   settings: AwsSettings,
-  { env, run, importOptional }: Pick<ProviderSurroundings, "env" | "run" | "importOptional">,
+  surroundings: Pick<ProviderSurroundings, "env" | "run" | "importOptional" | "clock" | "warn">,
 ): SecretProvider {
+  const { env, run, importOptional } = surroundings;
   const profile = settings.profile || env["AWS_PROFILE"] || undefined;
   const ownRegion = settings.region || env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || undefined;
   const endpoint =
@@ -101,15 +103,27 @@ export function createAwsProvider(
 
   async function read(id: string, signal: AbortSignal): Promise<SecretAnswer> {
     const region = regionOf(id) ?? ownRegion;
-    const sdk = await loadSdk(signal);
-    if (sdk !== undefined) {
-      try {
-        const command = new sdk.GetSecretValueCommand({ SecretId: id });
-        return await send(sdk, region, command, signal);
-      } catch (error) {
-        throw explained(error, { id, region, profile });
-      }
-    }
+    const library = async (until: AbortSignal): Promise<SecretAnswer | undefined> => {
+      const sdk = await loadSdk(until);
+      return sdk && send(sdk, region, new sdk.GetSecretValueCommand({ SecretId: id }), until);
+    };
+    const ways: TwoWays<SecretAnswer> = {
+      library,
+      program: (until) => readByTool(id, region, until),
+      hasAnswered,
+      explain: (error) => explained(error, { id, region, profile }),
+      missing: () => notInstalled(PACKAGE, "aws"),
+      names: { library: `the package ${PACKAGE.name}`, program: "aws" },
+    };
+    return eitherWay(ways, surroundings, signal);
+  }
+
+  /** Undefined if there is no `aws`. */
+  async function readByTool(
+    id: string,
+    region: string | undefined,
+    signal: AbortSignal,
+  ): Promise<SecretAnswer | undefined> {
     const command = [
       "aws",
       "secretsmanager",
@@ -125,7 +139,7 @@ export function createAwsProvider(
     // It must not wait for somebody who reads its answer in a pager.
     const options = { signal, permanent: PERMANENT, env: { AWS_PAGER: "" } };
     const output = await toolOutput(run, command, options);
-    if (output === undefined) throw notInstalled(PACKAGE, "aws");
+    if (output === undefined) return undefined;
     const answer = parseJson(output);
     if (!isJsonObject(answer)) throw secretUnavailable("aws did not answer in JSON");
     const { SecretString, SecretBinary } = answer;
@@ -224,6 +238,21 @@ interface Asked {
   profile: string | undefined;
 }
 
+function statusOf(error: unknown): number | undefined {
+  const { $metadata, $response } = error as {
+    $metadata?: { httpStatusCode?: number };
+    $response?: { statusCode?: number };
+  };
+  return $metadata?.httpStatusCode ?? $response?.statusCode;
+}
+
+/** AWS has refused: with credentials that it accepts, `aws` would get the same answer. */
+function hasAnswered(error: unknown): boolean {
+  const status = statusOf(error);
+  const isRefusal = status !== undefined && status >= 300 && status < 500 && status !== 429;
+  return isRefusal && !SIGNED_OUT.has(nameOf(error)) && !THROTTLED.test(nameOf(error));
+}
+
 function explained(error: unknown, { id, region, profile }: Asked): unknown {
   if (error instanceof PlugboardError) return error;
   const name = nameOf(error);
@@ -231,11 +260,7 @@ function explained(error: unknown, { id, region, profile }: Asked): unknown {
   // Never as the cause: the SDK's errors have the answer in them.
   const tell = (message: string, hint?: string, permanent = true): Error =>
     said(message, errorMessage(error), { permanent, ...(hint && { hint }) });
-  const { $metadata, $response } = error as {
-    $metadata?: { httpStatusCode?: number };
-    $response?: { statusCode?: number };
-  };
-  const status = $metadata?.httpStatusCode ?? $response?.statusCode;
+  const status = statusOf(error);
   // The words of the SDK quote the answer then.
   if (status === 200) return passing("AWS sent an answer that cannot be read");
   if (name === "ResourceNotFoundException") {

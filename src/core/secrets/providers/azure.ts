@@ -1,5 +1,5 @@
 // `secret://azure/vault/name/version`: Azure Key Vault, over its REST API. The token comes from a client secret, a workload
-// identity, a managed identity, or `az`.
+// identity, a managed identity, or `az`, which also gives the secret where the API cannot be reached.
 
 import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../../types/errors.ts";
@@ -19,6 +19,7 @@ import { passing, said } from "../failure.ts";
 import { toolOutput } from "../program-output.ts";
 import { withoutNewline } from "../secret-text.ts";
 import { SharedSignIn, usableUntil } from "../shared-sign-in.ts";
+import { eitherWay, type TwoWays } from "../two-ways.ts";
 
 const API_VERSION = "7.4";
 const SUFFIX = "vault.azure.net";
@@ -53,19 +54,22 @@ interface TokenRequest {
 
 type Surroundings = Pick<
   ProviderSurroundings,
-  "env" | "homedir" | "clock" | "run" | "fetch" | "expand"
+  "env" | "homedir" | "clock" | "run" | "fetch" | "expand" | "warn"
 >;
 
 export function createAzureProvider(
   settings: AzureSettings,
-  { env, homedir, clock, run, fetch, expand }: Surroundings,
+  surroundings: Surroundings,
 ): SecretProvider {
+  const { env, homedir, clock, run, fetch, expand } = surroundings;
   const suffix = settings.suffix ?? SUFFIX;
   const resource = `https://${suffix}`;
   const authority = (settings.authority || env["AZURE_AUTHORITY_HOST"] || AUTHORITY).replace(
     /\/+$/,
     "",
   );
+  /** Requests that the vault has answered, by their signals. */
+  const answered = new WeakSet<AbortSignal>();
   const signedIn = new SharedSignIn<Token>(clock, (signal) =>
     signIn(settings.auth ?? authIn(env), signal),
   );
@@ -231,7 +235,7 @@ export function createAzureProvider(
     const asked = clock.monotonic();
     const output = await toolOutput(run, command, {
       signal,
-      permanent: /az login|AADSTS|az: error/,
+      permanent: PERMANENT,
     });
     if (output === undefined) return undefined;
     const answer = parseJson(output);
@@ -243,19 +247,51 @@ export function createAzureProvider(
     return { value, expiresAt: expiryOf(asked, seconds) };
   }
 
+  function addressOf(vault: string): string {
+    return settings.endpoint?.replace(/\/+$/, "") ?? `https://${vault}.${suffix}`;
+  }
+
   async function askVault(
     vault: string,
     path: string,
     request: Omit<SecretRequest, "signal">,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const base = settings.endpoint?.replace(/\/+$/, "") ?? `https://${vault}.${suffix}`;
-    const url = `${base}/${path}?api-version=${API_VERSION}`;
+    const url = `${addressOf(vault)}/${path}?api-version=${API_VERSION}`;
     const askWith = ({ value }: Token): Promise<Answer> =>
       ask(url, { ...request, privateHeaders: { authorization: `Bearer ${value}` }, signal });
     const token = await signedIn.token(signal);
     const answer = await askWith(token);
+    answered.add(signal);
     return answer.status === 401 ? askWith(await signedIn.token(signal, token)) : answer;
+  }
+
+  async function read(vault: string, path: string, signal: AbortSignal): Promise<Answer> {
+    const library = (until: AbortSignal): Promise<Answer> =>
+      askVault(vault, path, { method: "GET" }, until);
+    // A sign-in that you chose is not replaced by that of the program.
+    if (settings.auth !== undefined && settings.auth.type !== "az") return library(signal);
+    let asked: AbortSignal | undefined;
+    const ways: TwoWays<Answer> = {
+      library: (until) => {
+        asked = until;
+        return library(until);
+      },
+      program: (until) => readByTool(`${addressOf(vault)}/${path}`, until),
+      hasAnswered: () => asked !== undefined && answered.has(asked),
+      missing: () => secretUnavailable("there is no az on the PATH"),
+      names: { library: "Azure's API", program: "az" },
+    };
+    return eitherWay(ways, surroundings, signal);
+  }
+
+  /** Undefined if there is no `az`. */
+  async function readByTool(id: string, signal: AbortSignal): Promise<Answer | undefined> {
+    const command = ["az", "keyvault", "secret", "show", "--output", "json", "--id", id];
+    const output = await toolOutput(run, command, { signal, permanent: PERMANENT });
+    if (output === undefined) return undefined;
+    const body = parseJson(output);
+    return { status: 200, body: isJsonObject(body) ? body : {} };
   }
 
   /** Azure's names have no underscores. */
@@ -276,7 +312,7 @@ export function createAzureProvider(
     async resolve(reference, { signal }) {
       const { vault, name, version } = parsePath(reference);
       const path = `secrets/${name}${version === undefined ? "" : `/${version}`}`;
-      const answer = await askVault(vault, path, { method: "GET" }, signal);
+      const answer = await read(vault, path, signal);
       const { value } = answer.body;
       if (answer.status !== 200) throw refusal(answer, `the secret ${name} in the vault ${vault}`);
       if (typeof value === "string") return withoutNewline(value);
@@ -315,6 +351,9 @@ function authIn(env: ProviderSurroundings["env"]): AzureAuth | undefined {
     ? { type: "managed-identity" }
     : undefined;
 }
+
+/** What `az` says where trying again does not help. */
+const PERMANENT = /az login|AADSTS|az: error|SecretNotFound|Forbidden/;
 
 const PATH = /^([A-Za-z][A-Za-z0-9-]{2,23})\/([A-Za-z0-9-]{1,127})(?:\/([A-Za-z0-9]{1,64}))?$/;
 

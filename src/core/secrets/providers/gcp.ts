@@ -1,7 +1,7 @@
 // `secret://gcp/NAME#VERSION` and `secret://gcp/projects/P/secrets/NAME/versions/V`: Google Cloud's Secret Manager, through
-// its client library, or through `gcloud` where the library is not installed.
+// its client library, or through `gcloud` where the library is not installed or cannot reach it.
 
-import { cancelled } from "../../types/errors.ts";
+import { cancelled, type PlugboardError } from "../../types/errors.ts";
 import {
   type GcpSettings,
   type ProviderSurroundings,
@@ -22,6 +22,7 @@ import {
 } from "../optional-package.ts";
 import { type ToolOptions, toolOutput } from "../program-output.ts";
 import { secretText } from "../secret-text.ts";
+import { eitherWay, type TwoWays } from "../two-ways.ts";
 
 /** The last version that runs on Node 20. */
 const PACKAGE: OptionalPackage = {
@@ -30,6 +31,9 @@ const PACKAGE: OptionalPackage = {
 };
 /** What the package builds on; it has what a connection in plain text needs. */
 const GAX: OptionalPackage = { name: "google-gax", install: "google-gax" };
+
+const NAMES = { library: `the package ${PACKAGE.name}`, program: "gcloud" };
+const missing = (): PlugboardError => notInstalled(PACKAGE, "gcloud");
 
 /** Longer than anybody waits: the signal ends a call before. */
 const CALL_TIMEOUT_MS = 30_000;
@@ -57,8 +61,9 @@ interface SecretName {
 
 export function createGcpProvider(
   given: GcpSettings,
-  { env, run, importOptional }: Pick<ProviderSurroundings, "env" | "run" | "importOptional">,
+  surroundings: Pick<ProviderSurroundings, "env" | "run" | "importOptional" | "clock" | "warn">,
 ): SecretProvider {
+  const { env, run, importOptional } = surroundings;
   const project =
     given.project || env["GOOGLE_CLOUD_PROJECT"] || env["GCLOUD_PROJECT"] || undefined;
   const endpoint = given.endpoint || env["SECRET_MANAGER_EMULATOR_HOST"] || undefined;
@@ -137,7 +142,10 @@ export function createGcpProvider(
     }
   }
 
-  async function accessByTool(wanted: SecretName, signal: AbortSignal): Promise<string> {
+  async function accessByTool(
+    wanted: SecretName,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const from = wanted.project ?? project;
     const command = [
       "gcloud",
@@ -153,7 +161,7 @@ export function createGcpProvider(
       "--quiet",
     ];
     const output = await toolOutput(run, command, toolOptions(endpoint, signal));
-    if (output === undefined) throw notInstalled(PACKAGE, "gcloud");
+    if (output === undefined) return undefined;
     return secretText(Buffer.from(output.trim(), "base64url"));
   }
 
@@ -163,16 +171,22 @@ export function createGcpProvider(
     return { provider: "gcp", path, text: `secret://gcp/${path}` };
   };
 
-  async function store(name: string, value: string, signal: AbortSignal): Promise<void> {
-    const wanted: SecretName = { name: nameFor(name), version: "latest" };
+  /** Undefined if the library is not installed. */
+  async function store(
+    name: string,
+    value: string,
+    signal: AbortSignal,
+  ): Promise<true | undefined> {
+    const wanted: SecretName = { name, version: "latest" };
     const found = await untilAborted(client(), signal, cancelled);
-    if (found === undefined) return storeByTool(wanted.name, value, signal);
+    if (found === undefined) return undefined;
     const parent = await untilAborted(projectOf(wanted, found), signal, cancelled);
     const data = Buffer.from(value, "utf8");
     try {
       await create(found, parent, wanted.name, signal);
       const request = { parent: resourceName(parent, wanted), payload: { data } };
       await call(found, "addSecretVersion", request, signal);
+      return true;
     } catch (error) {
       throw explained(error, `${wanted.name} of project ${parent}`);
     }
@@ -193,7 +207,12 @@ export function createGcpProvider(
     }
   }
 
-  async function storeByTool(name: string, input: string, signal: AbortSignal): Promise<void> {
+  /** Undefined if there is no `gcloud`. */
+  async function storeByTool(
+    name: string,
+    input: string,
+    signal: AbortSignal,
+  ): Promise<true | undefined> {
     const options = toolOptions(endpoint, signal);
     const where = project === undefined ? [] : [`--project=${project}`];
     const look = ["secrets", "describe", name, ...where, "--format=get(name)"];
@@ -204,24 +223,40 @@ export function createGcpProvider(
         : ["create", name, "--replication-policy=automatic"];
     const command = ["gcloud", "secrets", ...put, ...where, "--data-file=-", "--quiet"];
     const output = await toolOutput(run, command, { ...options, input });
-    if (output === undefined) throw notInstalled(PACKAGE, "gcloud");
+    return output === undefined ? undefined : true;
   }
+
+  const ask = <Result>(
+    library: TwoWays<Result>["library"],
+    program: TwoWays<Result>["program"],
+    signal: AbortSignal,
+  ): Promise<Result> =>
+    eitherWay({ library, program, hasAnswered, missing, names: NAMES }, surroundings, signal);
 
   return {
     name: "gcp",
     async resolve(reference, { signal }) {
       const wanted = parseName(reference);
-      const found = await untilAborted(client(), signal, cancelled);
-      return found === undefined
-        ? accessByTool(wanted, signal)
-        : access(found, wanted, signal).catch((error: unknown) => {
+      const byLibrary = async (until: AbortSignal): Promise<string | undefined> => {
+        const found = await untilAborted(client(), until, cancelled);
+        return (
+          found &&
+          access(found, wanted, until).catch((error: unknown) => {
             if (statusOf(error) === STATUS.unauthenticated) forget();
             throw error;
-          });
+          })
+        );
+      };
+      return ask(byLibrary, (until) => accessByTool(wanted, until), signal);
     },
-    async store(name, value, { signal }) {
-      await store(name, value, signal);
-      return place(name);
+    async store(given, value, { signal }) {
+      const name = nameFor(given);
+      await ask(
+        (until) => store(name, value, until),
+        (until) => storeByTool(name, value, until),
+        signal,
+      );
+      return place(given);
     },
     place,
     async close() {
@@ -341,6 +376,12 @@ function statusOf(error: unknown): number | undefined {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code = (cause as { code?: unknown } | null)?.code;
   return typeof code === "number" ? code : undefined;
+}
+
+/** Google has refused: with credentials that it accepts, gcloud would get the same answer. */
+function hasAnswered(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status !== STATUS.unauthenticated && !PASSING.has(status);
 }
 
 /** The library's errors, which have a gRPC status; anything else stays as it is. */

@@ -1,4 +1,5 @@
-// `secret://vault/mount/path#key`: the KV secrets of HashiCorp Vault and OpenBao, in both versions, over their HTTP API.
+// `secret://vault/mount/path#key`: the KV secrets of HashiCorp Vault and OpenBao, in both versions, over their HTTP API, or
+// through `vault` or `bao` where that cannot be reached.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,8 +16,10 @@ import {
 import { expandHome } from "../../../util/home-path.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { passing, said } from "../failure.ts";
+import { toolOutput } from "../program-output.ts";
 import { keysThere, valueOfKey } from "../secret-text.ts";
 import { SharedSignIn, usableUntil } from "../shared-sign-in.ts";
+import { eitherWay, type TwoWays } from "../two-ways.ts";
 
 /** Where Kubernetes puts the token of a pod. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
@@ -44,18 +47,24 @@ interface Answer {
   body: JsonObject;
 }
 
-type Surroundings = Pick<ProviderSurroundings, "env" | "homedir" | "clock" | "fetch" | "expand">;
+type Surroundings = Pick<
+  ProviderSurroundings,
+  "env" | "homedir" | "clock" | "fetch" | "expand" | "run" | "warn"
+>;
 
 export function createVaultProvider(
   settings: VaultSettings,
-  { env, homedir, clock, fetch, expand }: Surroundings,
+  surroundings: Surroundings,
 ): SecretProvider {
+  const { env, homedir, clock, fetch, expand, run } = surroundings;
   const address = settings.address || env["VAULT_ADDR"] || env["BAO_ADDR"] || undefined;
   const namespace = settings.namespace || env["VAULT_NAMESPACE"] || undefined;
   const caFile = settings.ca || env["VAULT_CACERT"] || undefined;
   const { auth = { type: "token" } } = settings;
   let authority: Promise<string> | undefined;
   const signedIn = new SharedSignIn<Token>(clock, (signal) => signIn(auth, signal));
+  /** Requests that Vault has answered, by their signals. */
+  const answered = new WeakSet<AbortSignal>();
   /** Which version of KV a mount has. */
   const mounts = new Map<string, Place["version"]>();
 
@@ -86,6 +95,7 @@ export function createVaultProvider(
       ca,
       signal,
     });
+    answered.add(signal);
     return answerOf(response);
   }
 
@@ -245,6 +255,51 @@ export function createVaultProvider(
     throw found === undefined ? failure(answer, assumed) : failure(second, other);
   }
 
+  /** Through the program, with its own sign-in. Undefined if there is none. */
+  async function readByTool(path: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+    // It would be an option.
+    if (path.startsWith("-")) return undefined;
+    const where = {
+      ...(address !== undefined && { VAULT_ADDR: address, BAO_ADDR: address }),
+      ...(namespace !== undefined && { VAULT_NAMESPACE: namespace, BAO_NAMESPACE: namespace }),
+      ...(caFile !== undefined && {
+        VAULT_CACERT: expandHome(caFile, homedir),
+        BAO_CACERT: expandHome(caFile, homedir),
+      }),
+    };
+    const options = { signal, permanent: PERMANENT, env: where };
+    for (const program of ["vault", "bao"]) {
+      // oxlint-disable-next-line no-await-in-loop -- the second only if the first is not there
+      const output = await toolOutput(run, [program, "kv", "get", "-format=json", path], options);
+      if (output === undefined) continue;
+      const body = parseJson(output);
+      const given = { status: 200, body: isJsonObject(body) ? body : {} };
+      const place = { mount: "", rest: path };
+      const values =
+        valuesOf(given, { ...place, version: 2 }) ?? valuesOf(given, { ...place, version: 1 });
+      if (values !== undefined) return values;
+      throw secretUnavailable(`${program} did not answer with a secret`);
+    }
+    return undefined;
+  }
+
+  async function readEitherWay(path: string, signal: AbortSignal): Promise<JsonObject> {
+    // A sign-in that you chose is not replaced by that of the program.
+    if (auth.type !== "token") return attempt(() => read(path, signal));
+    let asked: AbortSignal | undefined;
+    const ways: TwoWays<JsonObject> = {
+      library: (until) => {
+        asked = until;
+        return attempt(() => read(path, until));
+      },
+      program: (until) => readByTool(path, until),
+      hasAnswered: () => asked !== undefined && answered.has(asked),
+      missing: () => secretUnavailable("there is no vault on the PATH"),
+      names: { library: "Vault's API", program: "the program of Vault" },
+    };
+    return eitherWay(ways, surroundings, signal);
+  }
+
   async function write(path: string, values: object, signal: AbortSignal): Promise<void> {
     const found = (await findPlace(path, signal)) ?? assumedPlace(path);
     const body = found.version === 2 ? { data: values } : values;
@@ -261,7 +316,7 @@ export function createVaultProvider(
     name: "vault",
     async resolve(reference, { signal }) {
       const path = pathOf(reference);
-      return chosen(await attempt(() => read(path, signal)), reference.key);
+      return chosen(await readEitherWay(path, signal), reference.key);
     },
     async store(name, value, { signal }) {
       const reference = place(name);
@@ -274,6 +329,10 @@ export function createVaultProvider(
     },
   };
 }
+
+/** What `vault` says where trying again does not help. */
+const PERMANENT =
+  /No value found|permission denied|missing client token|invalid token|Code: 40[0-5]\b/i;
 
 /** Vault's own, where no KV can be. The token itself can be read there, and must not become a secret for a server. */
 const RESERVED = new Set(["auth", "sys", "identity", "cubbyhole", "audit"]);

@@ -234,6 +234,23 @@ describe("with the SDK", () => {
     expect(service.requests).toEqual([]);
   });
 
+  it("aws answers, and that is told, where the SDK cannot reach the service", async () => {
+    const aws = await open(
+      { region: "eu-west-1", endpoint: service.endpoint },
+      { env: { AWS_EC2_METADATA_DISABLED: "true" }, withTools: true },
+    );
+    const file = join(around.homedir, "aws.json");
+    const secrets = { "eu-west-1/token": { SecretString: "of the program" } };
+    await writeFile(file, JSON.stringify({ secrets }));
+    (around.env as Record<string, string>)["FAKE_AWS"] = file;
+    expect(await valueOf(aws, "secret://aws/token")).toBe("of the program");
+    expect(around.told).toEqual([
+      expect.stringMatching(
+        /^aws answered in place of the package @aws-sdk\/client-secrets-manager: there are no AWS credentials/,
+      ),
+    ]);
+  });
+
   it("without a region it says how to name one", async () => {
     const aws = await open({ endpoint: service.endpoint }, { env: credentials });
     expect(await failureOf(aws, "secret://aws/token")).toMatchObject({

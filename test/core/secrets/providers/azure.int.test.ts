@@ -287,10 +287,25 @@ describe("the token comes from", () => {
         false,
         "az failed: ERROR: Failed to establish a new connection",
       ],
-      [{ args, answer: {} }, true, "az did not answer with a token"],
+      [{ args, answer: {} }, true, "az did not answer with a token; az failed: az: error: …"],
     ])("%j: permanent %s", async (state, permanent, message) => {
       const azure = await openWithTool(state, { auth: { type: "az" } });
-      expect(await failureOf(azure, text)).toMatchObject({ message, permanent });
+      const failure = await failureOf(azure, text);
+      expect(failure).toMatchObject({ permanent });
+      expect(failure.message.replace(/(az: error: ).*/, "$1…")).toBe(message);
+    });
+
+    it("gives the secret itself, and that is told, where the API cannot be reached", async () => {
+      const id = `${service.origin}/secrets/token`;
+      const answer = { value: "of the program" };
+      const azure = await openWithTool({
+        args: `keyvault secret show --output json --id ${id}`,
+        answer,
+      });
+      expect(await valueOf(azure, "secret://azure/my-vault/token")).toBe("of the program");
+      expect(around.told).toEqual([
+        expect.stringMatching(/^az answered in place of Azure's API: /),
+      ]);
     });
 
     it("which is not there", async () => {

@@ -234,6 +234,21 @@ describe("with the client library", () => {
     });
     expect(rejections).toEqual([]);
   });
+
+  it("gcloud answers, and that is told, where the library cannot reach the service", async () => {
+    const away = await open(
+      { project: "home", endpoint: "secretmanager.invalid:1" },
+      { withTools: true },
+    );
+    const file = join(around?.homedir ?? "", "gcloud.json");
+    const secrets = { "home/token": [Buffer.from("of the program").toString("base64")] };
+    await writeFile(file, JSON.stringify({ secrets }));
+    Object.assign(around?.env ?? {}, { FAKE_GCLOUD: file });
+    expect(await valueOf(away, "secret://gcp/token")).toBe("of the program");
+    expect(around?.told).toEqual([
+      expect.stringMatching(/^gcloud answered in place of .*: there are no usable Google Cloud/),
+    ]);
+  });
 });
 
 describe("without the client library", () => {

@@ -16,7 +16,7 @@ import {
   type TestSurroundings,
   valueOf,
 } from "../surroundings.ts";
-import { reference } from "../programs.ts";
+import { fakePrograms, reference } from "../programs.ts";
 
 let service: VaultService;
 let around: TestSurroundings;
@@ -277,6 +277,17 @@ describe("a failure that may pass", () => {
       code: "NETWORK",
       permanent: false,
     });
+  });
+
+  it("a Vault that only its program reaches: that is told", async () => {
+    const script = `[ "$*" = "kv get -format=json secret/app" ] && [ "$VAULT_ADDR" = "${service.address}" ] || exit 2
+      echo '{"data":{"data":{"value":"of the program"},"metadata":{}}}'`;
+    const directory = await fakePrograms({ bao: script });
+    const vault = await open({}, { PATH: `${directory}:/bin:/usr/bin` });
+    expect(await valueOf(vault, "secret://vault/secret/app")).toBe("of the program");
+    expect(around.told).toEqual([
+      "the program of Vault answered in place of Vault's API: there is no token for Vault",
+    ]);
   });
 
   it("a request that nobody waits for is dropped", async () => {
