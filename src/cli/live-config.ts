@@ -19,23 +19,31 @@ import { plugboardHome } from "../core/config/home.ts";
 import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../core/config/load.ts";
 import { parseAgentConfig } from "../core/config/parse.ts";
 import { decodeConfig, readConfigBytes } from "../core/config/text/read.ts";
-import { judgeTrust, type Launch, type Trust } from "../core/config/trust/trust.ts";
+import {
+  changesSettings,
+  hasSameSettings,
+  judgeTrust,
+  type Launch,
+  type Trust,
+  waitingServers,
+} from "../core/config/trust/trust.ts";
 import { digestOf, trustFile } from "../core/config/trust/trust-store.ts";
 import { FileWatch } from "../core/config/watch.ts";
-import { type AgentConfig, DEFAULT_AGENT } from "../core/types/agent-config.ts";
+import { type AgentConfig, DEFAULT_AGENT, type UntrustedFile } from "../core/types/agent-config.ts";
 import type { ReloadReport } from "../core/types/board.ts";
 import { PlugboardError, toPlugboardError } from "../core/types/errors.ts";
+import type { ServerDefinition } from "../core/types/server-definition.ts";
 import { checkHome } from "../core/state/state-directory.ts";
 import { shellQuoted } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
 import type { UnappliedEdit } from "../serve/gateway/seeing/status.ts";
 import type { CliContext } from "./context.ts";
 import { findSource, withoutFile } from "./open.ts";
-import { judgeFile } from "./trust/judge-file.ts";
+import { judgeFile, type Judgement } from "./trust/judge-file.ts";
 import { readProject } from "./trust/load-trusted.ts";
 import { needsTrust } from "./trust/needs-trust.ts";
 import { locateFile } from "./trust/own-file.ts";
-import { remedyFor, withUntrusted } from "./trust/untrusted-files.ts";
+import { loadUsed, remedyFor, type Waiting, withUntrusted } from "./trust/untrusted-files.ts";
 import { changeLines } from "./trust/view.ts";
 
 /** One text of a file. Everything that is read of it comes from this text, whatever is on disk by then. */
@@ -49,8 +57,12 @@ interface FileVersion {
   guards: ReadonlyMap<string, string>;
   /** The text is that of a file in Plugboard's home. */
   isYours: boolean;
-  /** False if nobody has approved the programs that the file starts. Then only the names of its servers are used. */
-  isTrusted: boolean;
+  /** How the text looks to whoever has approved `approved`. What waits is not used; only the names of its servers are. */
+  trust: Trust;
+  /** The hashes by label that a person has approved. */
+  approved: ReadonlyMap<string, string> | undefined;
+  /** By agent, the servers that run on as they were before an edit of them, which waits. */
+  held: ReadonlyMap<string, readonly ServerDefinition[]>;
 }
 
 type ReadText = Pick<FileVersion, "path" | "text" | "hash" | "isYours">;
@@ -120,23 +132,21 @@ export class LiveConfig implements AsyncDisposable {
       return withoutFile({ options: { ...options, agent: id } }, nothingConfigured);
     }
     const files = filesIn(version);
-    const untrusted = files.filter(({ isTrusted }) => !isTrusted);
+    const untrusted = files.filter((each) => !isUsed(each, id));
     if (untrusted.length === 0) return this.#load(version, id);
     const shown = await Promise.all(untrusted.map((each) => this.#loadAlone(each, id)));
-    const trusted = files.find(({ isTrusted }) => isTrusted);
+    const trusted = files.find((each) => isUsed(each, id));
     const agent =
       trusted && (await this.#hasAgent(trusted, id))
         ? await this.#loadAlone(trusted, id)
         : { ...nothingConfigured(), warnings: shown.flatMap(({ warnings }) => warnings) };
     const named = { ...agent, agentId: id ?? DEFAULT_AGENT, file: agent.file ?? version.file.path };
-    return withUntrusted(
-      named,
-      untrusted.map(({ path }, index) => ({
-        file: path,
-        remedy: remedyFor(path),
-        servers: shown[index]?.servers ?? [],
-      })),
-    );
+    const unused = untrusted.map(({ path }, index): UntrustedFile => {
+      const { servers = [], untrusted: waiting = [] } = shown[index] ?? {};
+      const all = [...servers, ...waiting.flatMap((each) => each.servers)];
+      return { file: path, remedy: remedyFor(path), servers: all };
+    });
+    return withUntrusted(named, [...(agent.untrusted ?? []), ...unused]);
   }
 
   /**
@@ -149,12 +159,12 @@ export class LiveConfig implements AsyncDisposable {
     const { file, base } = version;
     const all = await loadGateway(file.path, this.#textsOf(file, base));
     const files = filesIn(version);
-    if (files.every(({ isTrusted }) => isTrusted)) return all;
-    const trusted = files.find(({ isTrusted }) => isTrusted);
+    if (files.every((each) => isUsed(each))) return all;
+    const trusted = files.find((each) => isUsed(each));
     const used = trusted && (await loadGateway(trusted.path, this.#textsOf(trusted)));
     const { settings } = used ?? { settings: gatewaySettings() };
     if (!isDeepStrictEqual(all.settings, settings)) {
-      const paths = files.flatMap(({ path, isTrusted }) => (isTrusted ? [] : [visible(path)]));
+      const paths = files.flatMap((each) => (isUsed(each) ? [] : [visible(each.path)]));
       this.#context.logger.warn(
         `${paths.join(" and ")} is not trusted, so its settings of the gateway are not used; if you trust it, run in its directory: plugboard trust`,
       );
@@ -168,7 +178,7 @@ export class LiveConfig implements AsyncDisposable {
     if (version === undefined) return undefined;
     const { source, file, base } = version;
     const { agentIds } = await loadGateway(file.path, this.#textsOf(file, base));
-    const agents = await Promise.all(agentIds.map((id) => this.readAgent(id)));
+    const agents = await Promise.all(agentIds.map((id) => this.#withoutHeld(version, id)));
     const { env, cwd } = this.#context.io;
     const salt = randomBytes(16).toString("hex");
     const { record, trust } = await judgeFile(source, this.#context.io, file.text);
@@ -176,6 +186,15 @@ export class LiveConfig implements AsyncDisposable {
       ...takeFingerprint(agents, { file: file.hash, base: base?.hash, salt, env, cwd }),
       ...(record && trust.kind === "trusted" && { trust: digestOf(record) }),
     };
+  }
+
+  /** Another command does not have a server of which an edit waits, so nothing is shared under its name. */
+  async #withoutHeld(version: ConfigVersion, id: string): Promise<AgentConfig> {
+    const agent = await this.readAgent(id);
+    const held = new Set(
+      filesIn(version).flatMap((each) => (each.held.get(id) ?? []).map(({ name }) => name)),
+    );
+    return { ...agent, servers: agent.servers.filter(({ name }) => !held.has(name)) };
   }
 
   /** Applies edits from now on, within a second. */
@@ -228,31 +247,32 @@ export class LiveConfig implements AsyncDisposable {
     const found = this.#found;
     const listener = this.#listener;
     if (found.kind !== "file" || last === undefined || listener === undefined) return nothing;
+    let waiting: PlugboardError | undefined;
+    let report = nothing;
     try {
       const version = await this.#read(withBase(found, this.#context.io), last);
-      if (isSameVersion(version, last) && !isAsked) {
-        if (this.#unapplied !== undefined) this.#tell(nothing);
-        this.#setUnapplied(undefined);
-        return nothing;
+      waiting = this.#waitingIn(version);
+      const isSame = isSameVersion(version, last);
+      if (isSame && !isAsked) {
+        if (this.#unapplied !== undefined && waiting === undefined) this.#tell(nothing);
+      } else {
+        this.#version = version;
+        report = await listener.apply();
+        this.#tell(report);
+        for (const now of filesIn(version)) {
+          const before = filesIn(last).find(({ path }) => path === now.path);
+          if (before && isUsed(before) && isUsed(now) && !now.isYours)
+            this.#tellGuards(before, now);
+        }
       }
-      this.#version = version;
-      const report = await listener.apply();
-      this.#setUnapplied(undefined);
-      this.#tell(report);
-      for (const now of filesIn(version)) {
-        const before = filesIn(last).find(({ path }) => path === now.path);
-        if (before?.isTrusted && now.isTrusted && !now.isYours) this.#tellGuards(before, now);
-      }
-      return report;
+      this.#setUnapplied(waiting && waitingEdit(waiting));
     } catch (error) {
       this.#version = last;
       const problem = toPlugboardError(error, "CONFIG_INVALID");
-      const isWaiting = problem.code === "UNTRUSTED";
-      const hint = problem.hint === undefined ? "" : `; ${problem.hint}`;
       const file = problem.problems?.[0]?.file ?? found.path;
       this.#setUnapplied(
-        isWaiting
-          ? { kind: "waiting", message: `${problem.message}${hint}` }
+        problem.code === "UNTRUSTED"
+          ? waitingEdit(problem)
           : {
               kind: "invalid",
               message: `the edit of ${visible(file)} is not applied, and what runs goes on as before: ${problem.message}`,
@@ -260,6 +280,8 @@ export class LiveConfig implements AsyncDisposable {
       );
       throw error;
     }
+    if (isAsked && waiting !== undefined) throw waiting;
+    return report;
   }
 
   /** Rejects with CONFIG_INVALID for a file that is wrong anywhere, and with UNTRUSTED for an edit that has to wait. */
@@ -274,15 +296,12 @@ export class LiveConfig implements AsyncDisposable {
     // Both files are loaded together, since either may have the agent.
     await loadConfig(source.path, options.agent, this.#textsOf(file, base));
     const judged = async (of: ReadText, whole: FileSource): Promise<FileVersion> => {
-      const { launches, trust } = await judgeFile(whole, this.#context.io, of.text);
-      const { all, guards } = launches;
-      const read = { ...of, launches: all, guards };
-      const isApproved = trust.kind === "trusted";
+      const judgement = await judgeFile(whole, this.#context.io, of.text);
+      const { all, guards } = judgement.launches;
       const before = last && filesIn(last).find(({ path }) => path === of.path);
-      // A text that started nothing was used without anybody's approval. Over a file of yours it needs one.
-      const isUnseen = trust.kind === "new" && whole.base !== undefined;
-      if (isUnseen && before?.launches.length === 0) return { ...read, isTrusted: false };
-      return { ...read, isTrusted: isApproved || this.#mayStart(read, whole, before) };
+      const read = { ...of, launches: all, guards };
+      const decided = { ...read, ...this.#decide(read, whole, judgement, before) };
+      return { ...decided, held: before ? await this.#heldFrom(before, decided) : new Map() };
     };
     return {
       source,
@@ -298,28 +317,73 @@ export class LiveConfig implements AsyncDisposable {
     return { path: file, text: decodeConfig(file, bytes), hash: hashOfFile(bytes), isYours };
   }
 
-  /**
-   * Whether a text that nobody has approved may start its servers. Throws UNTRUSTED for one that would start something
-   * else than the text before it did.
-   */
-  #mayStart(
-    { path, launches, isYours }: Omit<FileVersion, "isTrusted">,
+  /** What of a text may be used. Throws UNTRUSTED for one that has to wait as a whole, while the text before it is used. */
+  #decide(
+    { path, launches, isYours }: Omit<FileVersion, "trust" | "approved" | "held">,
     source: FileSource,
+    { trust: byRecord, record }: Judgement,
     last: FileVersion | undefined,
-  ): boolean {
-    if (last === undefined) return !needsTrust(source, this.#context.io);
-    if (isYours) return true;
-    if (!last.isTrusted) return false;
-    const started = new Map(last.launches.map(({ label, hash }) => [label, hash]));
-    const change = judgeTrust(started, launches);
-    if (change.kind === "trusted") return true;
-    throw this.#waits(path, source, change);
+  ): Pick<FileVersion, "trust" | "approved"> {
+    const recorded = { trust: byRecord, approved: record?.approved };
+    if (byRecord.kind === "trusted") return recorded;
+    // A text that started nothing was used without anybody's approval. Over a file of yours it needs one.
+    const isUnseen = byRecord.kind === "new" && source.base !== undefined;
+    if (isUnseen && last?.launches.length === 0) return recorded;
+    // Naming a file approves it as it is then, and so does putting it into your home.
+    if (last === undefined ? !needsTrust(source, this.#context.io) : isYours) {
+      const approved = new Map(launches.map(({ label, hash }) => [label, hash]));
+      return { trust: { kind: "trusted" }, approved };
+    }
+    if (last === undefined || !isUsed(last)) return recorded;
+    const byLast = judgeTrust(last.approved, launches);
+    const found = [{ trust: byLast, approved: last.approved }, recorded];
+    const best =
+      found.find(({ trust }) => trust.kind === "trusted") ??
+      found.find(({ trust }) => !changesSettings(trust));
+    if (best !== undefined) return best;
+    // The settings of an agent that is not in use may wait as they are.
+    if (hasSameSettings(last.launches, launches)) return { trust: byLast, approved: last.approved };
+    throw this.#waits(path, source, byLast);
+  }
+
+  /** The servers that `now` has changed, as they were in `before`: a person has approved those. */
+  async #heldFrom(
+    before: FileVersion,
+    now: Omit<FileVersion, "held">,
+  ): Promise<FileVersion["held"]> {
+    const held = new Map<string, readonly ServerDefinition[]>();
+    if (now.trust.kind !== "changed") return held;
+    const ids = await agentIdsIn(now.path, this.#textsOf(now));
+    for (const id of new Set([DEFAULT_AGENT, ...ids])) {
+      const names = waitingServers(now.trust, now.launches, id);
+      if (names === "all" || names.size === 0 || !isUsed(before, id)) continue;
+      const { servers } = await this.#loadAlone(before, id);
+      held.set(
+        id,
+        servers.filter(({ name }) => names.has(name)),
+      );
+    }
+    return held;
+  }
+
+  /** Why the servers that wait are not as the files have them. Undefined if none waits. */
+  #waitingIn({ source, ...version }: ConfigVersion): PlugboardError | undefined {
+    for (const file of filesIn({ source, ...version })) {
+      const { path, trust } = file;
+      if (trust.kind !== "changed" || !isUsed(file)) continue;
+      const of = filesOf(source).find((each) => each.path === path) ?? source;
+      return this.#waits(path, of, trust, true);
+    }
+    return undefined;
   }
 
   /** Names new servers and keys, but no values: logs are kept, and a definition can hold credentials. */
-  #waits(file: string, { from }: FileSource, change: Trust): PlugboardError {
+  #waits(file: string, { from }: FileSource, change: Trust, isPartly = false): PlugboardError {
     const what = changeLines(change).map((line) => line.trim());
-    const message = `the edit of ${visible(file)} changes what is started (${what.join("; ")}), so it waits for you; what runs goes on as before`;
+    const why = `the edit of ${visible(file)} changes what is started (${what.join("; ")})`;
+    const message = isPartly
+      ? `${why}, so that waits for you: these servers go on as before, or do not start yet; everything else is applied`
+      : `${why}, so it waits for you; what runs goes on as before`;
     const command =
       from === "directory"
         ? `run in ${shellQuoted(dirname(file))}: plugboard reload`
@@ -356,13 +420,15 @@ export class LiveConfig implements AsyncDisposable {
   }
 
   #load({ file, base }: ConfigVersion, id: string | undefined): Promise<AgentConfig> {
-    return loadConfig(file.path, id, this.#textsOf(file, base));
+    return loadUsed(file.path, id, this.#textsOf(file, base), (path) =>
+      waitingOf(base !== undefined && path === base.path ? base : file, id),
+    );
   }
 
   /** The agent as one file has it, or else what the file has for every agent. */
   async #loadAlone(file: FileVersion, id: string | undefined): Promise<AgentConfig> {
     const known = (await this.#hasAgent(file, id)) ? id : undefined;
-    return loadConfig(file.path, known, this.#textsOf(file));
+    return loadUsed(file.path, known, this.#textsOf(file), () => waitingOf(file, id));
   }
 
   async #hasAgent(file: FileVersion, id: string = DEFAULT_AGENT): Promise<boolean> {
@@ -393,13 +459,29 @@ async function withoutMistakes(source: ConfigSource, context: CliContext): Promi
   return own;
 }
 
+function waitingOf({ trust, launches, held }: FileVersion, id: string = DEFAULT_AGENT): Waiting {
+  return { names: waitingServers(trust, launches, id), held: held.get(id) };
+}
+
+/** Whether anything of the file is used for the agent. */
+function isUsed(
+  { trust, launches }: Pick<FileVersion, "trust" | "launches">,
+  id = DEFAULT_AGENT,
+): boolean {
+  return waitingServers(trust, launches, id) !== "all";
+}
+
+function waitingEdit({ message, hint }: PlugboardError): UnappliedEdit {
+  return { kind: "waiting", message: hint === undefined ? message : `${message}; ${hint}` };
+}
+
 function filesIn({ file, base }: ConfigVersion): FileVersion[] {
   return base === undefined ? [file] : [base, file];
 }
 
 function isSameVersion(one: ConfigVersion, other: ConfigVersion): boolean {
   const textOf = (version: ConfigVersion): unknown =>
-    filesIn(version).map(({ path, hash, isTrusted }) => [path, hash, isTrusted]);
+    filesIn(version).map(({ path, hash, trust }) => [path, hash, trust]);
   return isDeepStrictEqual(textOf(one), textOf(other));
 }
 

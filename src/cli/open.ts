@@ -32,6 +32,8 @@ export interface OpenOptions extends Pick<
   word?: string | undefined;
   /** The command shows the rules that match nothing, so they are not logged too. */
   showsRules?: boolean;
+  /** The command shows in its own words what waits for trust. */
+  showsUntrusted?: boolean;
   /** The server that the command is about: warnings about other servers are left out. Default: `server`. */
   about?: string | undefined;
   /** Start servers again that crash, because the command runs for long. */
@@ -114,7 +116,7 @@ export async function withBoard<Result>(
 
 /** The configuration of a command. */
 async function loadFor(
-  { demo, server }: Pick<OpenOptions, "demo" | "server">,
+  { demo, server, showsUntrusted }: Pick<OpenOptions, "demo" | "server" | "showsUntrusted">,
   context: CliContext,
 ): Promise<{ source: ConfigSource; loaded: AgentConfig }> {
   const { typed } = context.options;
@@ -122,7 +124,9 @@ async function loadFor(
   const found = demo ? ({ kind: "demo" } as const) : findSource(context);
   const onlyRules = typed !== undefined;
   const trusted =
-    found.kind === "file" ? await loadTrusted(found, context, { onlyRules }) : undefined;
+    found.kind === "file"
+      ? await loadTrusted(found, context, { onlyRules, showsUntrusted })
+      : undefined;
   const { source, agent: loaded } = trusted ?? {
     source: { kind: "demo" as const },
     agent: withoutFile(context, onlyRules ? () => parseAgentConfig({ servers: {} }) : demoConfig),

@@ -51,6 +51,8 @@ const SLOWER = servers({ docs: { command: "docs", timeout: 9000 } });
 const OTHER = servers({ docs: { command: "evil" } });
 const MORE = servers({ docs: { command: "docs" }, evil: { command: "evil" } });
 const NONE = servers({});
+const SITE = { site: { command: "site" } };
+const TWO = servers({ docs: { command: "docs" }, ...SITE });
 
 function contextFor(config: string | undefined): CliContext {
   const sink = new Sink();
@@ -89,7 +91,7 @@ async function trust(name: string): Promise<void> {
 /** What is applied, as the names of the commands; undefined while nobody trusts the file. */
 async function commands(config: LiveConfig): Promise<string[] | undefined> {
   const agent = await config.readAgent();
-  if (agent.untrusted !== undefined) return undefined;
+  if (agent.untrusted?.some(({ inUse }) => !inUse)) return undefined;
   return agent.servers.map(({ target }) => ("command" in target ? target.command : target.kind));
 }
 
@@ -129,6 +131,16 @@ describe("an edit", () => {
     { of: "repo/plugboard.json", to: SLOWER, is: "applied", runs: ["docs"] },
     { of: "repo/plugboard.json", to: OTHER, is: "UNTRUSTED", runs: ["docs"] },
     { of: "repo/plugboard.json", to: MORE, is: "UNTRUSTED", runs: ["docs"] },
+    // Only the server that has changed waits, as it was before: what is new beside it, and what is gone, applies.
+    {
+      of: "other.json",
+      from: TWO,
+      to: servers({ ...SITE, docs: { command: "evil" } }),
+      is: "UNTRUSTED",
+      runs: ["site", "docs"],
+    },
+    { of: "other.json", from: TWO, to: OTHER, is: "UNTRUSTED", runs: ["docs"] },
+    { of: "other.json", from: TWO, to: servers(SITE), is: "applied", runs: ["site"] },
     { of: "other.json", to: OTHER, is: "UNTRUSTED", runs: ["docs"] },
     { of: "other.json", to: '{ agents: { defaults: { workspace: "/" } } }', is: "UNTRUSTED" },
     { of: "other.json", to: '{ audit: { file: "/dev/null" } }', is: "UNTRUSTED" },
@@ -136,8 +148,8 @@ describe("an edit", () => {
     { of: "other.json", to: "{ agents: 7 }", is: "CONFIG_INVALID", runs: ["docs"] },
     { of: "other.json", to: "{ agents: { defaults: { mcp: { ser", is: "CONFIG_INVALID" },
     { of: "other.json", to: "", is: "CONFIG_INVALID" },
-  ])("of $of to $to is $is", async ({ of, to, is, runs = ["docs"] }) => {
-    write(of, ONE);
+  ])("of $of to $to is $is", async ({ of, from = ONE, to, is, runs = ["docs"] }) => {
+    write(of, from);
     const { live } = await follow(place(of));
     write(of, to);
     expect(await codeOf(live.reload())).toBe(is);
@@ -272,11 +284,11 @@ describe("an edit", () => {
     expect(message).toContain("added: server more");
     expect(message).toContain(`plugboard --config ${place("other.json")} reload`);
     expect(message).not.toContain("s3cret");
-    expect(applied).toEqual([]);
+    expect(applied).toEqual([["docs"], ["docs"]]);
     // No other sign than the record: the watcher sees it.
     await trust("other.json");
-    await eventually(() => applied.length === 1);
-    expect(applied).toEqual([["docs", "x"]]);
+    await eventually(() => applied.length === 3);
+    expect(applied[2]).toEqual(["docs", "x"]);
     expect(unapplied).toEqual(["waiting", undefined]);
   });
 
@@ -287,8 +299,112 @@ describe("an edit", () => {
     await eventually(() => live.unapplied?.kind === "waiting");
     write("other.json", ONE);
     await eventually(() => live.unapplied === undefined);
-    expect(applied).toEqual([]);
+    expect(applied).toEqual([["docs"], ["docs"]]);
     expect(unapplied).toEqual(["waiting", undefined]);
+  });
+
+  it("that waits is held back for every agent by itself, and the next edit is compared with what was approved", async () => {
+    const text = (docs: object, research: object, list: object = {}): string =>
+      JSON.stringify({
+        agents: {
+          defaults: { mcp: { servers: { docs, ...SITE } } },
+          list: [{ id: "research", ...list, mcp: { servers: { docs: research } } }],
+        },
+      });
+    const read = async (live: LiveConfig): Promise<unknown[]> =>
+      Promise.all(
+        ["default", "research"].map(async (id) => {
+          const { servers: running, untrusted = [] } = await live.readAgent(id);
+          const targets = running.map(
+            ({ target }) => target as { command: string; args: string[] },
+          );
+          const shown = targets.map(({ command, args }) => [command, ...args].join(" "));
+          return [
+            ...shown,
+            ...untrusted.flatMap((each) => each.servers.map(({ name }) => `(${name})`)),
+          ];
+        }),
+      );
+    const [docs, evil, own] = [{ command: "docs" }, { command: "evil" }, { args: ["own"] }];
+    write("other.json", text(docs, own));
+    const { live } = await follow(place("other.json"));
+    const edits: [text: string, code: string, runs: unknown[]][] = [
+      // What the defaults change, an agent's settings for the server lie over.
+      [
+        text(evil, own),
+        "UNTRUSTED",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+      [
+        text(docs, { args: ["evil"] }),
+        "UNTRUSTED",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+      // The agent would get what the others have, which nobody approved for it.
+      [
+        text(docs, {}),
+        "UNTRUSTED",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+      // A server that never ran, and settings that all servers of an agent depend on.
+      [
+        text({ ...docs, enabled: false }, own),
+        "applied",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+      [
+        text(docs, own, { workspace: "/" }),
+        "UNTRUSTED",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+      [
+        text(docs, own),
+        "applied",
+        [
+          ["docs", "site"],
+          ["docs own", "site"],
+        ],
+      ],
+    ];
+    for (const [edit, code, runs] of edits) {
+      write("other.json", edit);
+      expect([await codeOf(live.reload()), await read(live)]).toEqual([code, runs]);
+    }
+    write(
+      "other.json",
+      JSON.stringify({ agents: { defaults: { mcp: { servers: { ...SITE, more: evil } } } } }),
+    );
+    expect(await codeOf(live.reload())).toBe("UNTRUSTED");
+    expect((await live.readAgent()).untrusted).toMatchObject([
+      {
+        inUse: true,
+        servers: [{ name: "more" }],
+        remedy: expect.stringContaining("plugboard trust"),
+      },
+    ]);
+    // A command shares what is approved, and nothing under the name of what waits.
+    write("other.json", text(evil, own));
+    await codeOf(live.reload());
+    const { agents, untrusted } = (await live.fingerprint()) ?? {};
+    expect([Object.keys(agents?.["default"]?.servers ?? {}), untrusted]).toEqual([
+      ["site"],
+      undefined,
+    ]);
   });
 
   it("that is approved and then changed again waits again", async () => {
@@ -339,7 +455,7 @@ describe("the fingerprint of a gateway", () => {
     const before = await live.fingerprint();
     expect(before).toMatchObject({ file: hashOf(ONE), agents: { default: {} } });
     expect(before).not.toHaveProperty("trust");
-    write("other.json", MORE);
+    write("other.json", JSON.stringify({ ...JSON.parse(MORE), audit: { file: "/dev/null" } }));
     expect(await codeOf(live.reload())).toBe("UNTRUSTED");
     expect(await live.fingerprint()).toMatchObject({ file: hashOf(ONE), agents: before?.agents });
   });
@@ -466,9 +582,13 @@ describe("a project's file over your own", () => {
     ["that deletes yours", () => rmSync(place("home/plugboard.json")), "applied", ["docs", "evil"]],
     [
       "of the project's",
-      () => write("repo/plugboard.json", servers({ more: { command: "more" } })),
+      () =>
+        write(
+          "repo/plugboard.json",
+          servers({ evil: { command: "evil" }, more: { command: "more" } }),
+        ),
       "UNTRUSTED",
-      ["mine", "docs", "evil"],
+      ["mine", "my-docs", "evil"],
     ],
   ])("an edit %s", async (_, edit, code, runs) => {
     write("repo/plugboard.json", THEIRS);

@@ -137,7 +137,7 @@ const MODEL_SETTINGS = [
 
 /** Tells the person how to configure a model. */
 function modelAdvice({ file, untrusted }: AgentConfig, home: string): string {
-  const unused = untrusted?.find((each) => each.file === file);
+  const unused = untrusted?.find((each) => each.file === file && !each.inUse);
   if (unused !== undefined) return `The configuration is not used: ${unused.remedy}`;
   const example = '"model": "ollama/qwen3"';
   const where =

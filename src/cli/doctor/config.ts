@@ -162,12 +162,15 @@ async function fileFindings({ source, agent }: Usable, context: CliContext): Pro
       remedy: "to add one: plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
     });
   }
-  for (const { file, servers: unused } of agent.untrusted ?? []) {
+  for (const { file, servers: unused, inUse } of agent.untrusted ?? []) {
+    const count = plural(unused.length, "server");
     findings.push({
       level: "warning",
       check: "config-untrusted",
       subject: file,
-      message: `${visible(file)} is not trusted, so its ${plural(unused.length, "server")} and rules are not used`,
+      message: inUse
+        ? `${visible(file)} has changed since it was trusted, so ${count} of it ${unused.length === 1 ? "is" : "are"} not used: ${unused.map(({ name }) => visible(name)).join(", ")}`
+        : `${visible(file)} is not trusted, so its ${count} and rules are not used`,
       remedy: "to look at it, and to trust it if you do: plugboard trust",
     });
   }

@@ -18,7 +18,7 @@ import {
   type WriteOptions,
   writeTextFile,
 } from "../../core/config/text/text-file.ts";
-import type { Launch } from "../../core/config/trust/trust.ts";
+import { changesSettings, type Launch } from "../../core/config/trust/trust.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
@@ -46,8 +46,11 @@ export interface ServerFile extends ServerText {
 type TrustBefore =
   /** Nothing in it needs anybody's approval. */
   | { kind: "unneeded" }
-  /** There was no file, or it was trusted: then it is trusted after the change too. */
-  | { kind: "renewed"; launches: readonly Launch[] }
+  /**
+   * There was no file, or it was trusted but for servers that have changed since: then what the command changes is trusted
+   * too, and those servers go on waiting.
+   */
+  | { kind: "renewed"; launches: readonly Launch[]; waiting: ReadonlySet<string> }
   | { kind: "untrusted" };
 
 /** A file may hold credentials. One in a project is for everybody who has the project. */
@@ -125,14 +128,19 @@ async function trustBefore(
   const isNew = original.text === undefined;
   // Later it may be found here, and not named.
   const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && source.from !== "home";
-  if (isNew) return isFoundHere ? { kind: "renewed", launches: [] } : { kind: "unneeded" };
+  if (isNew) {
+    return isFoundHere
+      ? { kind: "renewed", launches: [], waiting: new Set() }
+      : { kind: "unneeded" };
+  }
   const found = isFoundHere ? withBase({ ...source, from: "directory" }, io) : source;
   const { launches, trust, record } = await judgeFile(found, io);
   const isNeeded = isFoundHere || needsTrust(source, io);
   if (!isNeeded && record === undefined) return { kind: "unneeded" };
-  return trust.kind === "trusted"
-    ? { kind: "renewed", launches: launches.all }
-    : { kind: "untrusted" };
+  if (changesSettings(trust)) return { kind: "untrusted" };
+  const labels =
+    trust.kind === "changed" ? [...trust.added, ...trust.changed, ...trust.removed] : [];
+  return { kind: "renewed", launches: launches.all, waiting: new Set(labels) };
 }
 
 /**
@@ -192,10 +200,23 @@ export function changeServerFile(
     const trust = await trustBefore(source, text, context);
     await writeTextFile(text.original, change(text), modeOf(source));
     if (trust.kind !== "renewed") return trust.kind === "unneeded";
-    const { store, launches } = await judgeFile(source, io);
+    const { store, launches, record } = await judgeFile(source, io);
+    const isOfThese = ({ kind, name: own }: Launch): boolean =>
+      kind === "server" && names.includes(own.split("/").at(-1) ?? "");
     // An editor does not wait for the lock.
-    if (!isOnlyChange(trust.launches, launches.all, names)) return false;
-    await store.approve(path, launches.all, clock.now());
+    const known = new Map(trust.launches.map(({ label, hash }) => [label, hash]));
+    const isOnlyChange = launches.all.every(
+      (each) => known.get(each.label) === each.hash || isOfThese(each),
+    );
+    // Nobody has looked at a server that waits, whatever else is changed in it.
+    const waits = launches.all.some((each) => isOfThese(each) && trust.waiting.has(each.label));
+    if (!isOnlyChange || waits) return false;
+    const approved = launches.all.filter(({ label }) => !trust.waiting.has(label));
+    const before = [...trust.waiting].flatMap((label) => {
+      const hash = record?.approved.get(label);
+      return hash === undefined ? [] : [{ label, hash }];
+    });
+    await store.approve(path, [...approved, ...before], clock.now());
     return true;
   });
 }
@@ -239,25 +260,16 @@ export function modeOf({ from }: FileSource): WriteOptions {
   return from === "home" ? { mode: OWN_MODE } : {};
 }
 
-function isOnlyChange(
-  before: readonly Launch[],
-  after: readonly Launch[],
-  names: readonly string[],
-): boolean {
-  const known = new Map(before.map(({ label, hash }) => [label, hash]));
-  return after.every(
-    ({ kind, label, hash, name: own }) =>
-      known.get(label) === hash ||
-      (kind === "server" && names.includes(own.split("/").at(-1) ?? "")),
-  );
-}
-
 /** The lines that tell about a file that is not trusted. */
-export function untrustedLines({ path }: ServerFile, { options }: CliContext): string[] {
+export function untrustedLines({ path, trust }: ServerFile, { options }: CliContext): string[] {
   // Naming a file approves it for that command.
   const unless = options.config === undefined ? "" : " unless you name it";
+  const why =
+    trust.kind === "renewed"
+      ? `has changed since it was trusted, so what is new in it does not start${unless}`
+      : `is not trusted, so nothing in it starts${unless}`;
   return [
-    `${visible(path)} is not trusted, so nothing in it starts${unless}; to see what it holds, and to trust it, run in its directory:`,
+    `${visible(path)} ${why}; to see what it holds, and to trust it, run in its directory:`,
     `  ${offeredCommand("trust", { config: options.config })}`,
   ];
 }

@@ -8,6 +8,7 @@ import type { ServerStatus } from "../../core/types/server-status.ts";
 import type { Tool } from "../../core/types/tool.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
 import { duration, plural } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
 import { roughly } from "../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -28,29 +29,34 @@ import type { OutputView } from "../terminal/terminal.ts";
 export async function runOverview(context: CliContext): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
-  return withBoard(context, { start: "eager", showsRules: true }, async (opened) => {
-    await untilStarted(opened.board, context, opened.agent.startupWait);
-    const readyMs = clock.monotonic() - began;
-    const gateway = opened.attachment && (await readStatus(opened.attachment.link));
-    if (options.json) {
-      screen.json(overviewJson(opened, gateway, readyMs));
+  return withBoard(
+    context,
+    { start: "eager", showsRules: true, showsUntrusted: true },
+    async (opened) => {
+      await untilStarted(opened.board, context, opened.agent.startupWait);
+      const readyMs = clock.monotonic() - began;
+      const gateway = opened.attachment && (await readStatus(opened.attachment.link));
+      if (options.json) {
+        screen.json(overviewJson(opened, gateway, readyMs));
+        return EXIT.ok;
+      }
+      const plan = planFor(opened.agent, opened.board);
+      const lines = [
+        heading(opened, gateway, context),
+        "",
+        ...overviewTable(opened.board, context, readyMs, plan),
+        ...untrustedLines(opened.agent, context),
+        ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
+      ];
+      lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
+      if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));
+      else if (opened.board.status().some(needsRemedy)) {
+        lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
+      }
+      screen.lines(lines);
       return EXIT.ok;
-    }
-    const plan = planFor(opened.agent, opened.board);
-    const lines = [
-      heading(opened, gateway, context),
-      "",
-      ...overviewTable(opened.board, context, readyMs, plan),
-      ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
-    ];
-    lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
-    if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));
-    else if (opened.board.status().some(needsRemedy)) {
-      lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
-    }
-    screen.lines(lines);
-    return EXIT.ok;
-  });
+    },
+  );
 }
 
 /** Whether something is wrong that a person can do something about. */
@@ -71,7 +77,8 @@ export function overviewTable(
   const tools = board.tools();
   // Where many have failed, one line for all says where to read more.
   const saysMore = servers.filter(needsRemedy).length <= MOST_REFERENCES;
-  const rows = servers.map((server): Row => {
+  const onBoard = servers.filter(({ state }) => state.kind !== "untrusted");
+  const rows = onBoard.map((server): Row => {
     const { state } = server;
     const more = saysMore ? stateMore(state) : [];
     const own = toolsOf(server, tools);
@@ -89,9 +96,25 @@ export function overviewTable(
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
-  return [...table, "", totalsLine(servers, tools, readyMs, plan)];
+  return [...table, "", totalsLine(onBoard, tools, readyMs, plan)];
 }
 
+/** One for each file, however many servers it has: `plugboard trust` shows them. */
+function untrustedLines(
+  { untrusted = [] }: OpenedBoard["agent"],
+  { screen }: CliContext,
+): string[] {
+  const { paint } = screen.terminal.out;
+  const lines = untrusted.map(({ remedy, servers }) => {
+    const names = servers.slice(0, MOST_NAMES).map(({ name }) => visible(name));
+    const more = servers.length - names.length;
+    const list = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+    return paint("yellow", list === "" ? remedy : `${list}: not used; ${remedy}`);
+  });
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+const MOST_NAMES = 5;
 const MOST_REFERENCES = 3;
 
 const COLUMNS: readonly Column[] = [

@@ -11,8 +11,8 @@ export type TrustRequest =
 
 const NOTES = `
 A plugboard.json in the working directory starts nothing until you trust it.
-When it starts something else, you are asked again. A file that you name with
---config needs no trust.`;
+When a server in it changes, you are asked again, and the others go on. A file
+that you name with --config needs no trust.`;
 
 export const COMMANDS = [
   command({

@@ -7,8 +7,10 @@ import {
   type Launches,
   readLaunches,
   type Trust,
+  waitingServers,
 } from "../../core/config/trust/trust.ts";
 import { type TrustRecord, TrustStore } from "../../core/config/trust/trust-store.ts";
+import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { CliIo } from "../io.ts";
 
 export interface Judgement {
@@ -35,4 +37,12 @@ export async function judgeFile(
   const trust = judgeTrust(record?.approved, launches.all);
   const isUnseen = base !== undefined && record === undefined && !launches.isEmpty;
   return { store, launches, record, trust: isUnseen ? { kind: "new" } : trust };
+}
+
+/** What of the file may not be used for the agent, as `waitingServers` has it. */
+export function waitingFor(
+  { launches, trust }: Pick<Judgement, "launches" | "trust">,
+  agentId: string = DEFAULT_AGENT,
+): "all" | ReadonlySet<string> {
+  return waitingServers(trust, launches.all, agentId);
 }

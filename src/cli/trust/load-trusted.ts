@@ -10,10 +10,12 @@ import type { AgentConfig, UntrustedFile } from "../../core/types/agent-config.t
 import { PlugboardError } from "../../core/types/errors.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
-import { judgeFile, type Judgement } from "./judge-file.ts";
+import { judgeFile, type Judgement, waitingFor } from "./judge-file.ts";
 import { needsTrust } from "./needs-trust.ts";
-import { leftOutLines, requireTrust } from "./require-trust.ts";
-import { remedyFor, withUntrusted } from "./untrusted-files.ts";
+import { leftOutLines, requireTrust, untrusted, waitingLines } from "./require-trust.ts";
+import { loadUsed, remedyFor, withUntrusted } from "./untrusted-files.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 export interface TrustedConfig {
   /** What is left of the source: your own file, where the one in the directory is not trusted. */
@@ -24,6 +26,8 @@ export interface TrustedConfig {
 export interface LoadTrustedOptions {
   /** The command needs only rules: a file that is not trusted is left out, even if there is no other. */
   onlyRules?: boolean;
+  /** The command shows in its own words what waits for approval, if it can go on without it. */
+  showsUntrusted?: boolean;
 }
 
 /**
@@ -33,25 +37,44 @@ export interface LoadTrustedOptions {
 export async function loadTrusted(
   source: FileSource,
   context: CliContext,
-  { onlyRules = false }: LoadTrustedOptions = {},
+  { onlyRules = false, showsUntrusted = false }: LoadTrustedOptions = {},
 ): Promise<TrustedConfig | undefined> {
   const { io, options, logger, screen } = context;
   const { cwd, homedir } = io;
+  const isTold = !onlyRules && !showsUntrusted;
   if (!needsTrust(source, io)) {
     return { source, agent: await loadConfig(source.path, options.agent, { cwd, homedir }) };
   }
   const [own] = source.base === undefined ? [] : filesOf(source);
   const mayBeLeftOut = own !== undefined || onlyRules;
-  const { text, obstacle } = mayBeLeftOut
+  const { text, judgement, obstacle }: ProjectText = mayBeLeftOut
     ? await readProject(source, context)
     : { text: await readConfigText(source.path) };
   if (obstacle === undefined) {
     const baseText = own && (await readConfigText(own.path));
     const { base } = source;
     const read = { cwd, homedir, text, base, baseText };
-    const agent = await loadConfig(source.path, options.agent, read);
-    if (!mayBeLeftOut) await requireTrust(source, text, context);
-    if (own && needsTrust(own, io)) await requireTrust(own, baseText ?? "", context);
+    const whole = await loadConfig(source.path, options.agent, read);
+    const judged = judgement ?? (await requireTrust(source, text, context));
+    const judgedOwn =
+      own && needsTrust(own, io) ? await requireTrust(own, baseText ?? "", context) : undefined;
+    const isChanged = [judged, judgedOwn].some((each) => each && each.trust.kind !== "trusted");
+    if (!isChanged) return { source, agent: whole };
+    const waiting = waitingFor(judged, options.agent);
+    const waitingOwn = judgedOwn ? waitingFor(judgedOwn, options.agent) : NOTHING;
+    const agent = await loadUsed(source.path, options.agent, read, (file) => ({
+      names: file === own?.path ? waitingOwn : waiting,
+    }));
+    if (!mayBeLeftOut && agent.servers.every(({ enabled }) => !enabled)) {
+      throw untrusted(source, judged, context);
+    }
+    const changed = [
+      ...(judged.trust.kind === "trusted" ? [] : waitingLines(source, judged)),
+      ...(own && judgedOwn && judgedOwn.trust.kind !== "trusted"
+        ? waitingLines(own, judgedOwn)
+        : []),
+    ];
+    if (isTold) for (const line of changed) screen.note(line);
     return { source, agent };
   }
   if (onlyRules) {
@@ -61,10 +84,10 @@ export async function loadTrusted(
     );
   } else if (obstacle instanceof PlugboardError) {
     screen.note(`plugboard: only your own servers are used: ${obstacle.message}`);
-  } else {
+  } else if (isTold) {
     for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
   }
-  const used = own && (await loadTrusted(own, context));
+  const used = own && (await loadTrusted(own, context, { showsUntrusted }));
   if (used === undefined || onlyRules || obstacle instanceof PlugboardError) return used;
   const shown = await untrustedFile(source, text, context);
   return { ...used, agent: withUntrusted(used.agent, [shown]) };
@@ -87,6 +110,8 @@ async function untrustedFile(
 export interface ProjectText {
   /** Empty if it cannot be read. */
   text: string;
+  /** Absent if nobody has judged the file yet. */
+  judgement?: Judgement;
   /** Why the file is left out. */
   obstacle?: Judgement | PlugboardError;
 }
@@ -97,7 +122,7 @@ export interface ProjectText {
  */
 export async function readProject(
   source: FileSource,
-  { io }: Pick<CliContext, "io">,
+  { io, options }: Pick<CliContext, "io" | "options">,
 ): Promise<ProjectText> {
   const { env, cwd, homedir } = io;
   let text = "";
@@ -111,5 +136,6 @@ export async function readProject(
     return { text, obstacle: error };
   }
   const judgement = await judgeFile(source, io, text);
-  return judgement.trust.kind === "trusted" ? { text } : { text, obstacle: judgement };
+  const isLeftOut = waitingFor(judgement, options.agent) === "all";
+  return { text, judgement, ...(isLeftOut && { obstacle: judgement }) };
 }

@@ -2,32 +2,45 @@
 
 import { basename, dirname } from "node:path";
 import type { FileSource } from "../../core/config/find.ts";
-import type { Launches, Trust } from "../../core/config/trust/trust.ts";
+import {
+  changesSettings,
+  type Launch,
+  type Launches,
+  type Trust,
+} from "../../core/config/trust/trust.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { otherWriters } from "../../core/state/state-directory.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
-import { judgeFile, type Judgement } from "./judge-file.ts";
+import { judgeFile, type Judgement, waitingFor } from "./judge-file.ts";
 import { changeLines, launchLines } from "./view.ts";
 
-/** Rejects with UNTRUSTED and a message that shows what the file would start. `text` is what was loaded from it. */
+/** Rejects with UNTRUSTED if nothing of the file may be used. `text` is what was loaded from it. */
 export async function requireTrust(
   source: FileSource,
   text: string,
+  context: Pick<CliContext, "io" | "argv" | "options">,
+): Promise<Judgement> {
+  const judgement = await judgeFile(source, context.io, text);
+  if (waitingFor(judgement, context.options.agent) !== "all") return judgement;
+  throw untrusted(source, judgement, context);
+}
+
+/** Shows what the file would start. */
+export function untrusted(
+  source: FileSource,
+  { launches, trust }: Judgement,
   context: Pick<CliContext, "io" | "argv">,
-): Promise<void> {
+): PlugboardError {
   const { path: file, from } = source;
-  const { io } = context;
-  const judgement = await judgeFile(source, io, text);
-  if (judgement.trust.kind === "trusted") return;
-  const writers = from === "home" ? otherWriters(file, io.env) : undefined;
+  const writers = from === "home" ? otherWriters(file, context.io.env) : undefined;
   const lines = [
-    `${headline(file, judgement.trust)}, so nothing was started.`,
+    `${headline(file, trust)}, so nothing was started.`,
     ...(writers ? ["It needs your trust, because other users can write to it."] : []),
-    ...trustDetails(judgement.launches, judgement.trust),
+    ...trustDetails(launches, trust),
   ];
-  throw new PlugboardError("UNTRUSTED", lines.join("\n"), {
+  return new PlugboardError("UNTRUSTED", lines.join("\n"), {
     hint: `${writers ? `to make it yours alone:\n  ${writers.remedy}\n` : ""}${trustRemedy(source, context)}`,
   });
 }
@@ -42,6 +55,16 @@ export function leftOutLines(
     `plugboard: ${headline(source.path, trust)}, so only your own servers are used.`,
     ...trustDetails(launches, trust),
     ...trustRemedy(source, context).split("\n"),
+  ];
+}
+
+/** What a person is told while some servers of a file wait for approval, and all others are used. */
+export function waitingLines({ path }: FileSource, { launches, trust }: Judgement): string[] {
+  return [
+    `plugboard: ${headline(path, trust)}, so what is new in it is not used.`,
+    ...trustDetails(launches, trust),
+    "if you trust it:",
+    "  plugboard trust",
   ];
 }
 
@@ -60,10 +83,22 @@ export function headline(file: string, trust: Trust): string {
   return `${visible(file)} ${why}`;
 }
 
-/** What there is to decide about: the changes since it was trusted, and everything it would start. */
+/**
+ * What there is to decide about: the changes since it was trusted, and what would start. Where only servers have changed,
+ * those; where a setting has, everything, since each server may depend on it.
+ */
 export function trustDetails({ all }: Launches, trust: Trust): string[] {
   if (all.length === 0) {
     return [...changeLines(trust), "It starts nothing, and has settings that would apply here."];
   }
-  return [...changeLines(trust), "It would start or use:", ...launchLines(all)];
+  const shown = changedServers(all, trust) ?? all;
+  const what = shown.length === 0 ? [] : ["It would start or use:", ...launchLines(shown)];
+  return [...changeLines(trust), ...what];
+}
+
+/** Undefined where the file is new, or more than servers has changed. */
+function changedServers(all: readonly Launch[], trust: Trust): Launch[] | undefined {
+  if (trust.kind !== "changed" || changesSettings(trust)) return undefined;
+  const labels = new Set([...trust.added, ...trust.changed]);
+  return all.filter(({ label }) => labels.has(label));
 }

@@ -100,7 +100,9 @@ export function takeFingerprint(
     salt,
     values: Object.fromEntries([...names].map((name) => [name, hashOfValue(salt, name, env)])),
     agents: Object.fromEntries(known),
-    ...(agents.some(({ untrusted }) => untrusted) && { untrusted: true }),
+    ...(agents.some(({ untrusted = [] }) => untrusted.some(({ inUse }) => !inUse)) && {
+      untrusted: true,
+    }),
   };
 }
 

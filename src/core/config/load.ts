@@ -65,13 +65,23 @@ export async function loadConfig(
   agentId: string = DEFAULT_AGENT,
   options: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
+  return loadConfigWith((agent) => agent, path, agentId, options);
+}
+
+/** `loadConfig`, where `change` may change what each file has, before one is laid over the other. */
+export async function loadConfigWith(
+  change: (agent: AgentConfig) => AgentConfig,
+  path: string,
+  agentId: string = DEFAULT_AGENT,
+  options: LoadConfigOptions = {},
+): Promise<AgentConfig> {
   const { cwd = process.cwd(), base, baseText } = options;
   const over = await readLayers(resolve(cwd, path), { cwd, text: options.text });
-  if (base === undefined) return toAgentConfig(over, agentId, options);
+  if (base === undefined) return change(toAgentConfig(over, agentId, options));
   const under = await readLayers(resolve(cwd, base), { cwd, text: baseText });
   const known = [...over.agentIds, ...under.agentIds];
   const [first, second] = [over, under].map((file) =>
-    toAgentConfig({ ...file, agentIds: known }, agentId, options),
+    change(toAgentConfig({ ...file, agentIds: known }, agentId, options)),
   ) as [AgentConfig, AgentConfig];
   return layOver(second, first);
 }

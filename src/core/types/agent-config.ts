@@ -98,7 +98,7 @@ export interface AgentConfig {
   warnings: ConfigProblem[];
   /** What was ignored or renamed in the file of another application. Absent if there is nothing to tell. */
   notes?: ConfigProblem[];
-  /** Configuration files that nobody has approved. Their servers are shown, and nothing else of them is used. */
+  /** Configuration files with something that nobody has approved. It is shown, and not used. */
   untrusted?: UntrustedFile[];
   /** The file it was read from. */
   file?: string;
@@ -112,6 +112,8 @@ export interface UntrustedFile {
   remedy: string;
   /** They never start. Nothing in `servers` has the name of one of them. */
   servers: ServerDefinition[];
+  /** Only these servers have changed since the file was approved; everything else of it is used. */
+  inUse?: true;
 }
 
 /** The servers of one board, and how their tools are named. */

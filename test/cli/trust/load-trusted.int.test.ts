@@ -145,6 +145,51 @@ describe("a project's file that is trusted", () => {
     expect(page.stdout).toContain(`hides      the server of this name in ${own()}`);
   });
 
+  it("has only the server waiting that has changed since, and the overview says so in one line", async () => {
+    write(project(), { theirs: echo(), more: { command: "evil" }, other: { command: "evil" } });
+    const { stdout, stderr } = await scratch.run(["list"]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^theirs +✓ ready /m);
+    expect(stdout.split("\n").filter((line) => /\bmore\b|\bother\b/.test(line))).toEqual([
+      `more, other: not used; it has changed in ${project()} since you trusted the file; to look at it, and to approve it, run in the directory of the file: plugboard trust`,
+    ]);
+    const { servers } = await overview("list");
+    expect(servers.map(({ name, from, state: { kind } }) => [name, from, kind])).toEqual([
+      ["mine", { file: own() }, "ready"],
+      // What the project no longer has, your own file has.
+      ["both", { file: own() }, "disabled"],
+      ["theirs", { file: project() }, "ready"],
+      ["more", { file: project() }, "untrusted"],
+      ["other", { file: project() }, "untrusted"],
+    ]);
+    const used = await scratch.run(["call", "theirs/echo", "text=hi"]);
+    expect([used.code, used.stdout]).toEqual([0, "hi\n"]);
+    expect(used.stderr).toContain("  more: evil\n");
+    expect(used.stderr).not.toContain("theirs:");
+    const refused = await scratch.run(["call", "more/x"]);
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("server 'more' is not started: it has changed in"),
+    ]);
+    // What you add beside it is yours, and what waits goes on waiting; so it does if you change something else in it.
+    await scratch.run(["add", "new", "--yes", "--no-check", "--", "new"]);
+    await scratch.run(["disable", "other"]);
+    const after = await overview("list");
+    expect(
+      Object.fromEntries(after.servers.map(({ name, state: { kind } }) => [name, kind])),
+    ).toMatchObject({
+      theirs: "ready",
+      more: "untrusted",
+      other: "disabled",
+      new: "failed",
+    });
+    await scratch.run(["enable", "other"]);
+    const { stdout: trusted } = await scratch.run(["trust", "--list", "--json"]);
+    expect(JSON.parse(trusted)).toMatchObject([
+      { trusted: ["server theirs", "server other", "server new", "server both"] },
+    ]);
+  });
+
   it.each([
     ["--config", ["--config", "plugboard.json"], {}],
     ["$PLUGBOARD_CONFIG", [], { PLUGBOARD_CONFIG: "plugboard.json" }],

@@ -151,18 +151,23 @@ it("an edit in a repository that would start something new waits for a person", 
     });
   write("board.json", {
     servers: { echo: fixture("echo"), more: fixture("echo") },
-    settings: { tools: { deny: ["echo/*"] } },
+    settings: { tools: { deny: ["echo/add"] } },
     list: [team],
   });
   await stderr.until("waits for you");
   expect(stderr.text).toMatch(/added: server more, server team\/evil/);
   const waiting = await status(...config);
   expect(waiting.gateway.unappliedEdit).toMatchObject({ kind: "waiting" });
-  expect(waiting.servers.map(({ name }) => name)).toEqual(["echo"]);
+  expect(waiting.servers.map(({ name, state }) => [name, state.kind])).toEqual([
+    ["echo", "ready"],
+    ["more", "untrusted"],
+  ]);
   expect((await scratch.run([...config, "status"])).stdout).toContain("waits for you");
-  // Nothing of it applies: neither its rules, nor for an agent that is opened only now, nor by a signal.
+  // None of the servers starts, for an agent that is opened only now either, nor by a signal. The rules apply.
   events.emit("SIGHUP");
-  expect(JSON.stringify(await (await ask("team")).json())).toContain("echo__echo");
+  const offered = JSON.stringify(await (await ask("team")).json());
+  expect(offered).toContain("echo__echo");
+  expect(offered).not.toMatch(/echo__add|more__|evil__/);
 
   // Without a terminal nobody can be asked.
   const refused = await scratch.run([...config, "reload"]);

@@ -203,8 +203,11 @@ describe("a command stands alone", () => {
     const config = server([]);
     expect(compare(config, { file: "other" })).toEqual({ kind: "file" });
     expect(compare(config, { agent: "toString" })).toEqual({ kind: "agent", agent: "toString" });
-    const untrusted = { untrusted: [] };
+    const file = { file: "plugboard.json", remedy: "", servers: [] };
+    const untrusted = { untrusted: [file] };
     expect(compare(config, {}, untrusted)).toEqual({ kind: "untrusted" });
+    const changed = { untrusted: [{ ...file, inUse: true as const }] };
+    expect(compare(config, {}, changed)).toBeUndefined();
   });
 });
 

@@ -54,7 +54,12 @@ export class TrustStore {
     return (await this.list()).find((record) => record.file === place);
   }
 
-  async approve(file: string, launches: readonly Launch[], at: number): Promise<void> {
+  /** In place of what was approved before. */
+  async approve(
+    file: string,
+    launches: readonly Pick<Launch, "label" | "hash">[],
+    at: number,
+  ): Promise<void> {
     const place = placeOf(file);
     const approved = new Map(launches.map(({ label, hash }) => [label, hash]));
     await this.#alone(async () =>

@@ -27,6 +27,7 @@ export interface Launches {
   isEmpty: boolean;
 }
 
+/** Of a file that has changed, the labels. `waitingServers` tells what of it may still be used. */
 export type Trust =
   | { kind: "trusted" }
   | { kind: "new" }
@@ -60,7 +61,10 @@ function isEmpty({ defaults, list, root }: AgentLayers): boolean {
   );
 }
 
-/** `approved` has the hashes by label, as they were when somebody approved them. */
+/**
+ * `approved` has the hashes by label, as they were when somebody approved them. A server that is gone needs no approval,
+ * unless the agent now gets the one that all agents have. A setting that is gone does: it may have been a limit.
+ */
 export function judgeTrust(
   approved: ReadonlyMap<string, string> | undefined,
   launches: readonly Launch[],
@@ -74,9 +78,67 @@ export function judgeTrust(
     (label) => approved.has(label) && approved.get(label) !== now.get(label),
   );
   const removed = [...approved.keys()].filter((label) => !now.has(label));
-  return added.length + changed.length + removed.length === 0
+  const matters = removed.filter((label) => {
+    const { kind, agent, name } = partsOf(label);
+    return kind === "setting" || (agent !== undefined && now.has(`server ${name}`));
+  });
+  return added.length + changed.length + matters.length === 0
     ? { kind: "trusted" }
     : { kind: "changed", added, changed, removed };
+}
+
+/**
+ * The names of the agent's servers that wait for approval, or "all" where nothing of the file may be used for it: nobody
+ * has approved the file, or a setting has changed, which every server of its layer may depend on.
+ */
+export function waitingServers(
+  trust: Trust,
+  launches: readonly Launch[],
+  agentId: string,
+): "all" | ReadonlySet<string> {
+  if (trust.kind === "new") return "all";
+  const labels =
+    trust.kind === "trusted" ? [] : [...trust.added, ...trust.changed, ...trust.removed];
+  const parts = labels.map(partsOf).filter(({ agent }) => agent === undefined || agent === agentId);
+  if (parts.some(({ kind }) => kind === "setting")) return "all";
+  const waiting = new Set(labels);
+  const known = new Set(launches.map(({ label }) => label));
+  const waits = (name: string): boolean => {
+    const own = `server ${agentId}/${name}`;
+    return waiting.has(own) || (!known.has(own) && waiting.has(`server ${name}`));
+  };
+  return new Set(parts.map(({ name }) => name).filter(waits));
+}
+
+/** Whether more than servers has changed. */
+export function changesSettings(trust: Trust): boolean {
+  if (trust.kind !== "changed") return trust.kind === "new";
+  const labels = [...trust.added, ...trust.changed, ...trust.removed];
+  return labels.some((label) => partsOf(label).kind === "setting");
+}
+
+/** Whether two lists have the same settings, whatever their servers are. */
+export function hasSameSettings(one: readonly Launch[], other: readonly Launch[]): boolean {
+  const settings = (launches: readonly Launch[]): string =>
+    canonicalJson(
+      Object.fromEntries(
+        launches.flatMap(({ kind, label, hash }) => (kind === "setting" ? [[label, hash]] : [])),
+      ),
+    );
+  return settings(one) === settings(other);
+}
+
+/** Of `server research/docs`: its kind, agent and name. */
+function partsOf(label: string): { kind: string; agent: string | undefined; name: string } {
+  const [kind, path] = splitAt(label, label.indexOf(" "));
+  const slash = path.indexOf("/");
+  if (slash < 0) return { kind, agent: undefined, name: path };
+  const [agent, name] = splitAt(path, slash);
+  return { kind, agent, name };
+}
+
+function splitAt(text: string, index: number): [string, string] {
+  return [text.slice(0, index), text.slice(index + 1)];
 }
 
 function guardsOf({ defaults, list }: AgentLayers): Map<string, string> {

@@ -5,6 +5,7 @@ import {
   type Launch,
   readLaunches,
   type Trust,
+  waitingServers,
 } from "../../../../src/core/config/trust/trust.ts";
 import { failure, writeConfig } from "../files.ts";
 
@@ -17,6 +18,11 @@ interface Parts {
 
 const DOCS = { command: "npx", args: ["-y", "docs"], env: { KEY: "${KEY}" } };
 const SITE = { url: "https://example.com/mcp", headers: { Authorization: "Bearer ${TOKEN}" } };
+
+const TWO = { servers: { docs: DOCS, site: SITE } };
+
+/** The same, with an agent that has settings of its own. */
+const research = (settings: object): Parts => ({ ...TWO, list: [{ id: "research", ...settings }] });
 
 /** An update would take its place, so who publishes it is approved with it. */
 const from = (more: object = {}): object => ({
@@ -218,6 +224,86 @@ describe("a configuration", () => {
     expect(await change({ servers }, { servers: { docs: DOCS, off: { command: "rm" } } })).toEqual(
       changed({ added: ["server off"] }),
     );
+  });
+
+  it.each<[what: string, before: Parts, after: Parts, waiting: unknown, ofResearch?: unknown]>([
+    ["a changed server", TWO, { servers: { docs: SITE, site: SITE } }, ["docs"]],
+    ["a new one", TWO, { servers: { ...TWO.servers, more: DOCS } }, ["more"]],
+    ["nothing that is gone", TWO, { servers: { docs: DOCS } }, []],
+    ["nothing that is back", { servers: { docs: DOCS } }, { servers: { docs: DOCS } }, []],
+    [
+      "an agent's own server for that agent alone",
+      research({}),
+      research({ mcp: { servers: { docs: { args: ["evil"] } } } }),
+      [],
+      ["docs"],
+    ],
+    [
+      "what the defaults change, also under an agent's settings for it",
+      research({ mcp: { servers: { docs: { cwd: "x" } } } }),
+      {
+        ...research({ mcp: { servers: { docs: { cwd: "x" } } } }),
+        servers: { docs: SITE, site: SITE },
+      },
+      ["docs"],
+      ["docs"],
+    ],
+    [
+      "not what an agent has as it was approved for it",
+      research({ mcp: { servers: { docs: { command: "own", args: [], env: {} } } } }),
+      {
+        ...research({
+          mcp: { servers: { docs: { command: "own", args: [], env: { KEY: "${KEY}" } } } },
+        }),
+        servers: { docs: { ...DOCS, command: "evil" }, site: SITE },
+      },
+      ["docs"],
+      [],
+    ],
+    [
+      "what an agent gets in place of its own, which is gone",
+      research({ mcp: { servers: { docs: { args: ["--read-only"] } } } }),
+      research({}),
+      [],
+      ["docs"],
+    ],
+    ...["workspace", "systemPrompt"].map((key): [string, Parts, Parts, unknown, unknown] => [
+      `everything of the agent whose ${key} has changed`,
+      research({}),
+      research({ [key]: "x" }),
+      [],
+      "all",
+    ]),
+    ...[
+      { workspace: "/" },
+      { tools: { native: ["./evil.mjs"] } },
+      { tools: { approval: "never" } },
+      { mcp: { servers: TWO.servers, roots: ["/"] } },
+    ].map((defaults): [string, Parts, Parts, unknown] => [
+      `everything with other defaults: ${JSON.stringify(defaults)}`,
+      TWO,
+      { ...TWO, defaults },
+      "all",
+    ]),
+    ...[{ network: {} }, { models: {} }, { audit: {} }, { secrets: {} }, { gateway: {} }].map(
+      (root): [string, Parts, Parts, unknown] => [
+        `everything with ${JSON.stringify(root)}, and everything without it again`,
+        TWO,
+        { ...TWO, root },
+        "all",
+      ],
+    ),
+  ])("has waiting: %s", async (what, before, after, waiting, ofResearch = waiting) => {
+    const waits = async (one: Parts, other: Parts): Promise<unknown[]> => {
+      const launches = await launchesOf(other);
+      const trust = await change(one, other);
+      return ["default", "research"].map((agent) => {
+        const names = waitingServers(trust, launches, agent);
+        return names === "all" ? names : [...names];
+      });
+    };
+    expect(await waits(before, after)).toEqual([waiting, ofResearch]);
+    if (what.endsWith("again")) expect(await waits(after, before)).toEqual(["all", "all"]);
   });
 
   it("does not confuse a server with a setting or an agent's server of a similar name", async () => {
