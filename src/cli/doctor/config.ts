@@ -1,5 +1,7 @@
 // The configuration: which file is used and why, what is wrong in it, and whether it is trusted.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type FileSource, filesOf } from "../../core/config/find.ts";
 import { formatProblem } from "../../core/config/issue.ts";
 import { loadConfig } from "../../core/config/load.ts";
@@ -33,6 +35,7 @@ export const configGroup: CheckGroup = {
         return [
           ...(await fileFindings(found, quiet)),
           ...contentFindings(found.agent, context.server),
+          ...proxyFindings({ ...found.agent, env: quiet.io.env, npmrc: npmrcOf(quiet.io) }),
           ...(await gatewayFindings(found, context)),
         ];
     }
@@ -185,6 +188,61 @@ async function fileFindings({ source, agent }: Usable, context: CliContext): Pro
 /** Somebody else's mistake in a file that you have never trusted. */
 function asLeftOut(finding: Finding): Finding {
   return { ...finding, message: `${finding.message} (until then, the file is not used)` };
+}
+
+export interface ProxySettings extends Pick<AgentConfig, "networkProxy" | "networkInherit"> {
+  env: CliContext["io"]["env"];
+  /** The text of the user's own .npmrc. */
+  npmrc: string;
+}
+
+/** A proxy that this machine needs, and that servers do not have. */
+export function proxyFindings({
+  env,
+  networkProxy,
+  networkInherit = true,
+  npmrc,
+}: ProxySettings): Finding[] {
+  const variable = PROXIES.find((name) => env[name]);
+  if (!networkInherit && (variable ?? networkProxy) !== undefined) {
+    return [
+      {
+        level: "note",
+        check: "proxy",
+        message: `servers that are programs do not have the proxy of ${networkProxy === undefined ? variable : "network.proxy"}, because network.inherit is false`,
+        remedy: "if they need it, remove network.inherit, or set the variable in a server's env",
+      },
+    ];
+  }
+  if (variable !== undefined || networkProxy !== undefined) return [];
+  if (!/^\s*(?:https-proxy|proxy|http-proxy)\s*=\s*(?!null\b)\S/m.test(npmrc)) return [];
+  return [
+    {
+      level: "warning",
+      check: "proxy",
+      message:
+        "npm uses a proxy, as your .npmrc says, and neither Plugboard nor its servers have one",
+      remedy: "set HTTPS_PROXY where you start Plugboard, or network.proxy in the configuration",
+    },
+  ];
+}
+
+const PROXIES = [
+  "https_proxy",
+  "HTTPS_PROXY",
+  "http_proxy",
+  "HTTP_PROXY",
+  "all_proxy",
+  "ALL_PROXY",
+];
+
+/** Empty where there is none. */
+function npmrcOf({ homedir }: Pick<CliContext["io"], "homedir">): string {
+  try {
+    return readFileSync(join(homedir, ".npmrc"), "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function contentFindings(agent: AgentConfig, server: string | undefined): Finding[] {

@@ -75,8 +75,8 @@ async function agentFor(
   const alone = parseAgentConfig({ servers: { [name]: tried } }, dirname(file.path));
   const settings = await trustedSettings(file, context);
   if (settings === undefined) return alone;
-  const { workspace, networkAllow, networkProxy, roots, secrets } = settings;
-  return { ...alone, workspace, networkAllow, networkProxy, roots, secrets };
+  const { workspace, networkAllow, networkProxy, networkInherit, roots, secrets } = settings;
+  return { ...alone, workspace, networkAllow, networkProxy, networkInherit, roots, secrets };
 }
 
 function triedTool({ source, ...tool }: Tool): PinnedTool[] {

@@ -16,6 +16,7 @@ import {
   type ServerDefinition,
 } from "../types/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
+import { programEnvironment } from "../process/environment.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Connect, ConnectOptions } from "../upstream/connect.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
@@ -100,7 +101,7 @@ export function createServer(
           : secrets.resolveAnew(definition, signal);
       },
       cwd,
-      env,
+      env: isRemote(definition.target) ? env : programEnvironment(env, agent),
       networkEnv,
       networkAllow,
       clock,

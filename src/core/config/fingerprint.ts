@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { type AgentConfig, templateFor } from "../types/agent-config.ts";
 import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { Environment } from "../../util/environment.ts";
+import { networkVariables } from "../process/environment.ts";
 import { findOnPath } from "../../util/on-path.ts";
 import {
   differsIn,
@@ -50,6 +51,8 @@ interface AgentFingerprint {
 interface ServerFingerprint extends DirectoryUse {
   /** The variables that it uses. */
   variables?: string[];
+  /** It also gets the variables of the network that are set. Those of the gateway are among `variables`. */
+  ofNetwork?: true;
   /** A program that is looked up on PATH, and where it was found; null if nowhere. */
   program?: readonly [name: string, path: string | null];
 }
@@ -148,8 +151,10 @@ export function serverDifference(
   const servers = agents[agent]?.servers ?? {};
   const known = Object.hasOwn(servers, server) ? servers[server] : undefined;
   if (known === undefined) return { kind: "unknown" };
-  const { variables = [], program } = known;
-  const name = variables.find((each) => values[each] !== hashOfValue(salt, each, env));
+  const { variables = [], program, ofNetwork } = known;
+  const name =
+    variables.find((each) => values[each] !== hashOfValue(salt, each, env)) ??
+    (ofNetwork && networkVariables(env).find((each) => !variables.includes(each)));
   if (name !== undefined) return { kind: "variable", name, isSetHere: env[name] !== undefined };
   if (program !== undefined && program[1] !== pathOf(program[0], env)) {
     return { kind: "program", name: program[0], there: program[1] };
@@ -209,12 +214,19 @@ function serverFingerprint(
   const { target, roots = agent.roots } = server;
   const named = namesIn([target, roots]);
   const command = target.kind === "stdio" ? expanded(target.command, place.env) : "";
+  const ofNetwork = !isRemote(target) && agent.networkInherit !== false;
   const variables = isRemote(target)
     ? [...OF_URLS, ...named, ...namesIn(agent.networkProxy)]
-    : [...OF_PROGRAMS, ...(RUNS_OTHERS.test(basename(command)) ? ["PATH"] : []), ...named];
+    : [
+        ...OF_PROGRAMS,
+        ...(RUNS_OTHERS.test(basename(command)) ? ["PATH"] : []),
+        ...(ofNetwork ? networkVariables(place.env) : []),
+        ...named,
+      ];
   const isLookedUp = command !== "" && !/[/\\]/.test(command);
   return {
     variables: [...new Set(variables)].toSorted(),
+    ...(ofNetwork && { ofNetwork: true as const }),
     ...(isLookedUp && { program: [command, pathOf(command, place.env)] as const }),
     ...directoryUse(agent, { ...server, roots }, place),
   };

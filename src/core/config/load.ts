@@ -250,6 +250,7 @@ function mergeAgent(
     secrets: root.secrets && secretSettings(root.secrets, toPath),
     networkAllow: root.network?.allow,
     networkProxy: root.network?.proxy,
+    networkInherit: root.network?.inherit,
     registry: root.registry,
     guard: agentGuard(layers),
     audit: auditSettings(root.audit, toPath),

@@ -1,7 +1,7 @@
-// Builds the environment of a server's process: a small baseline, what is configured, and the cookie.
+// Builds the environment of a server's process: a small baseline, the way to the network, what is configured, and the cookie.
 // The rest of the host's environment holds secrets of others, so servers do not get it.
 
-import { COOKIE_VARIABLE } from "../../util/environment.ts";
+import { COOKIE_VARIABLE, type Environment } from "../../util/environment.ts";
 
 export type ChildEnvironment = Record<string, string>;
 
@@ -51,17 +51,84 @@ const WINDOWS = [
   "PROCESSOR_ARCHITECTURE",
 ];
 
+/**
+ * How a network is left, and where packages come from in it. A closed list, since other variables of npm and pip hold
+ * tokens.
+ */
+const NETWORK = [
+  "HTTPS_PROXY",
+  "HTTP_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "NODE_USE_ENV_PROXY",
+  "NODE_EXTRA_CA_CERTS",
+  "NODE_USE_SYSTEM_CA",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+  "PIP_CERT",
+  "NPM_CONFIG_CAFILE",
+];
+const REGISTRIES = [
+  "NPM_CONFIG_REGISTRY",
+  "PIP_INDEX_URL",
+  "PIP_EXTRA_INDEX_URL",
+  "UV_INDEX_URL",
+  "UV_DEFAULT_INDEX",
+];
+const PROXIES = new Set(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"]);
+const bothCases = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, name.toLowerCase()]);
+const OF_NETWORK = new Set(bothCases([...NETWORK, ...REGISTRIES]));
+const OF_REGISTRIES = new Set(bothCases(REGISTRIES));
+
+/** The variables of the network that are set and that servers get. The address of a registry may hold a token: then not. */
+export function networkVariables(env: Environment): string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (!OF_NETWORK.has(name) || !value) return [];
+    return OF_REGISTRIES.has(name) && value.includes("@") ? [] : [name];
+  });
+}
+
+/** The proxies that are named there, as they are written. */
+export function proxiesIn(env: Environment): string[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value && PROXIES.has(name.toUpperCase()) ? [value] : [],
+  );
+}
+
+/**
+ * The host's environment as programs get it: with the configured proxy in place of its own, or without anything about the
+ * network.
+ */
+export function programEnvironment(
+  env: Environment,
+  {
+    networkProxy: proxy,
+    networkInherit = true,
+  }: { networkProxy?: string; networkInherit?: boolean },
+): Environment {
+  if (!networkInherit) {
+    return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_NETWORK.has(name)));
+  }
+  if (proxy === undefined) return env;
+  const all = bothCases(["HTTPS_PROXY", "HTTP_PROXY"]).map((name) => [name, proxy]);
+  return { ...env, ...Object.fromEntries(all) };
+}
+
 /** The part of the host's environment that every server gets. */
 export function baseEnvironment(
   env: NodeJS.ProcessEnv,
   platform: NodeJS.Platform,
 ): ChildEnvironment {
   const wanted = new Set((platform === "win32" ? WINDOWS : POSIX).map(normalise(platform)));
+  const network = new Set(networkVariables(env));
   const base: ChildEnvironment = {};
   for (const [name, value] of Object.entries(env)) {
     // Old versions of bash run a value that begins like this as a function.
     if (value === undefined || value.startsWith("()")) continue;
-    if (wanted.has(normalise(platform)(name))) base[name] = value;
+    if (wanted.has(normalise(platform)(name)) || network.has(name)) base[name] = value;
   }
   return base;
 }

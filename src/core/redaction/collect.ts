@@ -73,6 +73,13 @@ export function collectSecrets(
   return found.credentials();
 }
 
+/** The password or token in a URL, which may lack its scheme as proxies do. */
+export function credentialsInUrl(url: string): string[] {
+  const found = new Collection({});
+  found.in("url").value(url.includes("://") ? url : `http://${url}`, undefined);
+  return found.credentials().map(({ value }) => value);
+}
+
 function ownValue(map: Record<string, string> | undefined, name: string): string | undefined {
   return map !== undefined && Object.hasOwn(map, name) ? map[name] : undefined;
 }

@@ -87,6 +87,8 @@ export interface AgentConfig {
   networkAllow?: string[];
   /** The proxy for every server. Overrides the proxy variables of the environment. */
   networkProxy?: string;
+  /** False: programs do not get the proxy, certificates and registries of the environment, nor `networkProxy`. */
+  networkInherit?: boolean;
   /** The address of the MCP registry that servers are added from. Default: the official one. */
   registry?: string;
   /** Absent if the configuration sets nothing for the guard. */

@@ -35,6 +35,15 @@ function myProvider(values: Record<string, string | Error>) {
   return { provider, asked, values, closed: () => closed };
 }
 
+it("the password of a proxy reaches servers, and is a secret", async () => {
+  const HTTPS_PROXY = "http://ada:Pr0xy-Passw0rd@proxy.example:3128";
+  const board = await open({ echo: fixture("echo") }, { env: { ...process.env, HTTPS_PROXY } });
+  const outcome = await board.call("echo/env");
+  expect(textOf(outcome)).toContain("http://ada:[REDACTED]@proxy.example:3128");
+  const kept = await board.call("echo/echo", { text: "Pr0xy-Passw0rd" });
+  expect(JSON.stringify(kept)).not.toContain("Pr0xy-Passw0rd");
+});
+
 describe("the secrets of ten servers with ten references each", () => {
   it("are all asked for at once, each distinct one once", async () => {
     const { url, requests } = await serve({ era: "modern" });

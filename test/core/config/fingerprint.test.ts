@@ -102,11 +102,6 @@ describe("a command would start the same servers as a gateway", () => {
       { env: { ...ENV, PATH: "/other" } },
     ],
     [
-      "whose proxy differs, if it has no URLs",
-      server([]),
-      { env: { ...ENV, HTTPS_PROXY: "http://proxy" } },
-    ],
-    [
       "with a server of its own session that uses what differs",
       server(["${TOKEN}", "."], { scope: "session" }),
       { env: { ...ENV, TOKEN: "other" }, cwd: "here" },
@@ -152,6 +147,7 @@ describe("a command stands alone", () => {
       { ...ENV, https_proxy: "http://proxy" },
       "https_proxy",
     ],
+    ["the proxy of a program", server([]), { ...ENV, HTTPS_PROXY: "http://proxy" }, "HTTPS_PROXY"],
     ["a variable in roots", server([], { roots: ["${TOKEN}"] }), { ...ENV, TOKEN: "x" }, "TOKEN"],
   ])("where %s differs", (_, config, env, name) => {
     expect(compare(config, { env })).toMatchObject({ kind: "variable", name });

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   baseEnvironment,
   childEnvironment,
+  networkVariables,
+  programEnvironment,
   readVariable,
 } from "../../../src/core/process/environment.ts";
 
@@ -23,6 +25,46 @@ describe("the baseline", () => {
     const secrets = { OPENAI_API_KEY: "sk-1", NODE_OPTIONS: "--inspect", LD_PRELOAD: "/evil.so" };
     expect(baseEnvironment({ ...env, ...secrets }, "linux")).toEqual(env);
     expect(baseEnvironment({ ...env, ...secrets }, "darwin")).toEqual(env);
+  });
+
+  it("has the way to the network: proxies, certificates and registries, and nothing that signs in somewhere", () => {
+    const network = {
+      HTTPS_PROXY: "http://ada:s3cret@proxy.example:3128",
+      http_proxy: "proxy.example:3128",
+      NO_PROXY: "localhost",
+      NODE_EXTRA_CA_CERTS: "/etc/corp.pem",
+      ssl_cert_file: "/etc/corp.pem",
+      REQUESTS_CA_BUNDLE: "/etc/corp.pem",
+      npm_config_registry: "https://npm.corp.example/",
+      NPM_CONFIG_CAFILE: "/etc/corp.pem",
+      PIP_INDEX_URL: "https://pip.corp.example/simple",
+    };
+    const others = {
+      npm_config__auth: "YTpi",
+      "npm_config_//npm.corp.example/:_authToken": "npm_1",
+      NPM_CONFIG_USERCONFIG: "/evil/.npmrc",
+      NPM_TOKEN: "npm_1",
+      PIP_EXTRA_INDEX_URL: "https://ada:s3cret@pip.corp.example/simple",
+      UV_DEFAULT_INDEX: "https://token@pip.corp.example/simple",
+      Https_Proxy: "http://other.example",
+      ALL_PROXY: "",
+    };
+    expect(baseEnvironment({ ...network, ...others }, "linux")).toEqual(network);
+    expect(networkVariables({ ...network, ...others }).toSorted()).toEqual(
+      Object.keys(network).toSorted(),
+    );
+    const env = { ...network, ...others, PATH: "/bin" };
+    const off = programEnvironment(env, { networkInherit: false, networkProxy: "http://p" });
+    expect(baseEnvironment(off, "linux")).toEqual({ PATH: "/bin" });
+    expect(programEnvironment(env, {})).toBe(env);
+    expect(programEnvironment(env, { networkProxy: "http://other.example" })).toMatchObject({
+      PATH: "/bin",
+      HTTPS_PROXY: "http://other.example",
+      https_proxy: "http://other.example",
+      HTTP_PROXY: "http://other.example",
+      http_proxy: "http://other.example",
+      NO_PROXY: "localhost",
+    });
   });
 
   it("is not made up where the host has nothing", () => {

@@ -351,6 +351,12 @@ const root = {
         examples: ["http://proxy.example:3128"],
       })
       .optional(),
+    inherit: flag()
+      .describe("Programs get the proxy, certificates and registries of your environment.", {
+        default: true,
+        see: "network.md#behind-a-companys-proxy",
+      })
+      .optional(),
   })
     .describe("What servers may reach.")
     .optional(),

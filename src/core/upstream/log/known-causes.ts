@@ -66,6 +66,10 @@ export const CAUSES: readonly KnownCause[] = [
     "npm is not signed in to the registry of this package: run npm login, or check your .npmrc",
   ),
   is(
+    /^npm err(?:or|!).*(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE)/i,
+    "npm does not know the authority that signs for your network: set NODE_EXTRA_CA_CERTS to its certificate, a PEM file, where you start Plugboard; or set cafile in your .npmrc",
+  ),
+  is(
     /^npm err(?:or|!).*(?:EACCES|EPERM|root-owned files)/i,
     "npm cannot write to its cache: give yourself its files back, or set npm_config_cache in env to another directory",
   ),

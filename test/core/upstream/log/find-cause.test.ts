@@ -281,6 +281,16 @@ describe("the cause of a failure", () => {
       "the service refuses the credential: check the token or key that the server is given",
     ],
     [
+      "a network that signs certificates itself",
+      [
+        "npm error code SELF_SIGNED_CERT_IN_CHAIN",
+        "npm error errno SELF_SIGNED_CERT_IN_CHAIN",
+        "npm error request to https://registry.example/server failed, reason: self-signed certificate in certificate chain",
+      ],
+      "npm error code SELF_SIGNED_CERT_IN_CHAIN",
+      "npm does not know the authority that signs for your network: set NODE_EXTRA_CA_CERTS to its certificate, a PEM file, where you start Plugboard; or set cafile in your .npmrc",
+    ],
+    [
       "a cache that is not yours",
       ["npm error code EACCES", "npm error Your cache folder contains root-owned files"],
       "npm error code EACCES",
