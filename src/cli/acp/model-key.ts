@@ -18,7 +18,7 @@ const SHORTEST_KEY = 16;
 const LONGEST_KEY = 1000;
 
 export async function signInToModel(context: CliContext): Promise<number> {
-  const { io, screen, signal } = context;
+  const { io, screen } = context;
   checkHome(plugboardHome(io.env, io.homedir), io.env);
   const stored = await modelKeys(context).read();
   const providers = Object.keys(DEFAULT_MODELS);

@@ -7,13 +7,11 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine, plural } from "../../../util/text.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../../util/json-depth.ts";
-import { type Parameter, SchemaView, typesOf } from "./schema-view.ts";
+import { checkArguments, listed, oddText, shortName, unknownText } from "./check.ts";
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./parse.ts";
-import { itemSchema, misfit, oddityIn, typed } from "./typed.ts";
-
-/** In a message. */
-const MOST_NAMES = 20;
+import { type ObjectFields, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
+import { itemSchema, oddityIn, typed } from "./typed.ts";
 
 export interface AssembledArguments {
   /** Those that fit the schema. */
@@ -46,84 +44,85 @@ class Builder {
   readonly args: JsonObject;
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
+  readonly #root: JsonObject;
   readonly #view: SchemaView;
-  readonly #given: readonly string[];
-  /** Parameters that were given, even with a value of the wrong type: those are not missing. */
-  readonly #named = new Set<string>();
+  /** What was given with a value that does not fit: it is not missing. */
+  readonly #refused = new Set<string>();
 
   constructor(schema: JsonObject, whole: JsonObject) {
+    this.#root = schema;
     this.#view = new SchemaView(schema);
-    this.#given = Object.keys(whole);
     this.args = bare(whole);
   }
 
   /** `key` may be a path into an object, as in `place.city`. */
   add(key: string, values: readonly GivenValue[]): void {
-    const parts = this.#view.parameter(key) === undefined ? key.split(".") : [key];
-    const [name = key, ...rest] = parts;
-    const parameter = this.#view.parameter(name);
-    if (parameter === undefined) {
-      if (this.#isWelcome(key, name)) this.#set([key], key, values, {});
-      return;
-    }
-    this.#named.add(name);
-    const types = this.#view.alternatives(parameter.schema).flatMap(typesOf);
-    const isObject = types.length === 0 || types.includes("object");
-    if (rest.length > 0 && !isObject && !this.#isOdd(name, parameter.schema)) {
-      const type = this.#view.typeName(parameter.schema);
-      this.problems.push(`${key}: '${name}' is not an object; expected ${type}`);
-      return;
-    }
-    this.#set(parts, key, values, this.#schemaAt(parameter.schema, rest));
+    const { fields } = this.#view.object(this.#root);
+    const parts = fields.has(key) || !fields.has(key.split(".")[0] ?? "") ? [key] : key.split(".");
+    const schema = this.#schemaAt(parts, key);
+    if (schema !== undefined) this.#set(parts, key, values, schema);
+    else this.#refused.add(key);
   }
 
   check(): void {
-    const parameters = this.#view.parameters;
-    const missing = parameters.filter(
-      ({ name, required }) => required && !Object.hasOwn(this.args, name) && !this.#named.has(name),
-    );
+    const missing: { path: string; parameter: Parameter }[] = [];
+    for (const finding of checkArguments(this.args, this.#root, this.#view)) {
+      if (finding.kind === "problem") this.problems.push(finding.text);
+      else if (finding.kind === "warning") this.#warn(finding.text);
+      else if (!this.#isRefused(finding.path)) missing.push(finding);
+    }
     if (missing.length > 0) this.problems.push(this.#missingText(missing));
-    const absent = [...this.#view.undescribed].filter((name) => !Object.hasOwn(this.args, name));
-    if (absent.length > 0) {
-      this.warnings.push(`the schema requires ${listed(absent)}, but does not describe it`);
+  }
+
+  /** The schema of a value at this path. Undefined if it must not be given: the problem is noted then. */
+  #schemaAt(path: readonly string[], key: string): JsonObject | undefined {
+    let current = this.#root;
+    for (const [at, name] of path.entries()) {
+      const inside = path.slice(0, at).join(".");
+      const object = this.#view.object(current);
+      const types = this.#view.alternatives(current).flatMap(typesOf);
+      const isObject = at === 0 || types.length === 0 || types.includes("object");
+      if (!isObject && !this.#isOdd(inside, current)) {
+        const type = this.#view.typeName(current);
+        this.problems.push(`${key}: '${inside}' is not an object; expected ${type}`);
+        return undefined;
+      }
+      const field = object.fields.get(name);
+      if (field === undefined && !this.#isWelcome(name, object, inside)) return undefined;
+      current = field?.schema ?? object.others;
     }
-    for (const name of this.#given) {
-      const parameter = this.#view.parameter(name);
-      if (parameter !== undefined) {
-        if (!this.#named.has(name)) this.#fits(name, this.args[name], parameter.schema);
-      } else if (this.#view.isClosed && !this.#view.undescribed.has(name)) this.#unknown(name);
-    }
+    return current;
+  }
+
+  #isRefused(path: string): boolean {
+    return [...this.#refused].some((each) => each === path || each.startsWith(`${path}.`));
   }
 
   /** Whether a key that the schema does not describe is sent. A mistyped one is not: the server might ignore it. */
-  #isWelcome(key: string, first: string): boolean {
-    if (this.#view.isOpen || this.#view.undescribed.has(key)) return true;
-    const names = this.#view.parameters.map(({ name }) => name);
-    if (this.#view.isClosed || closest(first, names) !== undefined) {
-      this.#unknown(first);
+  #isWelcome(name: string, object: ObjectFields, inside: string): boolean {
+    if (object.isOpen || object.undescribed.has(name)) return true;
+    const names = [...object.fields.keys()];
+    // The first part of a path is what is mistyped, or none of it.
+    const [first = name] = name.split(".");
+    if (object.isClosed || closest(first, names) !== undefined) {
+      this.problems.push(unknownText(first, object, inside));
       return false;
     }
-    this.warnings.push(
-      `the schema does not describe '${shortName(key)}'; the tool takes ${listed(names)}`,
+    const [path, takes] = inside === "" ? [name, "the tool"] : [`${inside}.${name}`, `'${inside}'`];
+    this.#warn(
+      `the schema does not describe '${shortName(path)}'; ${takes} takes ${listed(names)}`,
     );
     return true;
   }
 
   #isOdd(key: string, schema: JsonObject): boolean {
     const odd = oddityIn(schema, this.#view);
-    if (odd !== undefined) this.#warn(key, odd);
+    if (odd !== undefined) this.#warn(oddText(key, odd));
     return odd !== undefined;
   }
 
-  #warn(key: string, odd: string): void {
-    const text = `${key}: the schema is not sound here: ${odd}`;
+  #warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
-  }
-
-  #schemaAt(schema: JsonObject, path: readonly string[]): JsonObject {
-    let current = schema;
-    for (const key of path) current = this.#view.part(key, current)?.schema ?? {};
-    return current;
   }
 
   #set(
@@ -133,12 +132,18 @@ class Builder {
     schema: JsonObject,
   ): void {
     const value = this.#value(key, values, schema);
-    if (value === undefined) return;
+    if (value === undefined) {
+      this.#refused.add(key);
+      return;
+    }
     let target = this.args;
     for (const part of path.slice(0, -1)) {
       const next = Object.hasOwn(target, part) ? target[part] : bare({});
       if (!isJsonObject(next)) {
         this.problems.push(`${key}: '${part}' has a value that is not an object`);
+        // Else the check would say the same of it again.
+        delete target[part];
+        this.#refused.add(key);
         return;
       }
       // Copied, so that the object given as JSON is not changed.
@@ -168,7 +173,7 @@ class Builder {
   }
 
   #one(key: string, given: GivenValue, schema: JsonObject): { value: unknown } | undefined {
-    if (given.kind === "json") return this.#fits(key, given.value, schema) ? given : undefined;
+    if (given.kind === "json") return given;
     const types = this.#view.alternatives(schema).flatMap(typesOf);
     if (given.kind === "content" && (types.length === 0 || types.includes("string"))) {
       return { value: given.text };
@@ -177,48 +182,21 @@ class Builder {
     const text = given.kind === "content" ? given.text.trim() : given.text;
     const result = typed(text, schema, this.#view);
     if (result.ok) {
-      if (result.odd !== undefined) this.#warn(key, result.odd);
+      if (result.odd !== undefined) this.#warn(oddText(key, result.odd));
       return { value: result.value };
     }
     this.problems.push(`${key}: ${result.problem}`);
     return undefined;
   }
 
-  #unknown(name: string): void {
-    const names = this.#view.parameters.map((each) => each.name);
-    const meant = closest(name, names);
-    const known = `the tool takes ${names.length === 0 ? "none" : listed(names)}`;
-    const help = meant === undefined ? known : `did you mean '${meant}'?`;
-    this.problems.push(`there is no parameter '${shortName(name)}'; ${help}`);
-  }
-
-  /** Whether a value given as JSON can be sent: the schema allows its type, or is not sound. */
-  #fits(key: string, value: unknown, schema: JsonObject): boolean {
-    const problem = misfit(value, schema, this.#view);
-    if (problem === undefined || this.#isOdd(key, schema)) return true;
-    this.problems.push(`${key}: ${problem}`);
-    return false;
-  }
-
-  #missingText(missing: readonly Parameter[]): string {
-    const lines = missing.map(({ name, schema }) => {
+  #missingText(missing: readonly { path: string; parameter: Parameter }[]): string {
+    const lines = missing.map(({ path, parameter: { schema } }) => {
       const { description } = schema;
       const about = typeof description === "string" ? `  ${oneLine(description, 80)}` : "";
-      return `    ${name}  ${this.#view.typeName(schema)}${about}`;
+      return `    ${shortName(path)}  ${this.#view.typeName(schema)}${about}`;
     });
     return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
   }
-}
-
-function shortName(name: string): string {
-  return oneLine(name, 60);
-}
-
-/** `a, b and 3 more` */
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMES).map(shortName);
-  const more = names.length - shown.length;
-  return more > 0 ? `${shown.join(", ")} and ${more} more` : shown.join(", ");
 }
 
 function grouped(pairs: GivenArguments["pairs"]): Map<string, GivenValue[]> {

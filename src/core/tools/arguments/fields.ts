@@ -3,7 +3,8 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { oneLine } from "../../../util/text.ts";
-import { choicesOf, type Parameter, parts, SchemaView, typesOf } from "./schema-view.ts";
+import { type Limit, limitsOf } from "./limits.ts";
+import { type Parameter, parts, SchemaView, typesOf } from "./schema-view.ts";
 
 interface Field {
   kind: "field";
@@ -150,8 +151,8 @@ class Lister {
   #facts(schema: JsonObject): string[] {
     const alternatives = this.#view.alternatives(schema);
     const limits = alternatives.flatMap((each) => [
-      ...limitsOf(each),
-      ...this.#itemLimits(each).map((limit) => `each ${limit}`),
+      ...limitsOf(each).map(({ text }) => text),
+      ...this.#itemLimits(each).map(({ text }) => `each ${text}`),
     ]);
     const preset = this.#view.note(schema, "default");
     const examples = this.#view.note(schema, "examples");
@@ -166,7 +167,7 @@ class Lister {
     ];
   }
 
-  #itemLimits({ items }: JsonObject): string[] {
+  #itemLimits({ items }: JsonObject): Limit[] {
     if (!isJsonObject(items)) return [];
     return this.#view.alternatives(items).flatMap(limitsOf);
   }
@@ -191,57 +192,6 @@ function needsText({ isOne, groups }: NonNullable<Shape["needs"]>): string {
 
 function names(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-}
-
-/** `1 to 100`, `at most 50 characters`, `matches ^a` */
-function limitsOf(schema: JsonObject): string[] {
-  const { multipleOf, pattern, format, uniqueItems } = schema;
-  // A list of choices says it all.
-  if (choicesOf(schema) !== undefined) return [];
-  return [
-    ...numberRange(schema),
-    ...(typeof multipleOf === "number" ? [`a multiple of ${multipleOf}`] : []),
-    ...range(schema["minLength"], schema["maxLength"], "character"),
-    ...(typeof format === "string" ? [`format ${oneLine(format, LONGEST_VALUE)}`] : []),
-    ...(typeof pattern === "string" ? [`matches ${oneLine(pattern, LONGEST_VALUE)}`] : []),
-    ...range(schema["minItems"], schema["maxItems"], "item"),
-    ...(uniqueItems === true ? ["no item twice"] : []),
-    ...range(schema["minProperties"], schema["maxProperties"], "field"),
-  ];
-}
-
-function numberRange(schema: JsonObject): string[] {
-  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
-  // In older drafts these are flags of the limits.
-  const least = above === true ? undefined : bound(minimum);
-  const most = below === true ? undefined : bound(maximum);
-  const over = above === true ? bound(minimum) : bound(above);
-  const under = below === true ? bound(maximum) : bound(below);
-  return [
-    ...range(least, most),
-    ...(over === undefined ? [] : [`more than ${over}`]),
-    ...(under === undefined ? [] : [`less than ${under}`]),
-  ];
-}
-
-/** zod writes these limits for every integer; they say nothing. */
-function bound(value: unknown): number | undefined {
-  if (typeof value !== "number" || Math.abs(value) === Number.MAX_SAFE_INTEGER) return undefined;
-  return value;
-}
-
-function range(least: unknown, most: unknown, noun?: string): string[] {
-  const [from, to] = [least, most].map((each) => (typeof each === "number" ? each : undefined));
-  const of = (count: number | undefined): string =>
-    noun === undefined ? "" : ` ${noun}${count === 1 ? "" : "s"}`;
-  if (from === undefined && to === undefined) return [];
-  if (to === undefined) return [`at least ${from}${of(from)}`];
-  if (from === undefined) return [`at most ${to}${of(to)}`];
-  return [
-    from === to
-      ? `${noun === undefined ? "" : "exactly "}${from}${of(from)}`
-      : `${from} to ${to}${of(to)}`,
-  ];
 }
 
 function valueText(value: unknown): string {

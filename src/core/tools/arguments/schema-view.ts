@@ -13,10 +13,18 @@ export interface Parameter {
   required: boolean;
 }
 
-interface Properties {
-  parameters: ReadonlyMap<string, Parameter>;
+/** The fields of an object: of all arguments, or of one that is an object. */
+export interface ObjectFields {
+  /** By name; of every form that the object may take. Required are those that all of them require. */
+  fields: ReadonlyMap<string, Parameter>;
   /** Names that the schema requires and does not describe. */
   undescribed: ReadonlySet<string>;
+  /** It says that keys which it does not name are welcome. */
+  isOpen: boolean;
+  /** It refuses keys that it does not name. */
+  isClosed: boolean;
+  /** What the value of a key must be that it does not name; empty where it does not say. */
+  others: JsonObject;
 }
 
 /** How many references in a row are followed. */
@@ -31,24 +39,23 @@ export class SchemaView {
   readonly #root: JsonObject;
   /** By the resolved schema: many parameters may refer to one that is large. */
   readonly #alternatives = new Map<JsonObject, JsonObject[]>();
-  readonly #common = new Map<JsonObject, Properties>();
-  #properties: Properties | undefined;
+  readonly #objects = new Map<JsonObject, ObjectFields>();
+  readonly #common = new Map<JsonObject, ObjectFields>();
 
   constructor(root: JsonObject) {
     this.#root = root;
   }
 
   get parameters(): Parameter[] {
-    return [...this.#own().parameters.values()];
+    return [...this.object(this.#root).fields.values()];
   }
 
-  parameter(name: string): Parameter | undefined {
-    return this.#own().parameters.get(name);
-  }
-
-  /** Names that the schema requires and does not describe. */
-  get undescribed(): ReadonlySet<string> {
-    return this.#own().undescribed;
+  /** What an object of this schema may consist of. */
+  object(schema: JsonObject): ObjectFields {
+    const resolved = this.resolve(schema);
+    const known = this.#objects.get(resolved) ?? this.#collect(resolved);
+    this.#objects.set(resolved, known);
+    return known;
   }
 
   /** The properties that an object has whichever of its alternatives it takes. */
@@ -56,12 +63,7 @@ export class SchemaView {
     const resolved = this.resolve(schema);
     const known = this.#common.get(resolved) ?? this.#collect(resolved, false);
     this.#common.set(resolved, known);
-    return [...known.parameters.values()];
-  }
-
-  /** A property of a parameter that is an object. */
-  part(name: string, schema: JsonObject): Parameter | undefined {
-    return this.#collect(schema).parameters.get(name);
+    return [...known.fields.values()];
   }
 
   /** What a schema, or one that it refers to, says under `key`: its description, its default. */
@@ -79,20 +81,6 @@ export class SchemaView {
     if (typeof reference !== "string") return undefined;
     const value = followPointer(this.#root, reference);
     return isJsonObject(value) ? value : undefined;
-  }
-
-  /** Whether it says that keys which it does not name are welcome. */
-  get isOpen(): boolean {
-    const { additionalProperties, patternProperties } = this.resolve(this.#root);
-    if (isJsonObject(patternProperties)) return true;
-    if (additionalProperties !== undefined) return additionalProperties !== false;
-    return this.#own().parameters.size === 0;
-  }
-
-  /** Whether it refuses keys that it does not name. */
-  get isClosed(): boolean {
-    const { additionalProperties, patternProperties } = this.resolve(this.#root);
-    return additionalProperties === false && !isJsonObject(patternProperties);
   }
 
   /** Follows references within the document. */
@@ -150,14 +138,8 @@ export class SchemaView {
     });
   }
 
-  #own(): Properties {
-    this.#properties ??= this.#collect(this.#root);
-    return this.#properties;
-  }
-
-  /** Includes the keys of every alternative; required are those that all alternatives require. */
-  #collect(schema: JsonObject, withAlternatives = true): Properties {
-    const found = new Map<string, Parameter>();
+  #collect(schema: JsonObject, withAlternatives = true): ObjectFields {
+    const found = new Map<string, JsonObject[]>();
     const required = new Set<string>();
     const seen = new Set<JsonObject>();
     const visit = (given: JsonObject, always: boolean): void => {
@@ -166,8 +148,10 @@ export class SchemaView {
       seen.add(resolved);
       const { properties } = resolved;
       for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
-        if (found.has(name)) continue;
-        found.set(name, { name, schema: isJsonObject(value) ? value : {}, required: false });
+        const earlier = found.get(name);
+        const own = isJsonObject(value) ? value : {};
+        if (earlier === undefined) found.set(name, [own]);
+        else if (!always) earlier.push(own);
       }
       if (always && Array.isArray(resolved["required"])) {
         for (const name of resolved["required"]) {
@@ -181,13 +165,23 @@ export class SchemaView {
       }
     };
     visit(schema, true);
-    for (const parameter of found.values()) {
+    const fields = new Map<string, Parameter>();
+    for (const [name, schemas] of found) {
+      const own = eitherOf(schemas);
       // Generators of schemas require what has a default too, since it is always there once the server has read it.
-      const hasDefault = this.note(parameter.schema, "default") !== undefined;
-      parameter.required = required.has(parameter.name) && !hasDefault;
+      const hasDefault = this.note(own, "default") !== undefined;
+      fields.set(name, { name, schema: own, required: required.has(name) && !hasDefault });
     }
     const undescribed = new Set([...required].filter((name) => !found.has(name)));
-    return { parameters: found, undescribed };
+    const { additionalProperties: others, patternProperties } = this.resolve(schema);
+    const hasPatterns = isJsonObject(patternProperties);
+    return {
+      fields,
+      undescribed,
+      isOpen: hasPatterns || (others === undefined ? found.size === 0 : others !== false),
+      isClosed: others === false && !hasPatterns,
+      others: isJsonObject(others) && !hasPatterns ? others : {},
+    };
   }
 }
 
@@ -232,6 +226,18 @@ export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): s
 export function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
   const list = schema[key];
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+/** In another form of the object, a field may be another thing under the same name. */
+function eitherOf(schemas: readonly JsonObject[]): JsonObject {
+  const [first = {}, second] = schemas;
+  if (second === undefined) return first;
+  const { description, default: preset } = first;
+  return {
+    ...(description !== undefined && { description }),
+    ...(preset !== undefined && { default: preset }),
+    anyOf: schemas,
+  };
 }
 
 /** Some generators wrap a reference in `allOf`, to put a description next to it. */

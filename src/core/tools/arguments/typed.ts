@@ -34,14 +34,13 @@ export function oddityIn(schema: JsonObject, view: SchemaView): string | undefin
     .find((each) => each !== undefined);
 }
 
-/** Says what is wrong with a value given as JSON if none of the schema's alternatives allows its type. */
-export function misfit(value: unknown, schema: JsonObject, view: SchemaView): string | undefined {
-  const alternatives = view.alternatives(schema);
-  if (alternatives.some((each) => allows(each, value))) return undefined;
-  return mismatch(word(value), schema, alternatives, view);
+/** Says what is wrong with a value given as JSON that none of the schema's alternatives allows. */
+export function misfit(value: unknown, schema: JsonObject, view: SchemaView): string {
+  return mismatch(word(value), schema, view.alternatives(schema), view);
 }
 
-function allows(schema: JsonObject, value: unknown): boolean {
+/** Whether a schema without alternatives allows the type of a value, or lists the value. */
+export function allows(schema: JsonObject, value: unknown): boolean {
   if (schema["nullable"] === true && value === null) return true;
   const choices = choicesOf(schema);
   if (choices !== undefined) return choices.some((each) => isDeepStrictEqual(each, value));
@@ -112,7 +111,8 @@ function oddityOf(schema: JsonObject): string | undefined {
   return isComplete ? undefined : `its default, ${word(preset)}, is not one of its choices`;
 }
 
-function word(value: unknown): string {
+/** A value in a message. */
+export function word(value: unknown): string {
   return oneLine(JSON.stringify(value) ?? String(value), LONGEST_WORD);
 }
 

@@ -112,7 +112,7 @@ describe("the arguments of a call", () => {
   });
 
   it("may have any key where the schema welcomes it", () => {
-    expect(assemble(given({ anyKey: "1", "a.b": "2" }), open)).toEqual({ anyKey: 1, "a.b": 2 });
+    expect(assemble(given({ anyKey: "1", "a.b": "2" }), open)).toEqual({ anyKey: "1", "a.b": "2" });
     expect(assemble(given({ x: "1" }), { type: "object" })).toEqual({ x: 1 });
     const pattern = {
       properties: { a: {} },
@@ -199,6 +199,157 @@ describe("the arguments of a call", () => {
         hint: "look here",
       }),
     );
+  });
+
+  describe("are checked at every depth", () => {
+    const deep: JsonObject = {
+      type: "object",
+      properties: {
+        count: { type: "integer", minimum: 1, maximum: 10 },
+        share: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1, multipleOf: 0.1 },
+        word: { type: "string", minLength: 2, maxLength: 4 },
+        tags: { type: "array", items: { type: "string" }, minItems: 2, uniqueItems: true },
+        level: { anyOf: [{ type: "integer", maximum: 3 }, { type: "null" }] },
+        odd: { type: "integer", minimum: 5, maximum: 1 },
+        place: {
+          type: "object",
+          properties: {
+            city: { type: "string", description: "Where." },
+            lat: { type: "number", minimum: -90, maximum: 90 },
+          },
+          required: ["city"],
+          additionalProperties: false,
+        },
+        people: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { name: { type: "string" }, age: { type: "integer" } },
+            required: ["name"],
+          },
+        },
+        labels: { type: "object", additionalProperties: { type: "string" } },
+        shape: {
+          oneOf: [
+            {
+              type: "object",
+              properties: { kind: { const: "circle" }, radius: { type: "number" } },
+              required: ["kind", "radius"],
+            },
+            {
+              type: "object",
+              properties: { kind: { const: "square" }, side: { type: "number" } },
+              required: ["kind", "side"],
+            },
+          ],
+        },
+        tree: { $ref: "#/$defs/tree" },
+      },
+      $defs: {
+        tree: {
+          type: "object",
+          properties: { left: { $ref: "#/$defs/tree" }, size: { type: "integer", minimum: 0 } },
+        },
+      },
+    };
+
+    it.each<[string, ReturnType<typeof given>, string]>([
+      ["a number that is too large", given({ count: "20" }), "count: expected 1 to 10, got 20"],
+      ["one in JSON", given({}, { count: 0 }), "count: expected 1 to 10, got 0"],
+      ["a bound that is excluded", given({ share: "1" }), "share: expected less than 1, got 1"],
+      ["no multiple", given({ share: "0.25" }), "share: expected a multiple of 0.1, got 0.25"],
+      ["a short text", given({ word: "🚀" }), 'word: expected 2 to 4 characters, got "🚀"'],
+      ["a short list", given({ tags: "a" }), 'tags: expected at least 2 items, got ["a"]'],
+      [
+        "an item twice",
+        given({ tags: [text("a"), text("a")] }),
+        'tags: expected no item twice, got ["a","a"]',
+      ],
+      ["every alternative", given({ level: "4" }), "level: expected at most 3, got 4"],
+      [
+        "a missing field",
+        given({ "place.lat": "1" }),
+        "1 argument missing:\n    place.city  string  Where.",
+      ],
+      [
+        "a missing field of an item",
+        given({ people: json([{ name: "A" }, { age: 3 }]) }),
+        "1 argument missing:\n    people[1].name  string",
+      ],
+      [
+        "a mistyped field",
+        given({ "place.ctiy": "Oslo", "place.city": "Oslo" }),
+        "there is no field 'place.ctiy'; did you mean 'place.city'?",
+      ],
+      [
+        "a mistyped field in JSON",
+        given({}, { place: { city: "Oslo", zip: 1 } }),
+        "there is no field 'place.zip'; 'place' takes city, lat",
+      ],
+      [
+        "a field of another type",
+        given({}, { place: { city: 5 } }),
+        "place.city: expected string, got 5",
+      ],
+      [
+        "a field beyond its limits",
+        given({ "place.city": "Oslo", "place.lat": "91" }),
+        "place.lat: expected -90 to 90, got 91",
+      ],
+      [
+        "a value under any key",
+        given({ labels: json({ a: "x", b: 5 }) }),
+        "labels.b: expected string, got 5",
+      ],
+      [
+        "the form that fits best",
+        given({ shape: json({ kind: "circle" }) }),
+        "1 argument missing:\n    shape.radius  number",
+      ],
+      [
+        "a schema that refers to itself",
+        given({ tree: json({ left: { left: { size: -1 } } }) }),
+        "tree.left.left.size: expected at least 0, got -1",
+      ],
+    ])("and refused for %s", (_, input, message) => {
+      expect(() => assemble(input, deep)).toThrow(
+        expect.objectContaining({ code: "INVALID_ARGUMENTS", message }),
+      );
+    });
+
+    it.each<[string, ReturnType<typeof given>, JsonObject]>([
+      ["a limit that is kept", given({ count: "10", share: "0.3" }), { count: 10, share: 0.3 }],
+      ["another alternative", given({ level: "null" }), { level: null }],
+      ["limits that no value can keep", given({ odd: "3" }), { odd: 3 }],
+      ["a text under any key", given({ "labels.size": "5" }), { labels: { size: "5" } }],
+      [
+        "one of several forms",
+        given({ shape: json({ kind: "square", side: 1 }) }),
+        { shape: { kind: "square", side: 1 } },
+      ],
+    ])("and taken with %s", (_, input, expected) => {
+      expect(assemble(input, deep)).toEqual(expected);
+    });
+
+    it("and a field that is not named is told of where it was typed, or looks mistyped", () => {
+      const typed = assembleArguments(given({ "people.x": "1" }), deep, "");
+      expect(typed.problem?.message).toBe("people.x: 'people' is not an object; expected object[]");
+      const input = given({}, { people: [{ name: "A", agge: 1, other: 2 }] });
+      expect(assembleArguments(input, deep, "")).toMatchObject({
+        warnings: ["the schema does not describe 'people[0].agge'; did you mean 'age'?"],
+      });
+    });
+
+    it("but not for ever where a schema has more and more forms", () => {
+      const form = (name: string) => ({
+        type: "object",
+        properties: { [name]: { $ref: "#" }, next: { $ref: "#" } },
+      });
+      const forms = { oneOf: ["a", "b", "c", "d", "e"].map(form) };
+      let value: JsonObject = { next: "x" };
+      for (let depth = 0; depth < 30; depth += 1) value = { next: value };
+      expect(assembleArguments(given({}, value), forms, "").warnings).toEqual([]);
+    });
   });
 
   it("are refused with everything that is wrong at once", () => {
