@@ -171,6 +171,11 @@ async function scan(argv: readonly string[]): Promise<Line> {
     }
     const next = argv[at + 1];
     const taken = takeOption(word, next, found);
+    const isUnknown = taken.mistake?.kind === "unknown-option";
+    if (isUnknown && command.takesOptions && words.length > 0 && word.startsWith("--")) {
+      words.push(word);
+      continue;
+    }
     mistake ??= taken.mistake;
     if (taken.usesNext) at += 1;
     // Before a command it is about all of them.

@@ -20,6 +20,8 @@ export interface Command {
   hint?: string;
   /** The words after `--` are a program and its arguments, as those of a typed server are. For others they are words like any other. */
   takesProgram?: true;
+  /** Options that it does not have belong to its words: they are a tool's. */
+  takesOptions?: true;
   /** The command can use a typed server. */
   server?: TakesServer;
   /** What to say about a word too many. */

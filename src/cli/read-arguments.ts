@@ -18,7 +18,6 @@ export function readArguments(
 ): Promise<GivenArguments> {
   let readsStdin = false;
   return parseArguments(words, {
-    forms: "arguments are key=value, key:=json, a JSON object, @file, or - for stdin",
     file: (path, key) => readValue(path, key, input.io.cwd),
     async stdin() {
       if (readsStdin) throw invalidArguments(["stdin can only be read once"]);

@@ -83,6 +83,10 @@ describe("a command line asks for", () => {
     ],
     [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
+    [
+      ["call", "t", "--title", "x", "--yes", "--draft", "--top=3"],
+      { kind: "call", tool: "t", args: ["--title", "x", "--draft", "--top=3"], yes: true },
+    ],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
     [["call", "t", "--help"], { kind: "call", word: "t" }],
     [["call", "-h", "t", "a=1"], { kind: "call", word: "t" }],
@@ -436,6 +440,8 @@ describe("a server on the command line", () => {
 
   it.each([
     [["call", url], "missing required argument 'tool'"],
+    [["call", "t", "--", "a=1", "b:=2"], "'a=1' looks like an argument of the tool"],
+    [["call", "t", "--", "--text", "hi"], "'--text' looks like an argument of the tool"],
     [["call", "--", "npx"], "missing required argument 'tool'"],
     [["prompt", url], "missing required argument 'name'"],
     [["read", "a:b", "c:d"], "'c:d' is too much"],
@@ -469,6 +475,8 @@ describe("a command line is refused", () => {
     [["--jsn"], "plugboard: unknown option '--jsn'; did you mean '--json'?"],
     [["tools", "--serve", "x"], "plugboard: unknown option '--serve'; did you mean '--server'?"],
     [["call"], "plugboard: missing required argument 'tool'"],
+    [["call", "--title", "x"], "plugboard: unknown option '--title'"],
+    [["call", "t", "-x"], "plugboard: unknown option '-x'"],
     [
       ["status", "a", "b"],
       "plugboard: too many arguments for 'status'; expected 1 argument but got 2",
@@ -535,7 +543,7 @@ describe("a command line is refused", () => {
       "unknown option '--bogus'",
       "for commands and options: plugboard --help",
     ],
-    [["call", "a", "--bogus", "--", "--json"], undefined, undefined],
+    [["tools", "a", "--bogus", "--", "--json"], undefined, undefined],
   ])(
     "with the error and the hint for a program that asks for JSON: %j",
     async (argv, error, hint) => {

@@ -1,6 +1,7 @@
 // `plugboard call`: calls one tool; the result goes to stdout, and the exit code says whether it succeeded.
 
 import type { Board } from "../../core/types/board.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../core/types/tool.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { withoutHint } from "../../core/tools/failure.ts";
@@ -38,7 +39,8 @@ export async function runGivenCall(
 ): Promise<number> {
   await ensureDirectory(command.output, context.io.cwd);
   const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
-  return withRunningBoard(command, context, call, (linked) =>
+  const word = bareWord(given);
+  return withRunningBoard({ ...command, word }, context, call, (linked) =>
     callOnBoard(command, context, call, linked),
   );
 }
@@ -113,11 +115,13 @@ export async function callTool(
 export async function makeCall(
   board: CallBoard,
   name: string,
-  given: GivenArguments,
+  named: GivenArguments,
   { signal, logger }: Pick<CliContext, "signal" | "logger">,
   view?: Pick<CallView, "calling" | "progress">,
 ): Promise<{ tool: Tool; outcome: CallOutcome }> {
-  const tool = await findTool(board, name, signal);
+  const tool = await findMeant(board, name, bareWord(named), signal);
+  // `server tool`: the first word was the tool's name.
+  const given = isBoth(tool, name, bareWord(named)) ? withoutFirst(named) : named;
   const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
   const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
   // A tool that a rule hides is refused and audited whatever its arguments are.
@@ -132,6 +136,37 @@ export async function makeCall(
     onUpdate: ({ progress }) => progress !== undefined && view?.progress(progress),
   });
   return { tool, outcome };
+}
+
+/** The word after the tool's name, which is the name itself if that is a server. */
+export function bareWord({ loose = [] }: GivenArguments): string | undefined {
+  const [first] = loose;
+  return first?.kind === "word" && first.pair === undefined ? first.text : undefined;
+}
+
+async function findMeant(
+  board: CallBoard,
+  name: string,
+  word: string | undefined,
+  signal: AbortSignal,
+): Promise<Tool> {
+  const isServer = board.status().some((server) => server.name === name);
+  if (word === undefined || !isServer) return findTool(board, name, signal);
+  try {
+    return await findTool(board, `${name}/${word}`, signal);
+  } catch (error) {
+    if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
+    // A tool may have the name of a server.
+    return board.find(name, { signal }).catch(() => Promise.reject(error));
+  }
+}
+
+function isBoth({ source }: Tool, server: string, word: string | undefined): boolean {
+  return source.kind === "mcp" && source.server === server && source.tool === word;
+}
+
+function withoutFirst({ loose = [], ...given }: GivenArguments): GivenArguments {
+  return { ...given, loose: loose.slice(1) };
 }
 
 const WAIT_LONGER =

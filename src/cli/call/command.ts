@@ -1,6 +1,6 @@
 // `plugboard call` on the command line.
 
-import { command } from "../command.ts";
+import { command, Mistake } from "../command.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { SAVE_BINARY, wholeNumber, YES } from "../shared-options.ts";
 import { SERVER_OPTIONS } from "../typed-server.ts";
@@ -21,6 +21,8 @@ export interface CallRequest {
 const NOTES = `
 Ways to give arguments:
   text=hi top=3                a value, converted to the type in the schema
+  --text hi --top 3, text:hi   the same; an option of this command goes before
+  hi 3                         values, in the order that the tool's help has
   tag=a tag=b                  a list
   place.city=Oslo              one field of an object
   filter:='{"a": [1, 2]}'      JSON, passed on unchanged
@@ -42,16 +44,17 @@ export const COMMANDS = [
       {
         kind: "one",
         name: "tool",
-        about: "server/tool, the tool's name if it is unique, or the public name",
+        about: "server/tool, server tool, the tool's name if it is unique, or the public name",
         offers: "tool",
       },
       {
         kind: "any",
         name: "arguments",
-        about: "key=value, key:=json, a JSON object, @file, or - for stdin",
+        about: "key=value, --key value, key:=json, values, a JSON object, @file, or - for stdin",
         offers: "argument",
       },
     ],
+    takesOptions: true,
     options: {
       ...SERVER_OPTIONS,
       timeout: {
@@ -69,6 +72,7 @@ export const COMMANDS = [
     examples: [
       "plugboard call demo/convert_time --help",
       "plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo",
+      "plugboard call demo convert_time --time 14:30 --from Berlin --to Tokyo",
       "plugboard call echo text=hi -- npx -y some-server",
     ],
     hint: "arguments of a tool are written key=value; to see how: plugboard call --help",
@@ -80,13 +84,8 @@ export const COMMANDS = [
       about: "show help, or with a tool, what it takes",
       run: async (tool, context) => (await import("../tools/tools.ts")).runToolHelp(tool, context),
     },
-    read: ([tool, ...args], { timeout, output, yes }): CallRequest => ({
-      tool,
-      args,
-      timeout,
-      output,
-      yes,
-    }),
+    read: ([tool, ...args], { timeout, output, yes }, { behind = [] }) =>
+      argumentBehind(behind) ?? ({ tool, args, timeout, output, yes } satisfies CallRequest),
     traits: ({ args }) => ({
       readsStdin: readsStdin(args),
       whenLost: "the call has been made, and may have taken effect; only its result is lost",
@@ -95,7 +94,17 @@ export const COMMANDS = [
   }),
 ];
 
+/** After `--` comes the command of a server: an argument of the tool would be started as one. */
+function argumentBehind(words: readonly string[]): Mistake | undefined {
+  const [first] = words;
+  const isArgument = (word: string): boolean => /^[\w.-]+:?=/.test(word);
+  if (first === undefined || !(first.startsWith("-") || words.every(isArgument))) return undefined;
+  return new Mistake(
+    `'${first}' looks like an argument of the tool, and after -- comes the command of a server; leave out the --`,
+  );
+}
+
 /** Whether one of the arguments of a tool or a prompt is to be read from there. */
 export function readsStdin(args: readonly string[]): boolean {
-  return args.some((each) => each === "-" || each.endsWith("=@-"));
+  return args.some((each) => each === "-" || each === "@-" || each.endsWith("=@-"));
 }

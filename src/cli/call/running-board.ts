@@ -26,18 +26,23 @@ import { isAttended } from "../questions/attended.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallRequest } from "./command.ts";
 
+interface MeantCall extends Pick<CallRequest, "tool" | "timeout" | "yes"> {
+  /** The word after it: if `tool` is a server, that is the tool. */
+  word: string | undefined;
+}
+
 /**
  * `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. If it gets a link, that
  * is the one to the gateway, so that it need not attach again.
  */
 export async function withRunningBoard(
-  command: Pick<CallRequest, "tool" | "timeout" | "yes">,
+  command: MeantCall,
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
   otherwise: (linked?: Linked) => Promise<number>,
 ): Promise<number> {
   if (context.options.typed !== undefined) return otherwise();
-  const gateway = await findRunning(command.tool, context);
+  const gateway = await findRunning(command, context);
   if (gateway === undefined) return otherwise();
   const link = await connectTo(gateway, context.commandName, context).catch(without);
   if (link === undefined) return otherwise();
@@ -52,7 +57,10 @@ export async function withRunningBoard(
 }
 
 /** Undefined if none runs for the configuration, or this command must not use it as it is. */
-async function findRunning(tool: string, context: CliContext): Promise<Attachable | undefined> {
+async function findRunning(
+  { tool, word }: MeantCall,
+  context: CliContext,
+): Promise<Attachable | undefined> {
   const { io, options } = context;
   const { env, cwd, homedir } = io;
   const source = findConfig({ flag: options.config, env, cwd, homedir });
@@ -61,7 +69,9 @@ async function findRunning(tool: string, context: CliContext): Promise<Attachabl
   if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
   if (found.kind !== "attach" || !isShared(tool, found)) return undefined;
-  const { gateway } = found;
+  const { gateway, shares } = found;
+  // It may be the tool or a value, and only a board with all servers can say which.
+  if (word !== undefined && shares.has(tool)) return undefined;
   const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
   if (known === undefined || known.hasSessionServers) return undefined;
   return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
@@ -77,7 +87,7 @@ function isShared(tool: string, { shares, apart }: FoundChannel & { kind: "attac
 async function openOn(
   link: Link,
   { fingerprint }: Attachable,
-  { tool, timeout, yes }: Pick<CallRequest, "tool" | "timeout" | "yes">,
+  { tool, timeout, yes }: MeantCall,
   context: CliContext,
 ): Promise<CallBoard | "unknown" | undefined> {
   const { io, options, signal } = context;

@@ -256,7 +256,13 @@ function checkArguments(
 }
 
 /** The arguments of a prompt are always texts. */
-function toStrings({ whole, pairs }: GivenArguments): Record<string, string> {
+function toStrings({ whole, pairs, loose = [] }: GivenArguments): Record<string, string> {
+  const [first] = loose;
+  if (first !== undefined) {
+    const word = first.kind === "option" ? `--${first.key}` : first.text;
+    const hint = "arguments are key=value, key:=json, a JSON object, @file, or - for stdin";
+    throw invalidArguments([`unexpected argument '${oneLine(word, 100)}'`], hint);
+  }
   const values: Record<string, string> = Object.create(null);
   for (const [key, value] of Object.entries(whole)) values[key] = asString(value);
   const seen = new Set<string>();

@@ -2,10 +2,12 @@
 // end up in the middle of rows that redraw themselves.
 
 import { PlugboardError } from "../../core/types/errors.ts";
+import { tryParseJson } from "../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
 import { plainText } from "../../util/text.ts";
 import type { CliOutput } from "../io.ts";
+import { readableJson, visibleJson } from "./json.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Frame {
@@ -43,9 +45,6 @@ const FIRST_DRAW_MS = 120;
 const KEPT_LINES = 200;
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER = ["|", "/", "-", "\\"];
-
-/** Characters that JSON leaves unescaped, and that a terminal obeys or hides. */
-const UNSEEN = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
 export class Screen {
   readonly terminal: Terminal;
@@ -87,9 +86,11 @@ export class Screen {
     this.#stdout.write(text);
   }
 
-  /** Prints a server's text as it is, but without characters that a terminal would obey. */
+  /** Prints a server's text as it is; on a terminal, JSON is indented, and no character is there that it would obey. */
   text(text: string): void {
-    this.out(this.terminal.out.isTerminal ? plainText(text) : text);
+    const { isTerminal, paint } = this.terminal.out;
+    if (!isTerminal) this.out(text);
+    else this.out(isJson(text) ? `${readableJson(text, paint)}\n` : plainText(text));
   }
 
   /** Prints lines for a person; on a terminal, broken between words. */
@@ -100,7 +101,8 @@ export class Screen {
   }
 
   json(value: unknown): void {
-    this.out(`${json(value, 2)}\n`);
+    const { isTerminal, paint } = this.terminal.out;
+    this.out(`${isTerminal ? readableJson(json(value), paint) : json(value, 2)}\n`);
   }
 
   /** Prints one of many values, on one line. */
@@ -221,6 +223,10 @@ export class Screen {
   }
 }
 
+function isJson(text: string): boolean {
+  return /^\s*[[{]/.test(text) && tryParseJson(text) !== undefined;
+}
+
 /** A row that scrolls out of the window could not be erased. */
 function fitHeight(rows: readonly string[], height: number): string[] {
   if (rows.length <= height) return [...rows];
@@ -231,19 +237,11 @@ function fitHeight(rows: readonly string[], height: number): string[] {
 /** Nothing in it is hidden from a reader. */
 function json(value: unknown, indent?: number): string {
   try {
-    return jsonOfAnyDepth(value, indent).replace(UNSEEN, escaped);
+    return visibleJson(jsonOfAnyDepth(value, indent));
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new PlugboardError("INVALID_RESULT", "the output is too large to be written as JSON", {
       cause,
     });
   }
-}
-
-/** The same JSON string, with the character written as an escape. */
-function escaped(character: string): string {
-  return character
-    .split("")
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
 }

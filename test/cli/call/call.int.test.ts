@@ -23,6 +23,12 @@ describe("plugboard call", () => {
     ["as a program writes it", ["echo.add(a: 1, 'b': 2.5,)"], "3.5\n"],
     ["as a program writes it, with JSON", ['echo/echo({"text": "a)b"})'], "a)b\n"],
     ["as a program writes it, without arguments", ["empty()"], "(empty result)\n"],
+    ["with options", ["echo/add", "--a", "1", "--b=2.5"], "3.5\n"],
+    ["with colons", ["echo/add", "a:1", "b:2.5"], "3.5\n"],
+    ["with values in the order of the schema", ["echo/add", "1", "2.5"], "3.5\n"],
+    ["with its server before it", ["echo", "add", "1", "2.5"], "3.5\n"],
+    ["that has the name of its server", ["echo", "hi"], "hi\n"],
+    ["as OpenClaw writes it", ["mcp:echo:add", "a=1", "b=2"], "3\n"],
     ["for structured content", ["structured_only"], '{\n  "value": 1\n}\n'],
     ["for an image", ["image"], "[image: image/png, 70 B]\n"],
     ["for nothing", ["empty"], "(empty result)\n"],
@@ -48,6 +54,29 @@ describe("plugboard call", () => {
     const asked = await scratch.run(["call", "echo/echo", "-", "--json"], { stdin: args });
     expect(asked.code).toBe(2);
     expect(asked.stdout).toContain("nested more than 1000 levels deep; the tool was not called");
+  });
+
+  it("indents and colours JSON for a person, and leaves every value as it is", async () => {
+    useServers();
+    const json = '{"a":[1,12345678901234567890],"b":{},"c":"\\u001b[2J\u009b","d":null}';
+    const person = new Sink({ columns: 80, rows: 24 });
+    const argv = ["call", "echo/echo", `text=${json}`];
+    expect((await scratch.run(argv)).stdout).toBe(`${json}\n`);
+    const { stdout } = await scratch.run(argv, { stdout: person, env: { NO_COLOR: "1" } });
+    expect(stdout.split("\n")).toEqual([
+      "{",
+      '  "a": [',
+      "    1,",
+      "    12345678901234567890",
+      "  ],",
+      '  "b": {},',
+      '  "c": "\\u001b[2J\\u009b",',
+      '  "d": null',
+      "}",
+      "",
+    ]);
+    const painted = await scratch.run(argv, { stdout: new Sink({ columns: 80, rows: 24 }) });
+    expect(painted.stdout).toContain('\u001b[36m"b"\u001b[39m: {}');
   });
 
   it("says how to write a call that cannot be read", async () => {

@@ -13,7 +13,7 @@ async function readBack(words: readonly string[], schema: JsonObject) {
   const noFile = async () => {
     throw invalidArguments(["no file"]);
   };
-  const given = await parseArguments(words, { forms: "", file: noFile, stdin: noFile });
+  const given = await parseArguments(words, { file: noFile, stdin: noFile });
   const { args, problem, warnings } = assembleArguments(given, schema, "");
   expect(problem).toBeUndefined();
   expect(warnings).toEqual([]);

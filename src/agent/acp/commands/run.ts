@@ -191,7 +191,6 @@ async function callTool(line: string, context: CommandContext): Promise<void> {
 
 /** A session has no stdin. Whoever writes a prompt need not be allowed to read the agent's files. */
 const SOURCES: ArgumentSources = {
-  forms: "arguments are key=value, key:=json or a JSON object",
   async file(path, key) {
     const hint = key === undefined ? undefined : literalAt(key);
     throw invalidArguments([`/call does not read files, so @${path} cannot be used`], hint);

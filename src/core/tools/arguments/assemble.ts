@@ -11,6 +11,7 @@ import { checkArguments, listed, oddText, shortName, unknownText } from "./check
 import { invalidArguments } from "./invalid.ts";
 import type { GivenArguments, GivenValue } from "./parse.ts";
 import { type ObjectFields, type Parameter, SchemaView, typesOf } from "./schema-view.ts";
+import { settleWords } from "./settle.ts";
 import { itemSchema, oddityIn, typed } from "./typed.ts";
 
 export interface AssembledArguments {
@@ -23,15 +24,18 @@ export interface AssembledArguments {
 
 /** `hint` says how to see the tool's parameters. */
 export function assembleArguments(
-  { whole, pairs }: GivenArguments,
+  given: GivenArguments,
   schema: JsonObject,
   hint: string,
 ): AssembledArguments {
-  if (isDeeperThan(REFUSED_DEPTH, [whole, pairs])) {
+  const { whole } = given;
+  if (isDeeperThan(REFUSED_DEPTH, [whole, given.pairs])) {
     const problem = `the arguments are nested more than ${REFUSED_DEPTH} levels deep; the tool was not called`;
     return { args: {}, warnings: [], problem: invalidArguments([problem], hint) };
   }
   const builder = new Builder(schema, whole);
+  const { pairs, problems: unsettled } = settleWords(given, builder.view);
+  builder.problems.push(...unsettled);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();
   const { args, problems, warnings } = builder;
@@ -45,19 +49,19 @@ class Builder {
   readonly problems: string[] = [];
   readonly warnings: string[] = [];
   readonly #root: JsonObject;
-  readonly #view: SchemaView;
+  readonly view: SchemaView;
   /** What was given with a value that does not fit: it is not missing. */
   readonly #refused = new Set<string>();
 
   constructor(schema: JsonObject, whole: JsonObject) {
     this.#root = schema;
-    this.#view = new SchemaView(schema);
+    this.view = new SchemaView(schema);
     this.args = bare(whole);
   }
 
   /** `key` may be a path into an object, as in `place.city`. */
   add(key: string, values: readonly GivenValue[]): void {
-    const { fields } = this.#view.object(this.#root);
+    const { fields } = this.view.object(this.#root);
     const parts = fields.has(key) || !fields.has(key.split(".")[0] ?? "") ? [key] : key.split(".");
     const schema = this.#schemaAt(parts, key);
     if (schema !== undefined) this.#set(parts, key, values, schema);
@@ -66,7 +70,7 @@ class Builder {
 
   check(): void {
     const missing: { path: string; parameter: Parameter }[] = [];
-    for (const finding of checkArguments(this.args, this.#root, this.#view)) {
+    for (const finding of checkArguments(this.args, this.#root, this.view)) {
       if (finding.kind === "problem") this.problems.push(finding.text);
       else if (finding.kind === "warning") this.#warn(finding.text);
       else if (!this.#isRefused(finding.path)) missing.push(finding);
@@ -79,11 +83,11 @@ class Builder {
     let current = this.#root;
     for (const [at, name] of path.entries()) {
       const inside = path.slice(0, at).join(".");
-      const object = this.#view.object(current);
-      const types = this.#view.alternatives(current).flatMap(typesOf);
+      const object = this.view.object(current);
+      const types = this.view.alternatives(current).flatMap(typesOf);
       const isObject = at === 0 || types.length === 0 || types.includes("object");
       if (!isObject && !this.#isOdd(inside, current)) {
-        const type = this.#view.typeName(current);
+        const type = this.view.typeName(current);
         this.problems.push(`${key}: '${inside}' is not an object; expected ${type}`);
         return undefined;
       }
@@ -116,7 +120,7 @@ class Builder {
   }
 
   #isOdd(key: string, schema: JsonObject): boolean {
-    const odd = oddityIn(schema, this.#view);
+    const odd = oddityIn(schema, this.view);
     if (odd !== undefined) this.#warn(oddText(key, odd));
     return odd !== undefined;
   }
@@ -161,8 +165,8 @@ class Builder {
   ): { value: unknown } | undefined {
     const [first, second] = values;
     if (first !== undefined && second === undefined) return this.#one(key, first, schema);
-    const list = this.#view.alternatives(schema).find((each) => typesOf(each).includes("array"));
-    const isSingle = list === undefined && typesOf(this.#view.resolve(schema)).length > 0;
+    const list = this.view.alternatives(schema).find((each) => typesOf(each).includes("array"));
+    const isSingle = list === undefined && typesOf(this.view.resolve(schema)).length > 0;
     if (isSingle && !this.#isOdd(key, schema)) {
       this.problems.push(`${key}: given ${values.length} times, but it is not a list`);
       return undefined;
@@ -174,13 +178,13 @@ class Builder {
 
   #one(key: string, given: GivenValue, schema: JsonObject): { value: unknown } | undefined {
     if (given.kind === "json") return given;
-    const types = this.#view.alternatives(schema).flatMap(typesOf);
+    const types = this.view.alternatives(schema).flatMap(typesOf);
     if (given.kind === "content" && (types.length === 0 || types.includes("string"))) {
       return { value: given.text };
     }
     // A file often ends with a newline, which would not parse as part of a number.
     const text = given.kind === "content" ? given.text.trim() : given.text;
-    const result = typed(text, schema, this.#view);
+    const result = typed(text, schema, this.view);
     if (result.ok) {
       if (result.odd !== undefined) this.#warn(oddText(key, result.odd));
       return { value: result.value };
@@ -193,7 +197,7 @@ class Builder {
     const lines = missing.map(({ path, parameter: { schema } }) => {
       const { description } = schema;
       const about = typeof description === "string" ? `  ${oneLine(description, 80)}` : "";
-      return `    ${shortName(path)}  ${this.#view.typeName(schema)}${about}`;
+      return `    ${shortName(path)}  ${this.view.typeName(schema)}${about}`;
     });
     return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
   }

@@ -91,7 +91,7 @@ async function readBack(words: readonly string[], schema: JsonObject): Promise<u
     throw invalidArguments(["an example reads no file"]);
   };
   try {
-    const given = await parseArguments(words, { forms: "", file: nothing, stdin: nothing });
+    const given = await parseArguments(words, { file: nothing, stdin: nothing });
     return JSON.parse(JSON.stringify(assembleArguments(given, schema, "").args));
   } catch {
     return undefined;

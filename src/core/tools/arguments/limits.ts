@@ -70,7 +70,8 @@ type Measure = (value: unknown) => number | undefined;
 
 const numberOf: Measure = (value) => (typeof value === "number" ? value : undefined);
 /** In characters as JSON Schema counts them. */
-const lengthOf: Measure = (value) => (typeof value === "string" ? [...value].length : undefined);
+const lengthOf: Measure = (value) =>
+  typeof value === "string" ? Array.from(value).length : undefined;
 const itemsOf: Measure = (value) => (Array.isArray(value) ? value.length : undefined);
 const fieldsOf: Measure = (value) => (isJsonObject(value) ? Object.keys(value).length : undefined);
 
