@@ -28,7 +28,7 @@ import type {
   ToolUpdate,
   UpdateListener,
 } from "../types/tool.ts";
-import type { LiveServer, ServerSupervisor } from "../types/gateway-port.ts";
+import type { LiveServer, ServerSupervisor } from "../types/supervisor.ts";
 import { abortSignalOf, allowManyListeners, type CallSignal } from "../../util/abort.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";

@@ -11,7 +11,7 @@ import { isCallable } from "../types/server-state.ts";
 import type { ListedTools, ServerStatus } from "../types/server-status.ts";
 import { describeTarget } from "../redaction/hide.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import type { ServerSupervisor } from "../types/gateway-port.ts";
+import type { ServerSupervisor } from "../types/supervisor.ts";
 import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */

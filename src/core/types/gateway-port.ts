@@ -1,85 +1,18 @@
-// The ports between a board and what runs its servers: a supervisor for each, in this process or in a gateway.
+// The port between a board and a gateway that runs some of its servers, and what a gateway needs of a board to share them.
 
-import type { CallSignal } from "../../util/abort.ts";
 import type { SessionOptions } from "./board-options.ts";
-import type { Connection, ServerIdentity, ToolList } from "./connection.ts";
-import type { PlugboardError } from "./errors.ts";
+import type { ServerIdentity, ToolList } from "./connection.ts";
 import type { ServerContent } from "./server-content.ts";
 import type { ServerDefinition } from "./server-definition.ts";
-import type { ServerLogLevel, ServerLogMessage } from "./server-log.ts";
-import type { ServerState } from "./server-state.ts";
-import type { ServerStatus } from "./server-status.ts";
+import type { ServerLogLevel } from "./server-log.ts";
+import type { LiveServer, ServerSupervisor, SupervisorListener } from "./supervisor.ts";
 import type { NativeTool, ToolDefinition } from "./tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
-
-/** What a board asks of a server while it is up. */
-export type LiveServer = Pick<Connection, "identity" | "content" | "callTool">;
-
-/** Starts, watches, restarts and stops one server, or speaks for whoever does. */
-export interface ServerSupervisor {
-  /** Its settings may change at any time; what is started stays the same. */
-  readonly definition: ServerDefinition;
-  readonly state: ServerState;
-  /** The connection, while the server is ready. */
-  readonly live: LiveServer | undefined;
-  /** What takes a call at once: a ready server, or a gateway, which starts the server if the call may be made. */
-  readonly direct: LiveServer | undefined;
-  readonly restarts: number;
-  readonly lastError: PlugboardError | undefined;
-  readonly stats: { snapshot(): ServerStatus["calls"] };
-  /** What a gateway tells of the server. Absent if it runs in this process. */
-  readonly told?: ToldStatus;
-  stderrTail(): string[];
-  /**
-   * Starts the server unless it runs; resolves when that attempt has ended, in whatever state. With `onlyToList`, the
-   * server is stopped again if no call follows.
-   */
-  start(onlyToList?: boolean): Promise<void>;
-  /** `start`, but resolves after the server's `timeout` at the latest, whatever it does. */
-  attempt(onlyToList?: boolean): Promise<void>;
-  /** A connection for a call, after a start that it triggers or joins. Rejects and says what happens next. */
-  acquire(signal?: CallSignal): Promise<LiveServer>;
-  /** Call it before and `leave` after each call, so that the server is not stopped as idle meanwhile. */
-  enter(): void;
-  leave(ms: number, failed: boolean): void;
-  /** Lists the tools again, or makes one attempt to start the server if it is down. */
-  refresh(): Promise<void>;
-  restart(): Promise<void>;
-  /** Replaces the settings that take no new start. */
-  reconfigure(definition: ServerDefinition): void;
-  /** Idempotent; resolves when nothing of the server is left in this process. */
-  close(): Promise<void>;
-}
-
-/** What a gateway knows of a server, and a board that shares the server shows. */
-export type ToldStatus = Pick<
-  ServerStatus,
-  | "transport"
-  | "cached"
-  | "cachedAt"
-  | "restarts"
-  | "lastError"
-  | "identity"
-  | "pid"
-  | "calls"
-  | "diagnostics"
-  | "stderr"
->;
-
-/** What a supervisor tells the board. */
-export interface SupervisorListener {
-  onState: (state: ServerState, previous: ServerState) => void;
-  onTools: (list: ToolList, identity: ServerIdentity) => void;
-  /** `board` is the board that the message is for; undefined for all of them. */
-  onLog: (message: ServerLogMessage & { board?: object }) => void;
-}
 
 /** A server that a gateway runs. Its calls are guarded there, and nowhere else. */
 export interface ServerInGateway {
   /** The tools as the gateway offers them, before rules; undefined if nobody knows them yet. */
   readonly tools: ToolList | undefined;
-  /** The tools that are not as they were pinned; undefined if none of them is pinned. */
-  readonly unpinned: readonly string[] | undefined;
   readonly identity: ServerIdentity | undefined;
   supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor;
 }
@@ -139,7 +72,6 @@ export interface BoardServer {
   name: string;
   /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
   tools: readonly { tool: ToolDefinition }[] | undefined;
-  unpinned: readonly string[] | undefined;
   /** Known while the server is up. */
   has: ServerContent["has"] | undefined;
 }

@@ -6,7 +6,7 @@ import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
 import { isGivenUp, type ServerState } from "../../types/server-state.ts";
-import type { ServerSupervisor } from "../../types/gateway-port.ts";
+import type { ServerSupervisor } from "../../types/supervisor.ts";
 import { type CallSignal, untilAborted } from "../../../util/abort.ts";
 import { type Clock, type Timer, within } from "../../../util/clock.ts";
 import { deferred } from "../../../util/deferred.ts";
