@@ -10,7 +10,7 @@ import type { BoardOptions } from "../core/types/board-options.ts";
 import { PlugboardError, unknownServer } from "../core/types/errors.ts";
 import type { Logger } from "../core/types/logger.ts";
 import { isGivenUp } from "../core/types/server-state.ts";
-import { attach, type Attachment, type Linked } from "./attach/attach.ts";
+import { attach, type Attachment } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
 import { approvalPrompt } from "./questions/approve.ts";
@@ -42,8 +42,6 @@ export interface OpenOptions extends Pick<
   toolTimeout?: number | undefined;
   /** If a server that it uses is to be kept alive and no gateway runs, one is started in the background. */
   keepAlive?: boolean;
-  /** The command is linked to a gateway already. Whoever has opened the link closes it. */
-  linked?: Linked | undefined;
   /** Do not use the servers of a gateway. */
   standalone?: boolean;
   /** Changes the configuration for this command. */
@@ -78,7 +76,7 @@ export async function withBoard<Result>(
   const isAlone = open.standalone === true || typed !== undefined;
   const attachment = isAlone
     ? undefined
-    : await attach(source, context, { keepAlive, linked: open.linked, toolTimeout });
+    : await attach(source, context, { keepAlive, toolTimeout });
   // The command waits for the servers itself, so that it can show what it waits for.
   const config = { ...agent, startupWait: 0, servers: serversFor(agent, open) };
   const boardOptions: BoardOptions = {

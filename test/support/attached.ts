@@ -7,27 +7,28 @@ import type { Board } from "../../src/core/types/board.ts";
 import type { BoardOptions } from "../../src/core/types/board-options.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
 import {
+  type Gateway,
   type GatewayServersOptions,
   GatewayServers,
 } from "../../src/serve/channel/command/gateway-servers.ts";
-import type { Link } from "../../src/serve/channel/link.ts";
 import { systemClock } from "../../src/util/clock.ts";
+import type { TestChannel } from "./channels.ts";
 
 export interface AttachedBoardOptions
   extends
     BoardOptions,
     Partial<Pick<GatewayServersOptions, "toolTimeout" | "reattachFor" | "onLost" | "agentId">> {
   agent: AgentConfig;
-  link: Link;
+  channel: Pick<TestChannel, "address" | "connect">;
   /** Finds the gateway again, or another one. Without it, none is found. */
-  reattach?: () => Promise<Link | undefined>;
+  reattach?: () => Promise<TestChannel | undefined>;
   /** The names of the servers that are shared. Default: all but those of sessions. */
   shares?: ReadonlySet<string>;
 }
 
 export async function openAttachedBoard({
   agent,
-  link,
+  channel,
   reattach,
   toolTimeout,
   // A gateway of a test comes, however slow the machine is.
@@ -38,12 +39,17 @@ export async function openAttachedBoard({
   ...options
 }: AttachedBoardOptions): Promise<Board> {
   const { clock = systemClock, logger = silentLogger } = options;
+  const gatewayAt = ({ address, connect }: AttachedBoardOptions["channel"]): Gateway => ({
+    key: address.key,
+    connect: () => connect(),
+    shares,
+  });
   const find = async (): ReturnType<GatewayServersOptions["find"]> => {
     const next = await reattach?.();
-    return next && { link: next, shares };
+    return next && gatewayAt(next);
   };
   const given = { agentId, clock, logger, find, toolTimeout, reattachFor, onLost };
-  const shared = await GatewayServers.open(given, { link, shares });
+  const shared = await GatewayServers.open(given, gatewayAt(channel));
   return openBoardBeside(agent, options, shared);
 }
 

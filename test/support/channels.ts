@@ -9,7 +9,7 @@ import {
   type ChannelAddress,
   connectChannel,
   type CommandInfo,
-} from "../../src/serve/channel/command/connect.ts";
+} from "../../src/serve/channel/greeting.ts";
 import type { Link } from "../../src/serve/channel/link.ts";
 import {
   type ChannelHost,
@@ -76,6 +76,23 @@ export async function openChannel(
     return link;
   };
   return { address, channel, logger, commands, connect };
+}
+
+/** The links that one command opens to a channel. */
+export function counted(
+  { address, connect }: TestChannel,
+  command?: Partial<CommandInfo>,
+): {
+  channel: Pick<TestChannel, "address" | "connect">;
+  links: Link[];
+} {
+  const links: Link[] = [];
+  const connectCounted: TestChannel["connect"] = async () => {
+    const link = await connect(command);
+    links.push(link);
+    return link;
+  };
+  return { channel: { address, connect: connectCounted }, links };
 }
 
 /** An address that nobody uses, in a directory that is gone after the test. */

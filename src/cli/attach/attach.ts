@@ -6,32 +6,23 @@ import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { BoardOptions } from "../../core/types/board-options.ts";
-import {
-  type Gateway,
-  GatewayServers,
-  type GatewayServersOptions,
-} from "../../serve/channel/command/gateway-servers.ts";
-import type { Link } from "../../serve/channel/link.ts";
+import { type Gateway, GatewayServers } from "../../serve/channel/command/gateway-servers.ts";
+import type { Environment } from "../../util/environment.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { isKeptAlive } from "../keep-alive/kept-alive.ts";
-import { connectTo } from "./connect.ts";
 import {
   type Attachable,
+  connectTo,
   findChannel,
   type FoundChannel,
   isTrustedBy,
   standaloneReason,
 } from "./find-channel.ts";
 
-/** A link to a gateway, and which one that is. */
-export interface Linked {
+export interface Attachment {
   gateway: Attachable;
-  link: Link;
-}
-
-export interface Attachment extends Linked {
   /** The names of the gateway's servers that this command starts itself, since they would not be the same. */
   apart: readonly string[];
   /** In place of `openBoard`: a board with the servers of the gateway, as far as it would start the same. */
@@ -45,8 +36,6 @@ export interface AttachOptions {
   toolTimeout?: number | undefined;
   /** If no gateway runs, one is started in the background. */
   keepAlive?: boolean;
-  /** Used instead of another link, if this is the gateway to attach to. */
-  linked?: Linked | undefined;
 }
 
 /** Undefined if the command stands alone. Says why, where a gateway runs. */
@@ -55,7 +44,7 @@ export async function attach(
   context: CliContext,
   options: AttachOptions = {},
 ): Promise<Attachment | undefined> {
-  const { logger, commandName } = context;
+  const { logger, clock, commandName } = context;
   const found = await findOrStart(source, context, options);
   if (found.kind === "standalone") {
     if (found.reason !== undefined) logger.warn(found.reason);
@@ -64,14 +53,34 @@ export async function attach(
   const { gateway, shares, apart } = found;
   for (const reason of apart.values()) logger.info(reason);
   if (shares.size === 0) return undefined;
+  let last = gateway;
+  const toGateway = (next: Attachable, shared: ReadonlySet<string>): Gateway => ({
+    key: next.channel.key,
+    shares: shared,
+    connect: () => connectTo(next, commandName, context),
+  });
+  /**
+   * The gateway that runs now, if it has the same servers. Of a file that needs your trust, another text may have been
+   * named to the next gateway since: that approves it for the gateway, and not for this command.
+   */
+  const find = async (): Promise<Gateway | undefined> => {
+    const again = await findFor(source, context, options);
+    if (again.kind !== "attach" || source.kind !== "file") return undefined;
+    const { file, base } = again.gateway.fingerprint;
+    const isSame = file === last.fingerprint.file && base === last.fingerprint.base;
+    if (!isSame && !(await isTrustedBy(again.gateway, source, context.io))) return undefined;
+    last = again.gateway;
+    return toGateway(last, again.shares);
+  };
+  const agentId = context.options.agent ?? DEFAULT_AGENT;
+  const onLost = (message: string): void => logger.warn(message);
+  const { toolTimeout } = options;
   try {
-    const link =
-      linkTo(gateway, options.linked) ?? (await connectTo(gateway, commandName, context));
-    const shared = await openShared({ link, shares }, { source, context, options, gateway });
+    const given = { agentId, clock, logger, find, toolTimeout, onLost };
+    const shared = await GatewayServers.open(given, toGateway(gateway, shares));
     logger.info(`uses the servers of the gateway (pid ${gateway.pid})`);
     return {
       gateway,
-      link,
       apart: [...apart.keys()],
       open: (agent, boardOptions) => openBoardBeside(agent, boardOptions, shared),
     };
@@ -93,34 +102,6 @@ export async function attachAgent(
   return attach(source, context, { ...options, keepAlive: isKeptAlive(agent) });
 }
 
-/** Where a command finds its gateway again. `gateway` is the one that it is attached to, or was. */
-interface Place {
-  source: ConfigSource;
-  context: CliContext;
-  options: AttachOptions;
-  gateway: Attachable;
-}
-
-async function openShared(first: Gateway, place: Place): Promise<GatewayServers> {
-  const { clock, logger, options } = place.context;
-  const { toolTimeout } = place.options;
-  const agentId = options.agent ?? DEFAULT_AGENT;
-  const find: GatewayServersOptions["find"] = (current) => findAgain(place, current);
-  const onLost = (message: string): void => logger.warn(message);
-  try {
-    return await GatewayServers.open({ agentId, clock, logger, toolTimeout, find, onLost }, first);
-  } catch (error) {
-    if (first.link !== place.options.linked?.link) first.link.close();
-    throw error;
-  }
-}
-
-/** A gateway that was started again has another key. */
-function linkTo({ channel }: Attachable, linked: Linked | undefined): Link | undefined {
-  const isSame = linked?.gateway.channel.key === channel.key && linked.link.isOpen;
-  return isSame ? linked.link : undefined;
-}
-
 async function findOrStart(
   source: ConfigSource,
   context: CliContext,
@@ -130,49 +111,24 @@ async function findOrStart(
   if (found.kind === "attach" || found.reason !== undefined || !options.keepAlive) return found;
   if (source.kind !== "file" || context.options.standalone) return found;
   const { startBackground } = await import("../keep-alive/start-background.ts");
-  const path = await options.programPath;
-  const { env } = context.io;
-  const started = await startBackground(
-    source,
-    context,
-    path === undefined ? env : { ...env, PATH: path },
-  );
-  if (started.kind === "ready") {
-    context.logger.info("a gateway runs in the background now; to stop it: plugboard down");
-    return findFor(source, context, options);
-  }
-  return { kind: "standalone", reason: started.reason };
-}
-
-/**
- * The gateway that runs now, if it has the same servers. Of a file that needs your trust, another text may have been named
- * to the next gateway since: that approves it for the gateway, and not for this command.
- */
-async function findAgain(place: Place, current: Link | undefined): Promise<Gateway | undefined> {
-  const { source, context, options, gateway: last } = place;
-  const found = await findFor(source, context, options);
-  if (found.kind !== "attach" || source.kind !== "file") return undefined;
-  const { gateway, shares } = found;
-  const isSame =
-    gateway.fingerprint.file === last.fingerprint.file &&
-    gateway.fingerprint.base === last.fingerprint.base;
-  const isTrusted = isSame || (await isTrustedBy(gateway, source, context.io));
-  if (!isTrusted) return undefined;
-  const known = current && linkTo(gateway, { gateway: last, link: current });
-  const link = known ?? (await connectTo(gateway, context.commandName, context));
-  place.gateway = gateway;
-  return { link, shares };
+  const started = await startBackground(source, context, await envFor(context, options));
+  if (started.kind !== "ready") return { kind: "standalone", reason: started.reason };
+  context.logger.info("a gateway runs in the background now; to stop it: plugboard down");
+  return findFor(source, context, options);
 }
 
 /** Which servers are shared depends on the PATH that the command's programs get. */
 async function findFor(
   source: ConfigSource,
   context: CliContext,
-  { programPath }: AttachOptions,
+  options: AttachOptions,
 ): Promise<FoundChannel> {
   const found = await findChannel(source, context);
   if (found.kind === "standalone" || found.apart.size === 0) return found;
+  return findChannel(source, context, await envFor(context, options));
+}
+
+async function envFor({ io }: CliContext, { programPath }: AttachOptions): Promise<Environment> {
   const path = await programPath;
-  if (path === undefined) return found;
-  return findChannel(source, context, { ...context.io.env, PATH: path });
+  return path === undefined ? io.env : { ...io.env, PATH: path };
 }

@@ -24,6 +24,9 @@ import { digestOf, TrustStore } from "../../core/config/trust/trust-store.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { findGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { connectChannel } from "../../serve/channel/greeting.ts";
+import type { Link } from "../../serve/channel/link.ts";
 import { pause } from "../../util/clock.ts";
 import type { Environment } from "../../util/environment.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -34,6 +37,10 @@ import { needsTrust } from "../trust/needs-trust.ts";
 /** A gateway notices an edit of its file within a second. A command that comes in between waits for it. */
 const EDIT_MS = 2000;
 const LOOK_MS = 100;
+
+const RELOAD = "to use the file as it is: plugboard reload";
+const RESTART = "to share its servers, start the gateway again";
+const AGAIN = "to share it, start the gateway again";
 
 /** A gateway with a channel, whose note can be compared. */
 export interface Attachable extends RunningGateway {
@@ -69,15 +76,14 @@ export async function findChannel(
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
   });
-  const restart = "to share its servers, start the gateway again";
   const version = packageVersion();
   if (gateway.version !== version) {
-    return standalone(`it is version ${gateway.version}, and this is ${version}`, restart);
+    return standalone(`it is version ${gateway.version}, and this is ${version}`, RESTART);
   }
   const { agent = DEFAULT_AGENT } = options;
   const found = await sameFiles(gateway, source, context);
   if (found === "unreadable") return { kind: "standalone" };
-  if (found === undefined) return standalone("it does not let other commands attach", restart);
+  if (found === undefined) return standalone("it does not let other commands attach", RESTART);
   const { fingerprint } = found.gateway;
   const differs = difference(fingerprint, { agent, ...found.hashes });
   const own = ownFile(io.env, io.homedir);
@@ -109,6 +115,37 @@ export async function runningGateway(
 ): Promise<RunningGateway | undefined> {
   const config = source.kind === "file" ? placeOf(source.path) : undefined;
   return findGateway(plugboardHome(io.env, io.homedir), config);
+}
+
+/** `command` is its name. Rejects with SERVER_UNAVAILABLE if the gateway does not answer. */
+export async function connectTo(
+  { channel }: Pick<RunningGateway, "channel">,
+  command: string,
+  { io, clock, signal }: Omit<FindContext, "options">,
+): Promise<Link> {
+  if (channel !== undefined) {
+    return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });
+  }
+  throw new PlugboardError(
+    "SERVER_UNAVAILABLE",
+    "the gateway is of an earlier version of Plugboard",
+    { hint: "to stop it, and then start it again: plugboard down" },
+  );
+}
+
+/** Asks a gateway something, and hangs up. */
+export async function withLink<Result>(
+  gateway: Pick<RunningGateway, "channel">,
+  command: string,
+  context: Omit<FindContext, "options">,
+  use: (link: Link) => Promise<Result>,
+): Promise<Result> {
+  const link = await connectTo(gateway, command, context);
+  try {
+    return await use(link);
+  } finally {
+    link.close();
+  }
 }
 
 /** What a person is told when a gateway runs, but is not used. */
@@ -177,83 +214,61 @@ function hashNow(path: string): string | undefined {
   }
 }
 
+type Reason = [why: string, remedy: string];
+
 /** Why it stands alone, and what to do about it. `own` is the user's own file. */
-function explain(differs: Difference, path: string, own: string): [why: string, remedy: string] {
-  switch (differs.kind) {
-    case "base":
-      return explainBase(differs.has, own);
-    case "file":
-      return [
-        `it runs with ${visible(path)} as it was before`,
-        "to apply the file as it is: plugboard reload",
-      ];
-    case "untrusted":
-      return [
-        `${visible(path)} was not trusted when it read the file`,
-        "if you trust the file: plugboard trust",
-      ];
-    case "agent":
-      return [`it has no agent '${differs.agent}'`, "to use the file as it is: plugboard reload"];
+function explain(differs: Difference, path: string, own: string): Reason {
+  const has = differs.kind === "base" ? differs.has : undefined;
+  const file = visible(has === undefined ? path : own);
+  if (differs.kind === "file" || has === "both") {
+    const remedy = "to apply the file as it is: plugboard reload";
+    return [`it runs with ${file} as it was before`, remedy];
   }
+  if (differs.kind === "agent") return [`it has no agent '${differs.agent}'`, RELOAD];
+  if (differs.kind === "untrusted") {
+    const why = `${file} was not trusted when it read the file`;
+    return [why, "if you trust the file: plugboard trust"];
+  }
+  // A gateway that was started with --config has that file alone, and so has a command.
+  if (has === "command") return [`it was started without ${file}`, `${RESTART} without --config`];
+  const without = "with --config, or leave out --config in the directory of the file";
+  return [`it has the servers of ${file} too`, `${RESTART} ${without}`];
 }
 
 /** Why a command does not use the gateway's server, and what to do about it. */
 function apartReason(server: string, differs: ServerDifference): string {
-  const who =
-    server === NATIVE_MODULES
-      ? "the modules in tools.native of the gateway are"
-      : `server '${server}' of the gateway is`;
-  const [why, remedy] = explainServer(differs, server);
+  const isNative = server === NATIVE_MODULES;
+  const who = isNative
+    ? "the modules in tools.native of the gateway are"
+    : `server '${server}' of the gateway is`;
+  const [why, remedy] = explainServer(differs, isNative);
   return `${who} not shared, because ${why}; ${remedy}`;
 }
 
-function explainServer(differs: ServerDifference, server: string): [why: string, remedy: string] {
+function explainServer(differs: ServerDifference, isNative: boolean): Reason {
   switch (differs.kind) {
     case "unknown":
-      return ["it does not run there", "to use the file as it is: plugboard reload"];
-    case "variable":
-      return differs.isSetHere
-        ? [
-            `${differs.name} is set differently there`,
-            `to share it, start the gateway again with this ${differs.name}`,
-          ]
-        : [`${differs.name} is not set here`, `to share it, set it as the gateway has it`];
-    case "program":
+      return ["it does not run there", RELOAD];
+    case "variable": {
+      const { name, isSetHere } = differs;
+      return isSetHere
+        ? [`${name} is set differently there`, `${AGAIN} with this ${name}`]
+        : [`${name} is not set here`, "to share it, set it as the gateway has it"];
+    }
+    case "program": {
+      const { name, there } = differs;
+      const where = there === null ? "not on its PATH" : `${visible(there)} there`;
       return [
-        differs.there === null
-          ? `'${differs.name}' is not on its PATH`
-          : `'${differs.name}' is ${visible(differs.there)} there`,
-        "to share it, start the gateway again with this PATH, or give the server an absolute path",
+        `'${name}' is ${where}`,
+        `${AGAIN} with this PATH, or give the server an absolute path`,
       ];
+    }
     case "directory":
       return [
         `${differs.what}, and the gateway runs in ${visible(differs.cwd)}`,
-        server === NATIVE_MODULES
+        isNative
           ? 'to share them, run in that directory, or set a "workspace"'
           : 'to share it, run in that directory, or give the server a "cwd" or an absolute path',
       ];
-  }
-}
-
-/** A gateway that was started with --config has that file alone, and so has a command. */
-function explainBase(
-  has: "gateway" | "command" | "both",
-  own: string,
-): [why: string, remedy: string] {
-  const file = visible(own);
-  const restart = "to share its servers, start the gateway again";
-  switch (has) {
-    case "both":
-      return [
-        `it runs with ${file} as it was before`,
-        "to apply the file as it is: plugboard reload",
-      ];
-    case "gateway":
-      return [
-        `it has the servers of ${file} too`,
-        `${restart} with --config, or leave out --config in the directory of the file`,
-      ];
-    case "command":
-      return [`it was started without ${file}`, `${restart} without --config`];
   }
 }

@@ -7,7 +7,6 @@ import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { withoutHint } from "../../core/tools/failure.ts";
 import { assembleArguments } from "../../core/tools/arguments/assemble.ts";
 import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
-import type { Linked } from "../attach/attach.ts";
 import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
@@ -40,8 +39,8 @@ export async function runGivenCall(
   await ensureDirectory(command.output, context.io.cwd);
   const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
   const word = bareWord(given);
-  return withRunningBoard({ ...command, word }, context, call, (linked) =>
-    callOnBoard(command, context, call, linked),
+  return withRunningBoard({ ...command, word }, context, call, () =>
+    callOnBoard(command, context, call),
   );
 }
 
@@ -50,7 +49,6 @@ async function callOnBoard(
   command: CallRequest,
   context: CliContext,
   call: (board: CallBoard) => Promise<number>,
-  linked: Linked | undefined,
 ): Promise<number> {
   const { serverIn, withBoard } = await import("../open.ts");
   const open = {
@@ -58,7 +56,6 @@ async function callOnBoard(
     about: context.options.typed === undefined ? serverIn(command.tool) : undefined,
     toolTimeout: command.timeout,
     keepAlive: true,
-    linked,
     onApproval: command.yes ? () => "once" as const : undefined,
   } as const;
   const isTyped = context.options.typed !== undefined;

@@ -72,7 +72,6 @@ export const COMMANDS = [
     examples: [
       "plugboard call demo/convert_time --help",
       "plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo",
-      "plugboard call demo convert_time --time 14:30 --from Berlin --to Tokyo",
       "plugboard call echo text=hi -- npx -y some-server",
     ],
     hint: "arguments of a tool are written key=value; to see how: plugboard call --help",

@@ -11,12 +11,11 @@ import type { OnElicitation } from "../../core/types/elicitation.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../core/types/server-definition.ts";
-import { canonicalName, type Tool } from "../../core/types/tool.ts";
+import { type CallOutcome, canonicalName, type Tool } from "../../core/types/tool.ts";
 import { toGatewayFailure } from "../../core/tools/failure.ts";
-import type { Linked } from "../attach/attach.ts";
-import { connectTo } from "../attach/connect.ts";
 import {
   type Attachable,
+  connectTo,
   findChannel,
   type FoundChannel,
   isTrustedBy,
@@ -31,29 +30,31 @@ interface MeantCall extends Pick<CallRequest, "tool" | "timeout" | "yes"> {
   word: string | undefined;
 }
 
-/**
- * `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. If it gets a link, that
- * is the one to the gateway, so that it need not attach again.
- */
+/** `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. */
 export async function withRunningBoard(
   command: MeantCall,
   context: CliContext,
   use: (board: CallBoard) => Promise<number>,
-  otherwise: (linked?: Linked) => Promise<number>,
+  otherwise: () => Promise<number>,
 ): Promise<number> {
-  if (context.options.typed !== undefined) return otherwise();
-  const gateway = await findRunning(command, context);
+  const gateway =
+    context.options.typed === undefined ? await findRunning(command, context) : undefined;
   if (gateway === undefined) return otherwise();
-  const link = await connectTo(gateway, context.commandName, context).catch(without);
-  if (link === undefined) return otherwise();
+  let link: Link | undefined;
+  let board: CallBoard | undefined;
   try {
-    const board = await openOn(link, gateway, command, context);
-    if (board === "unknown") return await otherwise({ gateway, link });
-    if (board !== undefined) return await use(board);
-  } finally {
-    link.close();
+    link = await connectTo(gateway, context.commandName, context);
+    board = await openOn(link, gateway, command, context);
+  } catch (error) {
+    // The ordinary way fails with the same error, and reports it. It also knows the tools of all servers.
+    if (!(error instanceof PlugboardError)) throw error;
   }
-  return otherwise();
+  try {
+    // While it is open, the command is attached once, whichever way it goes.
+    return await (board === undefined ? otherwise() : use(board));
+  } finally {
+    link?.close();
+  }
 }
 
 /** Undefined if none runs for the configuration, or this command must not use it as it is. */
@@ -69,12 +70,9 @@ async function findRunning(
   if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
   if (found.kind !== "attach" || !isShared(tool, found)) return undefined;
-  const { gateway, shares } = found;
   // It may be the tool or a value, and only a board with all servers can say which.
-  if (word !== undefined && shares.has(tool)) return undefined;
-  const known = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
-  if (known === undefined || known.hasSessionServers) return undefined;
-  return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
+  if (word !== undefined && found.shares.has(tool)) return undefined;
+  return (await isTrustedBy(found.gateway, source, io)) ? found.gateway : undefined;
 }
 
 /** Without its server, a name may mean a tool of any server. */
@@ -83,64 +81,41 @@ function isShared(tool: string, { shares, apart }: FoundChannel & { kind: "attac
   return apart.size === 0 || (slash > 0 && shares.has(tool.slice(0, slash)));
 }
 
-/** "unknown" if the gateway does not have the tool: the ordinary way knows all servers, and says what is near. */
+/** The one tool that is called, as a board has it. */
 async function openOn(
   link: Link,
   { fingerprint }: Attachable,
-  { tool, timeout, yes }: MeantCall,
+  { tool: name, timeout, yes }: MeantCall,
   context: CliContext,
-): Promise<CallBoard | "unknown" | undefined> {
+): Promise<CallBoard | undefined> {
   const { io, options, signal } = context;
   const { agent = DEFAULT_AGENT } = options;
   const known = fingerprint.agents[agent];
-  if (known === undefined) return undefined;
-  let session: GatewaySession | undefined;
-  try {
-    session = await GatewaySession.open(link, {
-      agent,
-      cwd: known.workspace ?? io.cwd,
-      owner: options.owner,
-      rateLimit: false,
-      toolNames: known.toolNames,
-      defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
-      toolTimeout: timeout,
-      onApproval: yes ? () => "once" : askApproval(context),
-      onElicitation: isAttended(context) ? askElicitation(context) : undefined,
-    });
-    return boardOf(session, await session.find(tool, signal));
-  } catch (error) {
-    without(error);
-    if (session === undefined || !isUnknown(error)) return undefined;
-    await session.close();
-    return "unknown";
-  }
-}
-
-/** The one tool that is called, as a board has it. */
-function boardOf(
-  session: GatewaySession,
-  { tool: found, isListed }: Awaited<ReturnType<GatewaySession["find"]>>,
-): CallBoard {
+  if (known === undefined || known.hasSessionServers) return undefined;
+  const session = await GatewaySession.open(link, {
+    agent,
+    cwd: known.workspace ?? io.cwd,
+    owner: options.owner,
+    rateLimit: false,
+    toolNames: known.toolNames,
+    defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
+    toolTimeout: timeout,
+    onApproval: yes ? () => "once" : askApproval(context),
+    onElicitation: isAttended(context) ? askElicitation(context) : undefined,
+  });
+  const { tool: found, isListed } = await session.find(name, signal);
   const tool: Tool = { ...found, execute: () => Promise.reject(new Error("not used here")) };
-  const name = tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`;
+  const called = tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`;
   return {
     find: async () => tool,
     tools: () => (isListed ? [tool] : []),
-    call: (_: string, args: JsonObject = {}, given = {}) =>
-      session.callTool(name, args, given).catch((error: unknown) => toGatewayFailure(error)),
+    call: async (_: string, args: JsonObject = {}, given = {}) =>
+      session.ask("call", [called, args], given).then(
+        (outcome) => outcome as CallOutcome,
+        (error: unknown) => toGatewayFailure(error),
+      ),
     status: () => [],
   };
-}
-
-function isUnknown(error: unknown): boolean {
-  const { code } = error as PlugboardError;
-  return code === "UNKNOWN_TOOL" || code === "UNKNOWN_SERVER";
-}
-
-/** The ordinary way fails with the same error, and reports it. */
-function without(error: unknown): undefined {
-  if (!(error instanceof PlugboardError)) throw error;
-  return undefined;
 }
 
 /** Loaded with the first question. */

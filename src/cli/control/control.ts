@@ -16,8 +16,7 @@ import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { connectTo, withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { connectTo, runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
@@ -44,7 +43,8 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
   }
   const status = await withLink(gateway, "restart", context, async (link) => {
     const { agent = DEFAULT_AGENT } = options;
-    return untilInterrupted(link.request("server/restart", { agent, server }), signal);
+    await untilInterrupted(link.request("agent/attach", { agent }), signal);
+    return untilInterrupted(link.request("server/restart", { server }), signal);
   });
   const { state: told, tools } = status as WireRestarted;
   const state = stateFromWire(told);

@@ -35,7 +35,7 @@ export async function runOverview(context: CliContext): Promise<number> {
     async (opened) => {
       await untilStarted(opened.board, context, opened.agent.startupWait);
       const readyMs = clock.monotonic() - began;
-      const gateway = opened.attachment && (await readStatus(opened.attachment.link));
+      const gateway = opened.attachment && (await readStatus(opened.attachment.gateway, context));
       if (options.json) {
         screen.json(overviewJson(opened, gateway, readyMs));
         return EXIT.ok;

@@ -1,14 +1,12 @@
 // `plugboard status` while a gateway runs for the same configuration: asks it, instead of starting every server again.
 
-import type { Link } from "../../serve/channel/link.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { gatewayFile } from "../../core/state/running-gateway.ts";
+import { gatewayFile, type RunningGateway } from "../../core/state/running-gateway.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/seeing/status.ts";
-import { withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../open.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
@@ -28,7 +26,7 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
   const gateway = await runningGateway(findSource(context), context);
   if (gateway === undefined) return undefined;
   try {
-    const status = await withLink(gateway, "status", context, readStatus);
+    const status = await readStatus(gateway, context);
     const { url, background, config } = gateway;
     const log = gatewayFile(plugboardHome(io.env, io.homedir), config, "log");
     return { ...status, ...(url !== undefined && { url }), ...(background && { log }) };
@@ -40,8 +38,15 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
   }
 }
 
-export async function readStatus(link: Link): Promise<GatewayStatus> {
-  const status = withErrors(await link.request("gateway/status", {}));
+/** Rejects if it does not answer, or not as this version does. */
+export async function readStatus(
+  gateway: RunningGateway,
+  context: CliContext,
+): Promise<GatewayStatus> {
+  const answer = await withLink(gateway, context.commandName, context, (link) =>
+    link.request("gateway/status", {}),
+  );
+  const status = withErrors(answer);
   if (isStatus(status)) return status;
   throw new PlugboardError("PROTOCOL", "its answer is not understood");
 }

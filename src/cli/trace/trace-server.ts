@@ -8,8 +8,7 @@ import type { TraceEntry, TraceListener, TraceOptions } from "../../core/types/t
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
-import { withLink } from "../attach/connect.ts";
-import { runningGateway } from "../attach/find-channel.ts";
+import { runningGateway, withLink } from "../attach/find-channel.ts";
 import { makeCall } from "../call/call.ts";
 import { resultText } from "../call/result.ts";
 import type { CliContext } from "../context.ts";
@@ -84,12 +83,13 @@ async function followGateway(
   const { signal, commandName, options } = context;
   const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
-    link.hear("agent/trace", ({ entry }) => listener(entry as TraceEntry));
-    await link.request("agent/trace", { agent, trace: 1, server, maxSize });
+    link.hear("trace", ({ entry }) => listener(entry as TraceEntry));
+    await link.request("agent/attach", { agent });
+    await link.request("agent/trace", { trace: 1, options: { server, maxSize } });
     onGateway?.(gateway);
     const end = await Promise.race([aborted(signal), link.closed]);
     if (end !== undefined) throw gatewayGone();
-    await link.request("agent/endTrace", { agent, trace: 1 });
+    await link.request("agent/endTrace", { trace: 1 });
     return EXIT.ok;
   });
 }

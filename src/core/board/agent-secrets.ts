@@ -82,9 +82,9 @@ export class AgentSecrets {
     }
   }
 
-  /** This value is of no use any more: the next request asks the provider. */
-  async forget(reference: SecretReference, value: string, baseDir?: string): Promise<void> {
-    (await this.#resolver()).forget(reference, value, baseDir);
+  /** The next request asks the provider. With `value`, only if it is this one that is kept. */
+  async forget(reference: SecretReference, baseDir?: string, value?: string): Promise<void> {
+    (await this.#resolver()).forget(reference, baseDir, value);
   }
 
   /** Says which reference `store` will give for a name. Rejects with UNSUPPORTED if the provider only reads. */

@@ -274,6 +274,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     return {
       name,
       tools: isKnown ? this.#core.servers.toolsOf(name) : undefined,
+      unpinned: this.#core.unpinned(name),
       has: supervisor.live?.content.has,
     };
   }

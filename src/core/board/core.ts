@@ -176,6 +176,7 @@ export class BoardCore {
       logger,
       redactor: this.#secrets.redactor,
       known,
+      gateway: this.gateway,
       learnSecrets: () => {
         this.learnSecrets(this.agent.servers);
       },
@@ -256,6 +257,7 @@ export class BoardCore {
       agent,
       known,
       tools,
+      nameOf: (subject) => this.#guard.nameOf(subject),
       servers,
       caches: this.#content.caches,
       logger,
@@ -429,6 +431,11 @@ export class BoardCore {
       // The board may have learnt more secrets since the handshake.
       return [{ server: name, text: this.#secrets.redactor.text(text) }];
     });
+  }
+
+  /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
+  unpinned(server: string): string[] | undefined {
+    return this.#guard.unpinned(server);
   }
 
   /** Has a gateway know of this board, so that it can use the gateway's servers. */

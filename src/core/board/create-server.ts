@@ -16,6 +16,7 @@ import {
   type ServerDefinition,
 } from "../types/server-definition.ts";
 import { withProxy } from "../net/proxy-env.ts";
+import { programEnvironment } from "../process/environment.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { Connect, ConnectOptions } from "../upstream/connect.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
@@ -86,16 +87,21 @@ export function createServer(
     const server = definition.name;
     logger.info("sampling is not available: the board has no onSampling", { server });
   }
+  let hasStarted = false;
   const connect = lazyConnector(
     {
       definition,
       timeout: () => supervisor.definition.timeout,
       resolve: (signal) => {
         roots.resolve();
-        return secrets.resolve(definition, signal);
+        const isFirst = !hasStarted;
+        hasStarted = true;
+        return isFirst
+          ? secrets.resolve(definition, signal)
+          : secrets.resolveAnew(definition, signal);
       },
       cwd,
-      env,
+      env: isRemote(definition.target) ? env : programEnvironment(env, agent),
       networkEnv,
       networkAllow,
       clock,

@@ -33,7 +33,7 @@ function withDefaults(args: JsonObject, schema: JsonObject): JsonObject {
   const filled = { ...args };
   const required = view.resolve(schema)["required"];
   for (const name of Array.isArray(required) ? required : []) {
-    const part = typeof name === "string" ? view.parameter(name) : undefined;
+    const part = typeof name === "string" ? view.object(schema).fields.get(name) : undefined;
     const preset = part && view.note(part.schema, "default");
     if (preset !== undefined && isJsonObject(args) && !Object.hasOwn(args, name)) {
       filled[name] = preset;

@@ -87,10 +87,12 @@ export async function findTool(
   });
 }
 
-/** Other programs write `server.tool`. With one of these servers in front, and no slash, nothing else is meant. */
+/** Other programs write `server.tool` or `mcp:server:tool`. With one of these servers in front, nothing else is meant. */
 function slashed(name: string, servers: readonly string[]): string {
+  const [, server = "", tool] = /^mcp:([^:]+):(.+)$/s.exec(name) ?? [];
+  if (servers.includes(server)) return `${server}/${tool}`;
   if (name.includes("/")) return name;
-  const [only, ...others] = servers.filter((server) => name.startsWith(`${server}.`));
+  const [only, ...others] = servers.filter((each) => name.startsWith(`${each}.`));
   if (only === undefined || others.length > 0) return name;
   return `${only}/${name.slice(only.length + 1)}`;
 }

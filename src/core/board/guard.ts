@@ -5,10 +5,11 @@ import type { Present } from "../tools/tool.ts";
 import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
 import { cleanPins } from "../guard/pins/clean-pins.ts";
 import type { ContentListing, ListedContent } from "../guard/pins/pin.ts";
-import { type PinnedServerHooks, Pins } from "../guard/pins/pins.ts";
+import { type PinnedServerHooks, Pins, type Unpinned } from "../guard/pins/pins.ts";
 import { createPolicy, type Policy } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
+import { hintsIn, saysHarmless, saysReadOnly } from "../types/approval.ts";
 import type { BoardOptions } from "../types/board-options.ts";
 import type { ToolList } from "../types/connection.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
@@ -19,7 +20,8 @@ import type { Logger } from "../types/logger.ts";
 import type { PinnedServer } from "../types/pin.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { CallOutcome, ToolDefinition } from "../types/tool.ts";
-import type { KnownNames } from "../types/tool-pattern.ts";
+import type { GatewayPort } from "../types/gateway-port.ts";
+import type { KnownNames, ToolEffect, ToolName } from "../types/tool-pattern.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../../util/clock.ts";
@@ -40,6 +42,8 @@ export interface BoardGuardOptions {
   known: KnownNames;
   /** The name of the tool with which a model can read what was saved of a long result, if it has one now. */
   readTool: () => string | undefined;
+  /** The servers that a gateway runs: it knows their pins. */
+  gateway?: Pick<GatewayPort, "server"> | undefined;
   /** Only for a session's board. */
   over?: GuardBeneath | undefined;
 }
@@ -78,13 +82,14 @@ export class BoardGuard {
   readonly #pins: Pins;
   #loading: Promise<CallStages> | undefined;
   #loaded: CallStages | undefined;
+  #goesByEffect = false;
 
   constructor(given: BoardGuardOptions) {
     const { options, clock, logger, redactor } = given;
     const { state } = options;
     this.#options = given;
     this.#servers = guardsOf(given);
-    this.#policy = policyOf(given, this.#servers);
+    this.#policy = this.#makePolicy();
     const redact = <Value>(value: Value): Value => redactor.value(value);
     const store = state === undefined ? memoryPins() : cleanPins(state.pins, redact);
     this.#pins = new Pins({ store, changes: state?.changes, clock, logger, redact });
@@ -130,7 +135,7 @@ export class BoardGuard {
   reconfigure(given: Pick<BoardGuardOptions, "agent" | "known" | "over">): void {
     this.#options = { ...this.#options, ...given };
     this.#servers = guardsOf(this.#options);
-    this.#policy = policyOf(this.#options, this.#servers);
+    this.#policy = this.#makePolicy();
     const earlier = this.#loaded;
     if (earlier === undefined) return;
     const base = given.over?.guard;
@@ -234,9 +239,24 @@ export class BoardGuard {
     };
   }
 
+  /** The subject as rules see it now. */
+  nameOf(subject: Subject): ToolName {
+    return this.#policy.nameOf(subject);
+  }
+
   /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: Subject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /** Whether rules are about what tools do: then a tool may be allowed or not without a change of the list. */
+  get goesByEffect(): boolean {
+    return this.#goesByEffect;
+  }
+
+  /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
+  unpinned(server: string): string[] | undefined {
+    return this.#pins.unpinned(server);
   }
 
   /** Whether the server's own words about the tool are believed. */
@@ -246,10 +266,18 @@ export class BoardGuard {
 
   /**
    * Checks a call again when its server is ready. It may have been approved while only cached tools were known, and
-   * the server may have other tools. Rejects to refuse the call; returns undefined if there is nothing to await.
+   * the server may have other tools: `now` is what it has in place of this one. Rejects to refuse the call; returns
+   * undefined if there is nothing to await.
    */
-  recheck(call: GuardedCall, isCurrent: boolean): Promise<void> | undefined {
-    if (isCurrent || call.decision.verdict !== "approved") {
+  recheck(call: GuardedCall, now: Subject | "current" | undefined): Promise<void> | undefined {
+    if (typeof now === "object") {
+      try {
+        this.#policy.require(now, call);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
+    if (now === "current" || call.decision.verdict !== "approved") {
       return this.#pinsOf(call.subject).recheck(call);
     }
     const { canonical } = call.subject;
@@ -321,6 +349,51 @@ export class BoardGuard {
     return over?.isShared(subject) ? over.guard.#pins : this.#pins;
   }
 
+  #makePolicy(): Policy {
+    const { agent, options, known } = this.#options;
+    return createPolicy({
+      rules: agent.guard?.rules ?? [],
+      servers: this.#servers,
+      known,
+      owner: options.owner ?? false,
+      effectOf: (subject) => this.#effectOf(subject),
+      lookAgain: (call) => {
+        const { subject } = call;
+        return subject.inGateway ? undefined : this.#pinsOf(subject).lookAgain(call);
+      },
+    });
+  }
+
+  /** The host's own tools are believed, servers only as far as they are trusted, or their definitions pinned. */
+  #effectOf(subject: Subject): ToolEffect {
+    this.#goesByEffect = true;
+    const { source, annotations } = subject;
+    const isHarmless = saysHarmless(hintsIn(annotations));
+    const isBelieved = source.kind === "native" || this.isTrusted(subject);
+    return {
+      mayWrite: source.kind === "native" ? mayWrite(subject) : this.#mayWrite(subject, source),
+      mayDestroy: !isBelieved
+        ? "its server is not trusted"
+        : isHarmless
+          ? undefined
+          : "it does not say that it destroys nothing",
+    };
+  }
+
+  #mayWrite(
+    subject: Subject,
+    { server, tool }: Extract<Subject["source"], { kind: "mcp" }>,
+  ): string | undefined {
+    if (subject.origin === "session") return "nothing is pinned of a server that a session brings";
+    if (subject.inGateway) {
+      const changed = this.#options.gateway?.server(server)?.unpinned;
+      if (changed === undefined) return UNPINNED.unseen;
+      return changed.includes(tool) ? UNPINNED.changed : mayWrite(subject);
+    }
+    const pinned = this.#pinsOf(subject).pinned(server, tool);
+    return typeof pinned === "string" ? UNPINNED[pinned] : mayWrite(pinned);
+  }
+
   #stages(): Promise<CallStages> {
     this.#loading ??= this.#load();
     return this.#loading;
@@ -350,13 +423,16 @@ function guardsOf({ agent, over }: BoardGuardOptions): ServerGuards {
   return over?.servers ?? serverGuards(agent.servers);
 }
 
-function policyOf({ agent, options, known }: BoardGuardOptions, servers: ServerGuards): Policy {
-  return createPolicy({
-    rules: agent.guard?.rules ?? [],
-    servers,
-    known,
-    owner: options.owner ?? false,
-  });
+/** Why a rule cannot count on what the tool says about itself. */
+const UNPINNED: Readonly<Record<Unpinned, string>> = {
+  off: "pins are off for its server, so nobody would notice a change",
+  unseen: "its server has not been pinned yet",
+  changed: "it has changed since it was pinned and nobody has approved that (plugboard pins)",
+  new: "it is new on a server that was pinned before and nobody has approved it (plugboard pins)",
+};
+
+function mayWrite({ annotations }: Pick<Subject, "annotations">): string | undefined {
+  return saysReadOnly(hintsIn(annotations)) ? undefined : "it does not say that it only reads";
 }
 
 /** Nothing about a session's own servers is kept after it, so their tools cannot be pinned. */

@@ -5,7 +5,8 @@ import type { AgentConfig } from "../types/agent-config.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
 import type { UnmatchedRule } from "../types/guard-settings.ts";
 import type { Logger } from "../types/logger.ts";
-import { type KnownNames, toolName } from "../types/tool-pattern.ts";
+import type { Subject } from "../types/guard.ts";
+import type { KnownNames, ToolName } from "../types/tool-pattern.ts";
 import type { ContentCaches } from "./content/content-caches.ts";
 import { oneLine } from "../../util/text.ts";
 import type { ServerEntry } from "./server-entry.ts";
@@ -16,6 +17,7 @@ export interface BoardRulesOptions {
   agent: AgentConfig;
   known: KnownNames;
   tools: BoardTools;
+  nameOf: (subject: Subject) => ToolName;
   servers: Pick<ServerSet, "get">;
   caches: Pick<ContentCaches, "knownNames" | "isListed">;
   logger: Logger;
@@ -45,10 +47,10 @@ export class BoardRules {
 
   unmatched(): UnmatchedRule[] {
     if (this.#rules.isEmpty) return [];
-    const { tools, servers, caches, redact } = this.#options;
+    const { tools, nameOf, servers, caches, redact } = this.#options;
     this.#unmatched ??= redact(
       this.#rules.find({
-        tools: [...tools.all().map(({ subject }) => toolName(subject)), ...caches.knownNames()],
+        tools: [...tools.all().map(({ subject }) => nameOf(subject)), ...caches.knownNames()],
         isListed: (name, kind) =>
           kind === "tool" ? servers.get(name)?.isKnown === true : caches.isListed(name, kind),
       }),

@@ -4,9 +4,12 @@
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { BoardOptions } from "../types/board-options.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
+import { credentialsInUrl } from "../redaction/collect.ts";
 import { redactingLogger, Redactor } from "../redaction/redactor.ts";
 import { ModelKeyFile } from "../state/model-key-file.ts";
+import { proxiesIn } from "../process/environment.ts";
 import type { Clock } from "../../util/clock.ts";
+import type { Environment } from "../../util/environment.ts";
 import { AgentSecrets } from "./agent-secrets.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 
@@ -26,6 +29,7 @@ export class BoardSecrets {
   /** Those of the agent's board serve its sessions too. */
   readonly #ofAgent: AgentSecrets;
   readonly #isOfSession: boolean;
+  readonly #env: Environment;
 
   constructor({ agent, options, clock, base }: BoardSecretsOptions) {
     const { env = process.env } = options;
@@ -50,10 +54,19 @@ export class BoardSecrets {
     this.ofServers = new ServerSecrets({ env, redactor, logger, secrets: this.#ofAgent });
     redactor.addNames(agent.servers.map(({ name }) => name));
     for (const key of storedModelKeys(options)) redactor.add(key);
+    this.#env = env;
+    this.#learnProxies(agent);
   }
 
-  reconfigure({ secrets }: AgentConfig): void {
-    if (!this.#isOfSession) this.#ofAgent.reconfigure(secrets);
+  reconfigure(agent: AgentConfig): void {
+    if (!this.#isOfSession) this.#ofAgent.reconfigure(agent.secrets);
+    this.#learnProxies(agent);
+  }
+
+  /** Servers get the proxy with its password. */
+  #learnProxies({ networkProxy = "" }: AgentConfig): void {
+    const credentials = [...proxiesIn(this.#env), networkProxy].flatMap(credentialsInUrl);
+    this.redactor.replace("the proxy", credentials);
   }
 
   async close(): Promise<void> {

@@ -56,11 +56,20 @@ export class ServerSecrets {
         const { secrets } = this.#options;
         const { baseDir } = definition.target;
         await Promise.all(
-          known.map(({ reference, value }) => secrets.forget(reference, value, baseDir)),
+          known.map(({ reference, value }) => secrets.forget(reference, baseDir, value)),
         );
         return this.resolve(definition);
       },
     };
+  }
+
+  /** `resolve` for a start after the first: a secret may have been replaced since, so none comes from memory. */
+  async resolveAnew(definition: ServerDefinition, signal?: AbortSignal): Promise<ResolvedTarget> {
+    const { env, secrets } = this.#options;
+    const needed = secretsNeeded(definition, env);
+    const { baseDir } = definition.target;
+    await Promise.all(needed.map(({ reference }) => secrets.forget(reference, baseDir)));
+    return this.resolve(definition, signal);
   }
 
   /**

@@ -376,10 +376,13 @@ export class ServerSet {
     const inGateway = gateway?.server(definition.name) !== undefined;
     // How a gateway starts it is the gateway's affair.
     if (before.inGateway || inGateway) return before.inGateway === inGateway && definition.enabled;
-    const isReachedAlike =
-      !isRemote(definition.target) ||
-      canonicalJson([agent.networkAllow ?? [], agent.networkProxy ?? null]) ===
-        canonicalJson([last.networkAllow ?? [], last.networkProxy ?? null]);
+    const networkOf = ({ networkAllow = [], networkProxy, networkInherit }: AgentConfig): string =>
+      canonicalJson(
+        isRemote(definition.target)
+          ? [networkAllow, networkProxy]
+          : [networkInherit === false ? false : networkProxy],
+      );
+    const isReachedAlike = networkOf(agent) === networkOf(last);
     return (
       before.isStartedLike(definition, cwd) &&
       isReachedAlike &&

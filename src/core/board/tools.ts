@@ -28,7 +28,7 @@ export interface BoardTool extends Callable {
   /** The tool as agents see it. */
   tool: Tool;
   /** False if the rules do not allow calls of the tool. */
-  isAllowed: boolean;
+  readonly isAllowed: boolean;
   /**
    * False also if the server keeps the tool for its own app, the pins keep it from a model, or the board has no use
    * for it now.
@@ -134,7 +134,9 @@ export class BoardTools {
    * Leaves tools that are not listed out of a change; undefined if nothing remains. A tool that becomes listed counts
    * as added, one that stops being listed as removed. Must be called with every change.
    */
-  listedChange({ added, removed, changed }: ToolsEvent): ToolsEvent | undefined {
+  listedChange(event: ToolsEvent & { server: string }): ToolsEvent | undefined {
+    const { added, removed } = event;
+    const changed = [...event.changed, ...this.#judgedAnew(event)];
     const listed: ToolsEvent = {
       added: [],
       removed: removed.filter((name) => !this.#hidden.delete(name)),
@@ -150,6 +152,15 @@ export class BoardTools {
       else if (wasListed) listed.removed.push(name);
     }
     return Object.values(listed).some(({ length }) => length > 0) ? listed : undefined;
+  }
+
+  /** Tools that stay as they are, and are listed or hidden now because of what they are known to do. */
+  #judgedAnew({ server, added, changed }: ToolsEvent & { server: string }): string[] {
+    if (!this.#options.guard.goesByEffect) return [];
+    const told = new Set([...added, ...changed]);
+    return this.#toolsOf(server).all.flatMap(({ tool: { name }, isListed }) =>
+      told.has(name) || isListed !== this.#hidden.has(name) ? [] : [name],
+    );
   }
 
   /** Which of the board's own tools were added to the list or removed since the last call of this function. */
@@ -203,13 +214,19 @@ export class BoardTools {
     const { servers, calls, guard } = this.#options;
     const server = servers.named(entry.server);
     const isCurrent = (): boolean => servers.findTool(entry.publicName) === entry;
+    const successor = (): Subject | undefined => {
+      const now = servers.findTool(`${entry.server}/${entry.tool.name}`);
+      return now && this.#at(now).subject;
+    };
     const callee = (): Callee => {
       const { supervisor } = server;
       const { name } = entry.tool;
       if (server.inGateway) {
         return calls.toGateway(() => supervisor.direct, { server: server.name, tool: name });
       }
-      const of = calls.toTool(supervisor, name, (call) => guard.recheck(call, isCurrent()));
+      const of = calls.toTool(supervisor, name, (call) =>
+        guard.recheck(call, isCurrent() ? "current" : successor()),
+      );
       return needsTask(entry.tool) ? explaining(of) : of;
     };
     const tool = this.#make(entry, server, callee);
@@ -235,7 +252,6 @@ export class BoardTools {
       inGateway: inGateway || undefined,
       key: approvalKey,
     });
-    const isAllowed = guard.allows(subject);
     const isApp = isForApp(tool);
     const include = isApp ? "app" : includeIn(definition, subject);
     const isFramed = guard.askedFraming(definition) !== undefined;
@@ -251,12 +267,14 @@ export class BoardTools {
         ...(isFramed && { isFramed }),
         ...(include && { include }),
       },
-      isAllowed,
+      get isAllowed() {
+        return guard.allows(subject);
+      },
       get isListed() {
-        return isAllowed && !isApp && guard.offers(subject);
+        return guard.allows(subject) && !isApp && guard.offers(subject);
       },
       get isForApp() {
-        return isAllowed && isApp && guard.offers(subject);
+        return guard.allows(subject) && isApp && guard.offers(subject);
       },
     };
   }

@@ -13,6 +13,8 @@ import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
 export interface ServerInGateway {
   /** The tools as the gateway offers them, before rules; undefined if nobody knows them yet. */
   readonly tools: ToolList | undefined;
+  /** The tools that are not as they were pinned; undefined if none of them is pinned. */
+  readonly unpinned: readonly string[] | undefined;
   readonly identity: ServerIdentity | undefined;
   supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor;
 }
@@ -72,6 +74,7 @@ export interface BoardServer {
   name: string;
   /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
   tools: readonly { tool: ToolDefinition }[] | undefined;
+  unpinned: readonly string[] | undefined;
   /** Known while the server is up. */
   has: ServerContent["has"] | undefined;
 }

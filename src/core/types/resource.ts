@@ -131,8 +131,3 @@ export interface OfferedResources extends BoardResources {
   /** For a prompt that the host builds: only rules apply, no limits and no approval. */
   readForPrompt(uri: string, options: ResourceOptions): Promise<ResourceReading>;
 }
-
-/** True for the resources of Plugboard's own boards. */
-export function isOfferedResources(resources: BoardResources): resources is OfferedResources {
-  return "readOffered" in resources;
-}

@@ -1,12 +1,14 @@
-// One connection between a gateway and an attached command. Each side sends requests, updates to a request that it is
-// answering, cancellations and notifications: one JSON text on one line each. Imports little, since a single warm call
-// pays for every module.
+// One connection between a gateway and an attached command. Each side sends requests, answers and notifications, two of
+// which are the link's own: `cancel`, and `update` before the answer to a request. One JSON text on one line each. Imports
+// little, since a single warm call pays for every module.
 
 import type { Socket } from "node:net";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import { LightSignal } from "../../util/abort.ts";
+import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
-import { errorFromWire, errorToWire } from "./wire-error.ts";
+import { errorFromWire, errorToWire } from "./wire.ts";
 
 /**
  * A line: four times what a server may send by default. Whoever leaves more than `unsent` unread is cut off; a command
@@ -34,7 +36,7 @@ export interface LinkOptions {
   /** What was read from the socket already, after the greeting. */
   rest?: Buffer;
   /** The longest line that is read, and the most that may be unsent before one more message. */
-  maxBytes?: { line: number; unsent: number };
+  maxBytes?: typeof MAX_BYTES;
 }
 
 /** A request of the other side, while it is being answered. */
@@ -47,7 +49,6 @@ export interface Incoming {
 
 /** Returns the answer, or a promise of it. What it throws becomes the error that the other side gets. */
 export type RequestHandler = (params: JsonObject, incoming: Incoming) => unknown;
-export type NotificationHandler = (params: JsonObject) => void;
 
 export interface RequestOptions {
   /** Aborting it cancels the request; the other side still answers it. */
@@ -55,28 +56,20 @@ export interface RequestOptions {
   onUpdate?: ((value: unknown) => void) | undefined;
 }
 
-/** Called once, with the answer or the error, while the line with it is read: before anything that follows it. */
-export interface Answered {
-  answer: (result: unknown) => void;
-  fail: (error: PlugboardError) => void;
-}
-
-interface Pending extends Answered {
-  onUpdate: ((value: unknown) => void) | undefined;
-  release: (() => void) | undefined;
+interface Pending extends Pick<RequestOptions, "onUpdate"> {
+  resolve: (result: unknown) => void;
+  reject: (error: PlugboardError) => void;
 }
 
 export class Link {
   readonly closed: Promise<LinkEnd>;
   readonly #socket: Socket;
   readonly #options: LinkOptions;
-  readonly #maxBytes: { line: number; unsent: number };
-  readonly #reader: LineReader;
+  readonly #maxBytes: typeof MAX_BYTES;
   readonly #requestHandlers = new Map<string, RequestHandler>();
-  readonly #notificationHandlers = new Map<string, NotificationHandler>();
-  readonly #pending = new Map<number, Pending>();
-  readonly #incoming = new Map<number, IncomingRequest>();
-  readonly #waiting = new Set<() => void>();
+  readonly #notificationHandlers = new Map<string, (params: JsonObject) => void>();
+  readonly #pending = new Map<unknown, Pending>();
+  readonly #incoming = new Map<unknown, LightSignal>();
   /** Lines that came in one piece with others, when the other side did not read any more. */
   readonly #unread: string[] = [];
   readonly #flush = (): void => {
@@ -88,16 +81,16 @@ export class Link {
   #outbox = "";
   #lastId = 0;
   #end: LinkEnd | undefined;
-  #onClosed: (end: LinkEnd) => void = () => {};
+  readonly #onClosed: (end: LinkEnd) => void;
 
   constructor(socket: Socket, options: LinkOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
-    this.closed = new Promise((resolve) => {
-      this.#onClosed = resolve;
-    });
-    this.#reader = new LineReader({
+    ({ promise: this.closed, resolve: this.#onClosed } = deferred<LinkEnd>());
+    this.hear("cancel", ({ id }) => this.#incoming.get(id)?.abort());
+    this.hear("update", ({ id, value }) => this.#pending.get(id)?.onUpdate?.(value));
+    const reader = new LineReader({
       maxBytes: this.#maxBytes.line,
       onLine: (line) => {
         if (this.#unread.length > 0 || this.#isWaiting) this.#unread.push(line);
@@ -106,22 +99,19 @@ export class Link {
       onOverflow: (bytes) => this.#break(`it sent a line of ${bytes} bytes`),
     });
     socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.#reader.push(chunk));
+    socket.on("data", (chunk: Buffer) => reader.push(chunk));
     socket.on("drain", () => this.#drained());
     // "close" follows, and says all that matters: nobody answers any more.
     socket.on("error", () => {});
     socket.on("end", () => socket.destroy());
     socket.on("close", () => this.#ended({ kind: "gone" }));
     if (socket.destroyed) this.#ended({ kind: "gone" });
-    else if (options.rest !== undefined && options.rest.length > 0) {
-      // Later, so that whoever has the link can set its handlers first.
-      socket.pause();
-      const { rest } = options;
-      queueMicrotask(() => {
-        this.#reader.push(rest);
-        socket.resume();
-      });
-    } else socket.resume();
+    // Later, so that whoever has the link can set its handlers first.
+    socket.pause();
+    queueMicrotask(() => {
+      if (options.rest !== undefined) reader.push(options.rest);
+      if (!this.#isWaiting) socket.resume();
+    });
   }
 
   get isOpen(): boolean {
@@ -138,51 +128,31 @@ export class Link {
     return this.#socket.writableLength > FULL_BYTES;
   }
 
-  /** Runs the task when the other side has read what it was sent; at once if it has. */
-  whenRoom(task: () => void): void {
-    if (this.isFull) this.#waiting.add(task);
-    else task();
-  }
-
   handle(method: string, handler: RequestHandler): void {
     this.#requestHandlers.set(method, handler);
   }
 
-  hear(method: string, handler: NotificationHandler): void {
+  hear(method: string, handler: (params: JsonObject) => void): void {
     this.#notificationHandlers.set(method, handler);
   }
 
   /** Rejects with a PlugboardError: the other side's own, CANCELLED, or SERVER_UNAVAILABLE if the link ends. */
-  request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.start(method, params, { answer: resolve, fail: reject }, options);
-    });
-  }
-
-  /** Like `request`, without a promise of its own. */
-  start(
-    method: string,
-    params: object,
-    { answer, fail }: Answered,
-    { signal, onUpdate }: RequestOptions = {},
-  ): void {
-    if (this.#end !== undefined) return fail(this.#unavailable("is gone", true));
-    if (signal?.aborted) return fail(cancelled());
+  async request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
+    const { signal, onUpdate } = options;
+    if (this.#end !== undefined) throw this.#unavailable("is gone", true);
+    if (signal?.aborted) throw cancelled();
     const id = (this.#lastId += 1);
-    let text: string;
+    const text = toText({ id, method, params }, "INVALID_ARGUMENTS", "it");
+    const cancel = (): void => this.notify("cancel", { id });
+    signal?.addEventListener("abort", cancel, { once: true });
     try {
-      text = JSON.stringify({ id, method, params });
-    } catch (error) {
-      return fail(notJson(error));
+      return await new Promise((resolve, reject) => {
+        this.#pending.set(id, { resolve, reject, onUpdate });
+        this.#write(text);
+      });
+    } finally {
+      signal?.removeEventListener("abort", cancel);
     }
-    let release: (() => void) | undefined;
-    if (signal !== undefined) {
-      const cancel = (): void => this.#write(`{"cancel":${id}}`);
-      signal.addEventListener("abort", cancel, { once: true });
-      release = () => signal.removeEventListener("abort", cancel);
-    }
-    this.#pending.set(id, { answer, fail, onUpdate, release });
-    this.#write(text);
   }
 
   notify(method: string, params: object): void {
@@ -211,11 +181,12 @@ export class Link {
     if (typeof method === "string") {
       const params = isJsonObject(message.params) ? message.params : {};
       if (id === undefined) this.#hear(method, params);
-      else this.#answer(id, method, params);
+      else void this.#answer(id, method, params);
     } else if (typeof id === "number") {
-      this.#answered(id, message);
-    } else if (typeof message.cancel === "number") {
-      this.#incoming.get(message.cancel)?.abort();
+      const pending = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (message.error === undefined) pending?.resolve(message.result);
+      else pending?.reject(errorFromWire(message.error));
     } else {
       this.#break("it sent a line that is no message of the channel");
     }
@@ -229,67 +200,33 @@ export class Link {
     }
   }
 
-  #answered(id: number, message: JsonObject): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined) return;
-    if ("update" in message) return pending.onUpdate?.(message.update);
-    this.#pending.delete(id);
-    pending.release?.();
-    if (message.error === undefined) pending.answer(message.result);
-    else pending.fail(errorFromWire(message.error));
-  }
-
-  #answer(id: unknown, method: string, params: JsonObject): void {
-    if (typeof id !== "number" || !Number.isSafeInteger(id) || this.#incoming.has(id)) {
+  async #answer(id: unknown, method: string, params: JsonObject): Promise<void> {
+    if (!Number.isSafeInteger(id) || this.#incoming.has(id)) {
       return this.#break("it sent a request without an id of its own");
     }
-    const handler = this.#requestHandlers.get(method);
-    if (handler === undefined) {
-      return this.#refuse(id, unsupported(`there is no '${method.slice(0, 100)}' on this channel`));
-    }
-    if (this.#incoming.size >= MOST_REQUESTS) {
-      const message = `${MOST_REQUESTS} requests are being answered already; this one has not run`;
-      const details = { hasNotRun: true, quote: "" };
-      return this.#refuse(id, new PlugboardError("SERVER_UNAVAILABLE", message, details));
-    }
-    const incoming = new IncomingRequest((value) => {
-      if (!this.isFull) this.#write(JSON.stringify({ id, update: value }));
-    });
-    this.#incoming.set(id, incoming);
-    try {
-      const result = handler(params, incoming);
-      if (result instanceof Promise) {
-        result.then(
-          (value) => this.#settle(id, value),
-          (error: unknown) => this.#refuse(id, error),
-        );
-      } else this.#settle(id, result);
-    } catch (error) {
-      this.#refuse(id, error);
-    }
-  }
-
-  #settle(id: number, result: unknown): void {
+    const ending = new LightSignal();
     let text: string;
     try {
-      text = JSON.stringify({ id, result });
+      const handler = this.#requestHandlers.get(method);
+      if (handler === undefined) throw unsupported(method);
+      if (this.#incoming.size >= MOST_REQUESTS) throw tooMany();
+      this.#incoming.set(id, ending);
+      const answer = handler(params, {
+        get signal() {
+          return ending.signal;
+        },
+        update: (value) => {
+          if (!this.isFull) this.notify("update", { id, value });
+        },
+      });
+      // What is there at once is written at once: only then is it known whether to read on.
+      const result = answer instanceof Promise ? await answer : answer;
+      // The request has run, so its answer is what is wrong if it cannot be written.
+      text = toText({ id, result }, "INVALID_RESULT", "the answer");
     } catch (error) {
-      return this.#refuse(id, answerNotJson(error));
+      text = errorText(id, errorToWire(error));
     }
-    this.#incoming.delete(id);
-    this.#write(text);
-  }
-
-  #refuse(id: number, error: unknown): void {
-    this.#incoming.delete(id);
-    const told = errorToWire(error);
-    let text: string;
-    try {
-      text = JSON.stringify({ id, error: told });
-    } catch {
-      // What a server sent with its error may be nested too deeply.
-      text = JSON.stringify({ id, error: { ...told, cause: undefined, problems: undefined } });
-    }
+    if (this.#incoming.get(id) === ending) this.#incoming.delete(id);
     this.#write(text);
   }
 
@@ -311,15 +248,8 @@ export class Link {
   }
 
   #drained(): void {
-    while (!this.#isWaiting) {
-      const line = this.#unread.shift();
-      if (line === undefined) break;
-      this.#receive(line);
-    }
+    while (!this.#isWaiting && this.#unread.length > 0) this.#receive(this.#unread.shift() ?? "");
     if (!this.#isWaiting) this.#socket.resume();
-    const tasks = [...this.#waiting];
-    this.#waiting.clear();
-    for (const task of tasks) task();
   }
 
   #break(reason: string): void {
@@ -332,15 +262,12 @@ export class Link {
     this.#end = end;
     for (const incoming of this.#incoming.values()) incoming.abort();
     this.#incoming.clear();
-    this.#waiting.clear();
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     // Whoever hears that a request has failed finds the link closed.
     this.#onClosed(end);
-    for (const { fail, release } of pending) {
-      release?.();
-      fail(this.#unavailable("went away during the request", false));
-    }
+    const gone = this.#unavailable("went away during the request", false);
+    for (const { reject } of pending) reject(gone);
   }
 
   #unavailable(what: string, hasNotRun: boolean): PlugboardError {
@@ -349,42 +276,35 @@ export class Link {
   }
 }
 
-class IncomingRequest implements Incoming {
-  readonly update: (value: unknown) => void;
-  #ending: AbortController | undefined;
-  #isAborted = false;
-
-  constructor(update: (value: unknown) => void) {
-    this.update = update;
-  }
-
-  /** Made on first use: most requests never look at it. */
-  get signal(): AbortSignal {
-    this.#ending ??= new AbortController();
-    if (this.#isAborted) this.#ending.abort();
-    return this.#ending.signal;
-  }
-
-  abort(): void {
-    this.#isAborted = true;
-    this.#ending?.abort();
+function toText(
+  message: object,
+  code: "INVALID_ARGUMENTS" | "INVALID_RESULT",
+  what: string,
+): string {
+  try {
+    return JSON.stringify(message);
+  } catch (error) {
+    const problem = `${what} cannot be written as JSON: ${String(error)}`;
+    throw new PlugboardError(code, problem, { hasNotRun: code === "INVALID_ARGUMENTS" });
   }
 }
 
-function unsupported(message: string): PlugboardError {
+function errorText(id: unknown, error: JsonObject): string {
+  try {
+    return JSON.stringify({ id, error });
+  } catch {
+    // What a server sent with its error may be nested too deeply.
+    return JSON.stringify({ id, error: { ...error, cause: undefined, problems: undefined } });
+  }
+}
+
+function unsupported(method: string): PlugboardError {
+  const message = `there is no '${method.slice(0, 100)}' on this channel`;
   const hint = "the gateway and this command may be of different versions";
   return new PlugboardError("UNSUPPORTED", message, { hint, hasNotRun: true });
 }
 
-/** The request has run, so its answer is what is wrong. */
-function answerNotJson(error: unknown): PlugboardError {
-  return new PlugboardError(
-    "INVALID_RESULT",
-    `the answer cannot be written as JSON: ${String(error)}`,
-  );
-}
-
-function notJson(error: unknown): PlugboardError {
-  const message = `it cannot be written as JSON: ${String(error)}`;
-  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+function tooMany(): PlugboardError {
+  const message = `${MOST_REQUESTS} requests are being answered already; this one has not run`;
+  return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun: true, quote: "" });
 }

@@ -1,189 +1,121 @@
 // Questions in the middle of a call, from the gateway to the command that made it: an approval, a form or a page, a model.
-// The command's handlers are functions there, and numbers on the channel.
+// The command's handlers are functions there, and numbers on the link.
 
-import type { AskApproval } from "../../core/types/approval.ts";
 import type { CallerOptions } from "../../core/types/caller-options.ts";
-import type { ElicitationRequest, OnElicitation } from "../../core/types/elicitation.ts";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
-import type { OnSampling, SamplingHandler, SamplingRequest } from "../../core/types/sampling.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
-import type { Incoming, Link } from "./link.ts";
-import type { WireHandlers } from "./wire.ts";
+import type { Link } from "./link.ts";
 
-export type Handlers = Pick<CallerOptions, "onApproval" | "onElicitation" | "onSampling">;
-
-/** How many pages at once are waited for to be finished. */
+/** How many pages at once are waited for to be finished: some servers never say that the person has finished. */
 const MOST_PAGES = 100;
+const KINDS = ["onApproval", "onElicitation", "onSampling"] as const;
 
-/** Things that are in use, by a key, until the last user lets go. */
-class InUse<Key, Value> {
-  readonly #known = new Map<Key, { value: Value; users: number }>();
+export type Handlers = Pick<CallerOptions, (typeof KINDS)[number]>;
 
-  get(key: Key): Value | undefined {
-    return this.#known.get(key)?.value;
-  }
+/** Which handlers there are. For a model, what it can do goes along. */
+export type HandlerNumbers = {
+  [Kind in keyof Handlers]?: { handler: number; tools?: boolean; maxTokens?: number };
+};
 
-  take(key: Key, make: () => Value): Value {
-    const known = this.#known.get(key) ?? { value: make(), users: 0 };
-    known.users += 1;
-    this.#known.set(key, known);
-    return known.value;
-  }
+/** All kinds of handlers look like this: some get the signal with the request, some beside it. */
+type Handler = (
+  request: { signal?: AbortSignal; completed?: Promise<void> },
+  signal?: AbortSignal,
+) => unknown;
 
-  release(key: Key): void {
-    const known = this.#known.get(key);
-    if (known === undefined) return;
-    known.users -= 1;
-    if (known.users === 0) this.#known.delete(key);
-  }
-}
-
-/** The command's side: its handlers by their numbers, while one of them can be asked. */
-export class AnsweredQuestions {
+/** The questions on one link, for either side of it. */
+export class Questions {
+  readonly #link: Link;
   readonly #numbers = new WeakMap<object, number>();
-  readonly #inUse = new InUse<number, object>();
+  /** By number, while a request uses them. */
+  readonly #inUse = new Map<number, { handler: Handler; users: number }>();
   readonly #pages = new Map<unknown, Deferred<void>>();
   #last = 0;
 
   constructor(link: Link) {
-    const questions = ["ask/approval", "ask/elicitation", "ask/sampling"] as const;
-    for (const method of questions) {
-      link.handle(method, (params, incoming) => this.#answer(method, params, incoming));
-    }
-    link.hear("ask/completed", ({ question }) => {
-      this.#pages.get(question)?.resolve();
-      this.#pages.delete(question);
+    this.#link = link;
+    link.handle("ask", ({ handler: number, request, page, hasSignal }, { signal }) => {
+      const handler = this.#inUse.get(number as number)?.handler;
+      if (handler === undefined) throw cancelled();
+      const completed = page === undefined ? {} : { completed: this.#page(page) };
+      const inside = { ...(hasSignal === true && { signal }), ...completed };
+      return handler({ ...(request as JsonObject), ...inside }, signal);
+    });
+    link.hear("completed", ({ page }) => {
+      this.#pages.get(page)?.resolve();
+      this.#pages.delete(page);
     });
   }
 
-  /** Call `release` when no question can come any more. */
-  take({ onApproval, onElicitation, onSampling }: Handlers): {
-    wire: WireHandlers | undefined;
-    release: (() => void) | undefined;
-  } {
-    if (!onApproval && !onElicitation && !onSampling) {
-      return { wire: undefined, release: undefined };
-    }
-    const taken: number[] = [];
-    const use = (handler: object): number => {
+  /** The command's handlers for one request. Give the numbers back with `end` when it is answered. */
+  numbersOf(handlers: Handlers): HandlerNumbers {
+    const numbers: HandlerNumbers = {};
+    for (const kind of KINDS) {
+      const given = handlers[kind];
+      if (given === undefined) continue;
+      const { handler, ...facts } = typeof given === "function" ? { handler: given } : given;
       const number = this.#numbers.get(handler) ?? (this.#last += 1);
       this.#numbers.set(handler, number);
-      this.#inUse.take(number, () => handler);
-      taken.push(number);
-      return number;
-    };
-    const { tools, maxTokens } = typeof onSampling === "object" ? onSampling : {};
-    return {
-      wire: {
-        approval: onApproval && use(onApproval),
-        elicitation: onElicitation && use(onElicitation),
-        sampling: onSampling && { handler: use(onSampling), tools, maxTokens },
-      },
-      release: () => taken.splice(0).forEach((number) => this.#inUse.release(number)),
-    };
-  }
-
-  #answer(method: string, params: JsonObject, { signal }: Incoming): unknown {
-    const handler = this.#inUse.get(params.handler as number);
-    if (handler === undefined) throw cancelled();
-    if (method === "ask/approval") {
-      return (handler as AskApproval)(params.request as Parameters<AskApproval>[0], signal);
+      this.#take(number, () => handler as Handler);
+      numbers[kind] = { ...facts, handler: number };
     }
-    if (method === "ask/sampling") {
-      const sample = handler as OnSampling;
-      const request = { ...(params.request as Omit<SamplingRequest, "signal">), signal };
-      return (typeof sample === "function" ? sample : sample.handler)(request);
+    return numbers;
+  }
+
+  /**
+   * The same in the gateway, as functions that ask the command. One that several requests use at once is the same function
+   * for all of them: whoever is asked gets one question at a time.
+   */
+  handlersOf(numbers: HandlerNumbers): Handlers {
+    const handlers: Record<string, unknown> = {};
+    for (const kind of KINDS) {
+      const { handler: number, ...facts } = numbers[kind] ?? {};
+      if (number === undefined) continue;
+      const handler = this.#take(
+        number,
+        () =>
+          (...asked) =>
+            this.#ask(number, ...asked),
+      );
+      handlers[kind] = kind === "onSampling" ? { ...facts, handler } : handler;
     }
-    return this.#elicit(handler as OnElicitation, params, signal);
+    return handlers;
   }
 
-  #elicit(
-    handler: OnElicitation,
-    { question, request }: JsonObject,
-    signal: AbortSignal,
-  ): ReturnType<OnElicitation> {
-    const asked = request as ElicitationRequest;
-    if (asked.mode !== "url") return handler({ ...asked, signal });
-    const page = deferred();
-    this.#pages.set(question, page);
-    // Some servers never say that the person has finished.
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > MOST_PAGES) this.#pages.delete(oldest);
-    return handler({ ...asked, signal, completed: page.promise });
-  }
-}
-
-/**
- * The gateway's side: the command's handlers as functions. One that several calls use at once is the same function for all
- * of them: whoever is asked gets one question at a time.
- */
-export class AskedCommand {
-  readonly #link: Link;
-  readonly #inUse = new InUse<string, unknown>();
-  #questions = 0;
-
-  constructor(link: Link) {
-    this.#link = link;
+  /** No question can come any more. */
+  end(numbers: HandlerNumbers): void {
+    for (const { handler } of Object.values(numbers)) {
+      const known = this.#inUse.get(handler);
+      if (known !== undefined && (known.users -= 1) === 0) this.#inUse.delete(handler);
+    }
   }
 
-  /** Call `release` when no question can come any more. */
-  take({ approval, elicitation, sampling }: WireHandlers): {
-    handlers: Handlers;
-    release: () => void;
-  } {
-    const taken: string[] = [];
-    const use = <Handler>(kind: string, id: number, make: () => Handler): Handler => {
-      const key = `${kind} ${id}`;
-      taken.push(key);
-      return this.#inUse.take(key, make) as Handler;
-    };
-    const onApproval =
-      approval === undefined
-        ? undefined
-        : use("approval", approval, (): AskApproval => {
-            return (request, signal) =>
-              this.#ask("ask/approval", { handler: approval, request }, signal);
-          });
-    const onElicitation =
-      elicitation === undefined
-        ? undefined
-        : use("elicitation", elicitation, () => this.#elicitation(elicitation));
-    const onSampling =
-      sampling && use("sampling", sampling.handler, () => this.#sampling(sampling));
-    return {
-      handlers: { onApproval, onElicitation, onSampling },
-      release: () => taken.splice(0).forEach((key) => this.#inUse.release(key)),
-    };
+  #take(number: number, make: () => Handler): Handler {
+    const known = this.#inUse.get(number) ?? { handler: make(), users: 0 };
+    known.users += 1;
+    this.#inUse.set(number, known);
+    return known.handler;
   }
 
-  #elicitation(handler: number): OnElicitation {
-    return ({ signal, ...asked }) => {
-      const question = (this.#questions += 1);
-      if (asked.mode === "url") {
-        void asked.completed.then(() => this.#link.notify("ask/completed", { question }));
-      }
-      const { completed: _, ...request } = { completed: undefined, ...asked };
-      return this.#ask("ask/elicitation", { handler, question, request }, signal);
-    };
-  }
-
-  #sampling({ handler, tools, maxTokens }: NonNullable<WireHandlers["sampling"]>): OnSampling {
-    const sample: SamplingHandler = ({ signal, ...request }) =>
-      this.#ask("ask/sampling", { handler, request }, signal);
-    return { tools, maxTokens, handler: sample };
-  }
-
-  async #ask<Answer>(
-    method: string,
-    params: object,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer> {
+  async #ask(handler: number, ...[given, beside]: Parameters<Handler>): Promise<unknown> {
+    const { signal, completed, ...request } = given;
+    const page = completed && (this.#last += 1);
+    void completed?.then(() => this.#link.notify("completed", { page }));
+    const question = { handler, request, page, hasSignal: signal !== undefined };
     try {
-      return (await this.#link.request(method, params, { signal })) as Answer;
+      return await this.#link.request("ask", question, { signal: signal ?? beside });
     } catch (error) {
       // What the command's handler threw, as it would be thrown here.
       throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
     }
+  }
+
+  #page(page: unknown): Promise<void> {
+    const completion = deferred();
+    this.#pages.set(page, completion);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MOST_PAGES) this.#pages.delete(oldest);
+    return completion.promise;
   }
 }

@@ -5,8 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
-import { newChannelAddress } from "../channel/gateway/address.ts";
-import type { ChannelAddress } from "../channel/command/connect.ts";
+import type { ChannelAddress } from "../channel/greeting.ts";
 import {
   type ChannelHost,
   type ServedChannel,
@@ -27,6 +26,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { SharedState } from "../../core/types/shared-state.ts";
+import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import { tryLock } from "../../core/state/lock.ts";
 import { gatewayFile, noteGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
@@ -257,7 +257,7 @@ async function listen(
 
 function channelAddress(options: OpenGatewayOptions): ChannelAddress {
   const noteFile = gatewayFile(options.stateDir, placeIn(options), "json");
-  return newChannelAddress({
+  const path = privateSocketPath({
     directory: dirname(noteFile),
     // A directory for all homes of the user is used where the home's path is too long.
     name: shortHash(noteFile),
@@ -265,6 +265,7 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
     tmpdir: tmpdir(),
     uid: process.getuid?.(),
   });
+  return { path, key: randomBytes(32).toString("base64url") };
 }
 
 function channelHost(

@@ -249,7 +249,7 @@ describe("an attached command", () => {
     const gateway = await openBoard(agent, { stateDir });
     await gateway.refresh();
     const channel = await openChannel({ [agent.agentId]: gateway });
-    const attached = await openAttachedBoard({ agent, link: await channel.connect() });
+    const attached = await openAttachedBoard({ agent, channel });
     try {
       const session = await attached.openSession({
         cwd: stateDir,

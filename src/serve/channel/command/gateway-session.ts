@@ -1,148 +1,81 @@
-// One session of this command in a gateway: what it calls and reads goes over the link, under the session's rules, and what
-// that asks comes back to the command. Imports little, since a single warm call pays for every module.
+// One session of this command in a gateway, on a link of its own: what it calls and reads goes over the link, under the
+// session's rules, and what that asks comes back to the command. Imports little, since a single warm call pays for every
+// module.
 
 import type { CallerOptions } from "../../../core/types/caller-options.ts";
 import { PlugboardError, withPossibleEffect } from "../../../core/types/errors.ts";
-import type { BoardEvents } from "../../../core/types/events.ts";
-import type { JsonObject } from "../../../core/types/json.ts";
 import type { BoardInGateway } from "../../../core/types/gateway-port.ts";
-import type { CallOutcome, Tool, UpdateListener } from "../../../core/types/tool.ts";
+import type { JsonObject } from "../../../core/types/json.ts";
+import type { ServerLogLevel } from "../../../core/types/server-log.ts";
+import type { UpdateListener } from "../../../core/types/tool.ts";
 import type { Link } from "../link.ts";
-import { AnsweredQuestions } from "../questions.ts";
-import type { OpenRequest, SessionEvent, WireCallerOptions } from "../wire.ts";
-
-export type EventListener = <Name extends SessionEvent>(
-  event: Name,
-  value: BoardEvents[Name],
-) => void;
+import { Questions } from "../questions.ts";
+import type { FoundTool, Member, WireOptions } from "../wire.ts";
 
 export interface GatewaySessionOptions extends Omit<BoardInGateway, "onNotice"> {
   agent: string;
-  onEvent?: EventListener;
+  /** Hears of resources, prompts, log messages and notices. */
+  onEvent?: (event: string, value: JsonObject) => void;
+}
+
+interface AskOptions extends CallerOptions, Pick<WireOptions, "server" | "known"> {
+  onUpdate?: UpdateListener | undefined;
 }
 
 export class GatewaySession {
   readonly link: Link;
-  readonly #sessions: LinkSessions;
-  readonly #number: number;
-  readonly #onEvent: EventListener | undefined;
-  /** Lets go of the session's own handlers. */
-  #release: (() => void) | undefined;
+  readonly #questions: Questions;
 
-  private constructor(link: Link, onEvent: EventListener | undefined) {
+  private constructor(link: Link) {
     this.link = link;
-    this.#onEvent = onEvent;
-    this.#sessions = LinkSessions.of(link);
-    this.#number = this.#sessions.add(this);
+    this.#questions = new Questions(link);
   }
 
   /** Rejects as `openSession` does, and with SERVER_UNAVAILABLE if the link ends. */
   static async open(
     link: Link,
-    { agent, onEvent, onApproval, onElicitation, onSampling, ...options }: GatewaySessionOptions,
+    { agent, onEvent, ...given }: GatewaySessionOptions,
   ): Promise<GatewaySession> {
-    const session = new GatewaySession(link, onEvent);
-    const { wire = {}, release } = session.#sessions.questions.take({
-      onApproval,
-      onElicitation,
-      onSampling,
-    });
-    session.#release = release;
-    const request: OpenRequest = { session: session.#number, agent, options, handlers: wire };
-    try {
-      await link.request("session/open", request);
-    } catch (error) {
-      session.#leave();
-      throw error;
-    }
+    const { onApproval, onElicitation, onSampling, ...options } = given;
+    const session = new GatewaySession(link);
+    link.hear("event", ({ event, value }) => onEvent?.(event as string, value as JsonObject));
+    const handlers = session.#questions.numbersOf({ onApproval, onElicitation, onSampling });
+    await link.request("session/open", { agent, options: { ...options, handlers } });
     return session;
   }
 
-  /** `name` is `server/tool` or `native/tool`. Rejects if there is no outcome. */
-  callTool(
-    name: string,
-    args: JsonObject,
-    given: CallerOptions & { onUpdate?: UpdateListener | undefined },
-  ): Promise<CallOutcome> {
-    const { wire, release } = this.#with(given);
-    const { signal, onUpdate } = given;
-    const params = { session: this.#number, name, args, options: wire, updates: onUpdate && true };
-    return new Promise((resolve, reject) => {
-      const answered = {
-        answer: (outcome: unknown) => {
-          release?.();
-          resolve(outcome as CallOutcome);
-        },
-        fail: (error: PlugboardError) => {
-          release?.();
-          reject(this.#lost(error));
-        },
-      };
-      const update = onUpdate as ((value: unknown) => void) | undefined;
-      this.link.start("tools/call", params, answered, { signal, onUpdate: update });
-    });
-  }
-
   /** Also finds tools that the rules hide. Rejects as `board.find` does. */
-  async find(
-    name: string,
-    signal?: AbortSignal,
-  ): Promise<{ tool: Omit<Tool, "execute">; isListed: boolean }> {
-    const found = await this.link.request(
-      "tools/find",
-      { session: this.#number, name },
-      { signal },
-    );
-    return found as { tool: Omit<Tool, "execute">; isListed: boolean };
+  async find(name: string, signal?: AbortSignal): Promise<FoundTool> {
+    return (await this.link.request("session/find", { name }, { signal })) as FoundTool;
   }
 
-  /** Asks for something that is no call of a tool. */
-  async request(method: string, params: object, given: CallerOptions = {}): Promise<unknown> {
-    const { wire, release } = this.#with(given);
-    const { signal } = given;
+  /** Uses a member of the session's board. A tool is called as `server/tool` or `native/tool`. */
+  async ask(member: Member, args: unknown[], given: AskOptions = {}): Promise<unknown> {
+    const { signal, onUpdate, callId, caller, approvalsOf, meta, input, server, known } = given;
+    const { clientCapabilities } = given;
+    const handlers = this.#questions.numbersOf(given);
+    const of = { callId, caller, approvalsOf, meta, input, clientCapabilities, server, known };
+    const options: WireOptions = { ...of, handlers, wantsUpdates: onUpdate !== undefined };
+    const update = onUpdate as (value: unknown) => void;
+    const params = { member, args, options };
     try {
-      const asked = { session: this.#number, ...params, options: wire };
-      return await this.link.request(method, asked, { signal });
+      return await this.link.request("session/ask", params, { signal, onUpdate: update });
+    } catch (error) {
+      throw member === "call" ? this.#lost(error as PlugboardError) : error;
     } finally {
-      release?.();
+      this.#questions.end(handlers);
     }
   }
 
-  notify(method: string, params: object): void {
-    this.link.notify(method, { session: this.#number, ...params });
+  setLogLevel(level: ServerLogLevel | undefined): void {
+    void this.link.request("session/logLevel", { level: level ?? "" }).catch(() => {});
   }
 
-  emit(event: SessionEvent, value: never): void {
-    this.#onEvent?.(event, value);
-  }
-
+  /** Resolves when the gateway has closed it. */
   async close(): Promise<void> {
-    this.#leave();
     // A gateway that is gone has closed it.
-    await this.link.request("session/close", { session: this.#number }).catch(() => {});
-  }
-
-  #leave(): void {
-    this.#sessions.delete(this.#number);
-    this.#release?.();
-    this.#release = undefined;
-  }
-
-  #with({
-    callId,
-    caller,
-    approvalsOf,
-    meta,
-    input,
-    clientCapabilities,
-    ...handlers
-  }: CallerOptions): {
-    wire: WireCallerOptions;
-    release: (() => void) | undefined;
-  } {
-    const { wire, release } = this.#sessions.questions.take(handlers);
-    const given = { callId, caller, approvalsOf, meta, input, clientCapabilities };
-    return { wire: { ...given, handlers: wire }, release };
+    await this.link.request("session/close", {}).catch(() => {});
+    this.link.close();
   }
 
   /** If the gateway went away during a call, nobody knows whether the call has run. */
@@ -150,36 +83,5 @@ export class GatewaySession {
     if (this.link.isOpen || error.hasNotRun || error.code !== "SERVER_UNAVAILABLE") return error;
     const message = "the gateway stopped during the call; it may have run";
     return withPossibleEffect(new PlugboardError("SERVER_UNAVAILABLE", message, { quote: "" }));
-  }
-}
-
-/** The sessions of a command that use one link. */
-class LinkSessions {
-  static readonly #known = new WeakMap<Link, LinkSessions>();
-  readonly questions: AnsweredQuestions;
-  readonly #sessions = new Map<unknown, GatewaySession>();
-  #last = 0;
-
-  static of(link: Link): LinkSessions {
-    const known = LinkSessions.#known.get(link) ?? new LinkSessions(link);
-    LinkSessions.#known.set(link, known);
-    return known;
-  }
-
-  private constructor(link: Link) {
-    this.questions = new AnsweredQuestions(link);
-    link.hear("session/event", ({ session, event, value }) =>
-      this.#sessions.get(session)?.emit(event as SessionEvent, value as never),
-    );
-  }
-
-  add(session: GatewaySession): number {
-    this.#last += 1;
-    this.#sessions.set(this.#last, session);
-    return this.#last;
-  }
-
-  delete(session: number): void {
-    this.#sessions.delete(session);
   }
 }

@@ -1,12 +1,16 @@
 // The gateway goes away under an attached board: another one takes over, or the command runs the servers itself.
 
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
+import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/core/board/board.ts";
+import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
 import type { Link } from "../../../../src/serve/channel/link.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
 import type { BoardEvents } from "../../../../src/core/types/events.ts";
@@ -24,6 +28,7 @@ const agent = parseAgentConfig({
 });
 
 const boards: Board[] = [];
+const relays: Server[] = [];
 let stateDir: string;
 
 beforeEach(async () => {
@@ -32,6 +37,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(boards.splice(0).map((board) => board.close()));
+  for (const relay of relays.splice(0)) relay.close();
   rmSync(stateDir, { recursive: true, force: true });
   expectNoProcesses();
 });
@@ -64,14 +70,14 @@ interface Face {
 
 async function attached(
   { channel }: Gateway,
-  reattach?: () => Promise<Link | undefined>,
+  reattach?: () => Promise<TestChannel | undefined>,
   options: Partial<AttachedBoardOptions> = {},
 ): Promise<Face> {
   const told: string[] = [];
   const states: string[] = [];
   const board = await openAttachedBoard({
     agent,
-    link: await channel.connect(),
+    channel,
     onlyInSessions: true,
     stateDir,
     ...(reattach && { reattach }),
@@ -91,8 +97,9 @@ describe("another gateway takes over", () => {
   it("calls in flight fail, those made meanwhile wait, and everything goes on", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { board, session, told, states } = await attached(first, async () =>
-      next.gateway?.channel.connect(),
+    const { board, session, told, states } = await attached(
+      first,
+      async () => next.gateway?.channel,
     );
     const mine = textOf(await session.call("mine/pid"));
     const traced: string[] = [];
@@ -135,7 +142,7 @@ describe("another gateway takes over", () => {
   it("the session is as it was: disabled servers, log level, subscriptions", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session } = await attached(first, async () => next.gateway?.channel.connect());
+    const { session } = await attached(first, async () => next.gateway?.channel);
     const events: unknown[] = [];
     session.on("resources", (event) => void events.push(event));
     await session.resources.subscribe("lib:///rules");
@@ -158,7 +165,7 @@ describe("another gateway takes over", () => {
   it("tools that were listed before work, and only what differs is told", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session } = await attached(first, async () => next.gateway?.channel.connect());
+    const { session } = await attached(first, async () => next.gateway?.channel);
     const events: BoardEvents["tools"][] = [];
     session.on("tools", (event) => void events.push(event));
     const tool = session.tools().find(({ name }) => name === "mcp__echo__add");
@@ -179,7 +186,7 @@ describe("another gateway takes over", () => {
   it("a gateway that stops in peace ends the running calls, and the next ones wait", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
+    const { session, told } = await attached(first, async () => next.gateway?.channel);
     const running = session.call("echo/sleep", { ms: 150 });
     await eventually(() => first.channel.channel.inFlight === 1);
     first.channel.channel.drain();
@@ -197,7 +204,7 @@ describe("another gateway takes over", () => {
   it("also when that one goes away too", async () => {
     const first = await gateway();
     const next: { gateway?: Gateway } = {};
-    const { session, told } = await attached(first, async () => next.gateway?.channel.connect());
+    const { session, told } = await attached(first, async () => next.gateway?.channel);
     for (let round = 0; round < 2; round += 1) {
       const before = next.gateway ?? first;
       delete next.gateway;
@@ -234,7 +241,7 @@ describe("no other gateway comes", () => {
   it("a gateway that cannot be used counts as none", async () => {
     const first = await gateway();
     const empty = await openChannel({});
-    const { session } = await attached(first, () => empty.connect(), { reattachFor: 100 });
+    const { session } = await attached(first, async () => empty, { reattachFor: 100 });
     await kill(first);
     expect(await pidOf(session)).toBeGreaterThan(0);
   });
@@ -261,29 +268,66 @@ describe("no other gateway comes", () => {
   });
 });
 
+it("a link that breaks takes the others with it, and all are opened again", async () => {
+  const first = await gateway();
+  const { address } = first.channel;
+  const relay = await relayTo(address.path);
+  const me = { command: "test", pid: process.pid, cwd: "/" };
+  const connect = (): Promise<Link> =>
+    connectChannel({ ...address, path: relay.path }, me, { clock: systemClock });
+  const through = { ...first.channel, connect };
+  const { session, told } = await attached({ ...first, channel: through }, async () => through);
+  const pid = await pidOf(session);
+  expect(first.channel.commands).toHaveLength(1);
+  // That of the servers, of the board, and of the session.
+  expect(relay.sockets).toHaveLength(3);
+  relay.sockets.at(-1)?.destroy();
+  await eventually(() => told.length === 2);
+  expect(told[1]).toContain("another gateway");
+  expect(await pidOf(session)).toBe(pid);
+  expect(relay.sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(3);
+  expect(first.channel.commands).toHaveLength(1);
+});
+
+/** A way to a socket that can be cut. */
+async function relayTo(path: string): Promise<{ path: string; sockets: Socket[] }> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    const other = connectTo(path);
+    sockets.push(socket);
+    for (const each of [socket, other]) each.on("error", () => {});
+    socket.pipe(other).pipe(socket);
+    socket.on("close", () => other.destroy());
+  });
+  const own = join(stateDir, "relay.sock");
+  server.listen(own);
+  await once(server, "listening");
+  relays.push(server);
+  return { path: own, sockets };
+}
+
 it("a board whose signal aborts is closed, and so is its link", async () => {
   const first = await gateway();
   const ending = new AbortController();
   const { session } = await attached(first, undefined, { signal: ending.signal });
   ending.abort();
-  await eventually(() => first.channel.channel.attachedCount === 0);
+  await eventually(() => first.channel.commands.length === 0);
   expect((await session.call("echo/echo")).isError).toBe(true);
 });
 
 describe("an edit that only the command has applied", () => {
   it("is in force: nothing is left to a gateway with other rules", async () => {
     const first = await gateway();
-    const link = await first.channel.connect();
-    const found: { link?: Link } = { link };
+    const found: { channel?: TestChannel } = { channel: first.channel };
     const board = await openAttachedBoard({
       agent,
-      link,
+      channel: first.channel,
       onlyInSessions: true,
-      reattach: async () => found.link,
+      reattach: async () => found.channel,
     });
     boards.push(board);
     expect(textOf(await board.call("echo/add", { a: 1, b: 2 }))).toContain("3");
-    delete found.link;
+    delete found.channel;
     const rules = [{ place: "tools", deny: ["echo/add"] }];
     await board.reload({ ...agent, guard: { ...agent.guard, rules } });
     expect(await board.call("echo/add", { a: 1, b: 2 })).toMatchObject({
@@ -311,7 +355,7 @@ it("servers that cannot be taken over fail with the reason, and the board goes o
   const told: string[] = [];
   const board = await openAttachedBoard({
     agent: withModule,
-    link: await first.channel.connect(),
+    channel: first.channel,
     onLost: (message) => void told.push(message),
   });
   boards.push(board);

@@ -8,14 +8,18 @@ import { openBoard } from "../../../../src/core/board/board.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import type { BoardConfig } from "../../../../src/core/types/agent-config.ts";
 import type { Board, BoardBase } from "../../../../src/core/types/board.ts";
-import type { Link } from "../../../../src/serve/channel/link.ts";
 import type { SessionOptions } from "../../../../src/core/types/board-options.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
 import { agree, protect } from "../../../core/auth/support.ts";
 import { closeAll } from "../../../fixtures/http/client.ts";
 import { type AttachedBoardOptions, openAttachedBoard } from "../../../support/attached.ts";
 import { fixture, textOf } from "../../../support/boards.ts";
-import { closeChannels, openChannel } from "../../../support/channels.ts";
+import {
+  closeChannels,
+  counted,
+  openChannel,
+  type TestChannel,
+} from "../../../support/channels.ts";
 import { expectNoProcesses } from "../../../support/processes.ts";
 
 const boards: Board[] = [];
@@ -40,8 +44,8 @@ async function attach(
   const agent = parseAgentConfig(config);
   const gateway = await openBoard(agent, { stateDir, onlyInSessions: true });
   boards.push(gateway);
-  const { connect } = await openChannel({ [agent.agentId]: gateway });
-  const board = await openAttachedBoard({ agent, link: await connect(), stateDir, ...options });
+  const channel = await openChannel({ [agent.agentId]: gateway });
+  const board = await openAttachedBoard({ agent, channel, stateDir, ...options });
   boards.push(board);
   return { gateway, board };
 }
@@ -173,11 +177,10 @@ it("a gateway that hangs does not keep a command that closes", async () => {
     session.close = () => awake.promise.then(close);
     return session;
   };
-  const { connect } = await openChannel({ [agent.agentId]: gateway });
-  const link = await connect();
-  const board = await openAttachedBoard({ agent, link });
+  const { channel, links } = counted(await openChannel({ [agent.agentId]: gateway }));
+  const board = await openAttachedBoard({ agent, channel });
   await board.close();
-  expect(link.isOpen).toBe(false);
+  expect(links.map(({ isOpen }) => isOpen)).toEqual([false, false]);
   awake.resolve();
 });
 
@@ -203,12 +206,11 @@ it("a tool of a server that nobody has listed is called when another gateway has
       return openChannel({ [agent.agentId]: board });
     }),
   );
-  const reattach = async (): Promise<Link | undefined> => next?.connect();
-  const link = await first?.connect();
-  if (link === undefined) throw new Error("there is no gateway");
-  const board = await openAttachedBoard({ agent, link, reattach, start: "none" });
+  if (first === undefined) throw new Error("there is no gateway");
+  const reattach = async (): Promise<TestChannel | undefined> => next;
+  const board = await openAttachedBoard({ agent, channel: first, reattach, start: "none" });
   boards.push(board);
-  await first?.channel.close();
+  await first.channel.close();
   expect(textOf(await board.call("late/echo", { text: "here" }))).toBe("here");
 });
 
@@ -231,14 +233,13 @@ it("a board that cannot be opened lets go of the gateway", async () => {
   const agent = parseAgentConfig({ servers: { echo: fixture("echo") } });
   const gateway = await openBoard(agent);
   boards.push(gateway);
-  const { connect } = await openChannel({ [agent.agentId]: gateway });
-  const link = await connect();
+  const { channel, links } = counted(await openChannel({ [agent.agentId]: gateway }));
   const nativeModules = [{ path: join(stateDir, "gone.mjs"), written: "./gone.mjs" }];
   const opening = openAttachedBoard({
     agent: { ...agent, nativeModules },
-    link,
+    channel,
     shares: new Set(["echo"]),
   });
   await expect(opening).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-  expect(link.isOpen).toBe(false);
+  expect(links.map(({ isOpen }) => isOpen)).toEqual([false]);
 });

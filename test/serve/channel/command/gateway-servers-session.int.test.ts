@@ -45,7 +45,7 @@ beforeAll(async () => {
   boards.gateway = await openBoard(agent, options);
   boards.local = await openBoard(agent, options);
   const channel = await openChannel({ [agent.agentId]: boards.gateway });
-  boards.attached = await openAttachedBoard({ agent, link: await channel.connect(), ...options });
+  boards.attached = await openAttachedBoard({ agent, channel, ...options });
   sessions.local = await boards.local.openSession(brought);
   sessions.attached = await boards.attached.openSession(brought);
 });

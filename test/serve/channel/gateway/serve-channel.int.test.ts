@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectChannel } from "../../../../src/serve/channel/command/connect.ts";
+import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
 import { GatewaySession } from "../../../../src/serve/channel/command/gateway-session.ts";
+import type { CallOutcome } from "../../../../src/core/types/tool.ts";
 import type { TraceEntry } from "../../../../src/core/types/trace.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { closeBoards, fixture, open, textOf } from "../../../support/boards.ts";
@@ -86,13 +87,13 @@ describe("who is let in", () => {
     ["an answer without a proof", '{"nonce":"a"}\n'],
     ["a proof of the wrong kind", '{"nonce":"a","proof":{"a":1}}\n'],
   ])("%s ends the connection, and the channel goes on", async (_, bytes) => {
-    const { address, connect: join_, channel } = await openChannel({});
+    const { address, connect: join_, commands } = await openChannel({});
     const socket = await stranger(address.path);
     socket.write(bytes);
     await closed(socket);
     const link = await join_();
     expect(await link.request("gateway/status", {})).toEqual({ name: "test" });
-    expect(channel.attachedCount).toBe(0);
+    expect(commands).toEqual([]);
   });
 
   it("who says nothing is sent away after a while", async () => {
@@ -204,7 +205,7 @@ describe("where it listens", () => {
 describe("requests to the gateway itself", () => {
   it("reload, status and stop reach the host, and nobody is attached by them", async () => {
     const asked: string[] = [];
-    const { connect: join_, channel } = await openChannel(
+    const { connect: join_, commands } = await openChannel(
       {},
       {
         reload: async () => {
@@ -220,13 +221,14 @@ describe("requests to the gateway itself", () => {
     expect(await link.request("gateway/status", {})).toEqual({ pid: 1 });
     await link.request("gateway/stop", {});
     expect(asked).toEqual(["reload", "stop"]);
-    expect(channel.attachedCount).toBe(0);
+    expect(commands).toEqual([]);
   });
 
   it.each<[string, string, object, string]>([
     ["an unknown method", "session/fly", {}, "UNSUPPORTED"],
-    ["a session that is not open", "tools/call", { session: 9, name: "x" }, "SERVER_UNAVAILABLE"],
-    ["no session at all", "tools/find", {}, "SERVER_UNAVAILABLE"],
+    ["a session that is not open", "session/ask", asking("call", ["x", {}]), "SERVER_UNAVAILABLE"],
+    ["no session at all", "session/find", { name: "x" }, "SERVER_UNAVAILABLE"],
+    ["a server of nobody", "server/start", { server: "x", onlyToList: false }, "INVALID_ARGUMENTS"],
     ["an opening without anything", "session/open", {}, "INVALID_ARGUMENTS"],
     ["an unknown agent", "session/open", opening({ agent: "x" }), "INVALID_ARGUMENTS"],
     ["a relative cwd", "session/open", opening({ options: { cwd: "a" } }), "INVALID_ARGUMENTS"],
@@ -245,7 +247,7 @@ describe("requests to the gateway itself", () => {
     [
       "a wrong handler",
       "session/open",
-      opening({ handlers: { sampling: null } }),
+      opening({ options: { cwd: "/", handlers: { onSampling: null } } }),
       "INVALID_ARGUMENTS",
     ],
   ])("%s gets an error, and the link goes on", async (_, method, params, code) => {
@@ -257,19 +259,21 @@ describe("requests to the gateway itself", () => {
   });
 
   it.each<[string, string, object]>([
-    ["a name that is no text", "tools/call", { name: 1 }],
-    ["arguments that are a list", "tools/call", { name: "x", args: [] }],
-    ["no name", "tools/find", {}],
-    ["no URI", "resources/read", {}],
-    ["a server that is no text", "resources/list", { server: {} }],
+    ["a name that is no text", "session/ask", asking("call", [1, {}])],
+    ["arguments that are a list", "session/ask", asking("call", ["x", []])],
+    ["no name", "session/find", {}],
+    ["no URI", "session/ask", asking("resources.read", [])],
+    ["a server that is no text", "session/ask", asking("resources.list", [{}])],
+    ["what is no member for commands", "session/ask", asking("close", [])],
+    ["what every object has", "session/ask", asking("constructor", [])],
+    ["a second session", "session/open", opening({})],
   ])("%s is refused", async (_, method, params) => {
     const board = await open({});
     const { connect: join_ } = await openChannel({ main: board });
     const link = await join_();
     await link.request("session/open", opening({}));
-    const asked = link.request(method, { session: 1, ...params });
-    await expect(asked).rejects.toMatchObject({
-      code: expect.stringMatching(/INVALID_ARGUMENTS|UNKNOWN_TOOL/),
+    await expect(link.request(method, params)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
     });
     expect(link.isOpen).toBe(true);
   });
@@ -284,8 +288,8 @@ describe("with a server behind it", () => {
     const link = await join_();
     const answers = await Promise.all([
       link.request("session/open", opening({})),
-      link.request("tools/find", { session: 1, name: "add" }),
-      link.request("tools/call", { session: 1, name: "echo/add", args: { a: 1, b: 2 } }),
+      link.request("session/find", { name: "add" }),
+      link.request("session/ask", asking("call", ["echo/add", { a: 1, b: 2 }])),
     ]);
     expect(answers.slice(1)).toMatchObject([
       { tool: { name: "mcp__echo__add" }, isListed: true },
@@ -295,21 +299,22 @@ describe("with a server behind it", () => {
 
   it("a command that does not read its results keeps nobody else waiting", async () => {
     const board = await open({ echo: fixture("echo") });
-    const { address, connect: join_, channel } = await openChannel({ main: board });
+    const { address, connect: join_, commands } = await openChannel({ main: board });
     const slow = await stranger(address.path);
     await greet(slow, address.key);
     slow.pause();
     slow.write(`${JSON.stringify({ id: 1, method: "session/open", params: opening({}) })}\n`);
-    const params = { session: 1, name: "echo/big", args: { bytes: 1024 ** 2 } };
+    const params = asking("call", ["echo/big", { bytes: 1024 ** 2 }]);
     for (let id = 2; id < 40; id += 1) {
-      slow.write(`${JSON.stringify({ id, method: "tools/call", params })}\n`);
+      slow.write(`${JSON.stringify({ id, method: "session/ask", params })}\n`);
     }
-    const quick = await GatewaySession.open(await join_(), options);
+    const quick = await GatewaySession.open(await join_({ pid: 1 }), options);
     for (let each = 0; each < 20; each += 1) {
-      expect(textOf(await quick.callTool("echo/echo", { text: "x" }, {}))).toContain("x");
+      const outcome = await quick.ask("call", ["echo/echo", { text: "x" }]);
+      expect(textOf(outcome as CallOutcome)).toContain("x");
     }
     slow.destroy();
-    await eventually(() => channel.attachedCount === 1);
+    await eventually(() => commands.length === 1);
   });
 
   it("a command that does not read its trace slows no call, and learns how much it has missed", async () => {
@@ -319,8 +324,11 @@ describe("with a server behind it", () => {
     await greet(slow, address.key);
     const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
     slow.pause();
-    say({ id: 1, method: "session/open", params: opening({}) });
-    say({ id: 2, method: "agent/trace", params: { agent: "main", trace: 7, server: "echo" } });
+    say({ id: 1, method: "agent/attach", params: { agent: "main" } });
+    slow.resume();
+    await once(slow, "data");
+    slow.pause();
+    say({ id: 2, method: "agent/trace", params: tracing(7) });
     const big = { bytes: 900_000 };
     // The first ones may come before the trace has begun.
     for (let each = 0; each < 12; each += 1) {
@@ -329,9 +337,9 @@ describe("with a server behind it", () => {
     let text = "";
     slow.on("data", (chunk: Buffer) => (text += String(chunk)));
     slow.resume();
-    say({ id: 3, method: "agent/endTrace", params: { agent: "main", trace: 7 } });
+    say({ id: 3, method: "agent/endTrace", params: { trace: 7 } });
     await eventually(() => text.includes('{"id":3}'));
-    const told = text.split("\n").filter((line) => line.startsWith('{"method":"agent/trace"'));
+    const told = text.split("\n").filter((line) => line.startsWith('{"method":"trace"'));
     const entries = told.map((line) => {
       const { params } = JSON.parse(line) as { params: { trace: number; entry: TraceEntry } };
       expect(params.trace).toBe(7);
@@ -342,11 +350,11 @@ describe("with a server behind it", () => {
     expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
     // With a number that is in use, the first trace ends.
     text = "";
-    say({ id: 4, method: "agent/trace", params: { agent: "main", trace: 8, server: "echo" } });
-    say({ id: 5, method: "agent/trace", params: { agent: "main", trace: 8, server: "echo" } });
+    say({ id: 4, method: "agent/trace", params: tracing(8) });
+    say({ id: 5, method: "agent/trace", params: tracing(8) });
     await eventually(() => text.includes('{"id":5}'));
     await board.call("echo/echo", { text: "once" });
-    say({ id: 6, method: "agent/endTrace", params: { agent: "main", trace: 8 } });
+    say({ id: 6, method: "agent/endTrace", params: { trace: 8 } });
     await eventually(() => text.includes('{"id":6}'));
     expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
   });
@@ -356,17 +364,17 @@ describe("with a server behind it", () => {
     const { address, channel, connect: join_ } = await openChannel({ main: board });
     const link = await join_();
     const told = new Promise<void>((resolve) => {
-      link.hear("gateway/closing", () => resolve());
+      link.hear("closing", () => resolve());
     });
     const attached = await GatewaySession.open(link, options);
-    const call = attached.callTool("echo/sleep", { ms: 100 }, {});
+    const call = attached.ask("call", ["echo/sleep", { ms: 100 }]);
     await eventually(() => channel.inFlight === 1);
     channel.drain();
     await told;
     await expect(connectChannel(address, me, { clock: systemClock })).rejects.toMatchObject({
       code: "SERVER_UNAVAILABLE",
     });
-    expect(textOf(await call)).toBe("slept 100 ms");
+    expect(textOf((await call) as CallOutcome)).toBe("slept 100 ms");
     await channel.close();
     expect(await link.closed).toEqual({ kind: "gone" });
     // The board is not the channel's to close.
@@ -380,12 +388,20 @@ describe("with a server behind it", () => {
     await Promise.all([channel.close(), channel.close()]);
     const result = await opening_;
     expect(result instanceof Error || !(result as GatewaySession).link.isOpen).toBe(true);
-    expect([commands, channel.attachedCount, channel.inFlight]).toEqual([[], 0, 0]);
+    expect([commands, channel.inFlight]).toEqual([[], 0]);
   });
 });
 
 function opening(changes: object): object {
-  return { session: 1, agent: "main", options: { cwd: "/" }, handlers: {}, ...changes };
+  return { agent: "main", options: { cwd: "/" }, ...changes };
+}
+
+function asking(member: string, args: unknown[]): object {
+  return { member, args, options: {} };
+}
+
+function tracing(trace: number): object {
+  return { trace, options: { server: "echo" } };
 }
 
 /** The greeting of a command that is written by hand. */

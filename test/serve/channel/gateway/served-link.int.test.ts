@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/core/board/board.ts";
-import type { Link } from "../../../../src/serve/channel/link.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import type { AskApproval } from "../../../../src/core/types/approval.ts";
 import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
@@ -9,7 +8,12 @@ import type { ElicitationRequest, OnElicitation } from "../../../../src/core/typ
 import { deferred } from "../../../../src/util/deferred.ts";
 import { openAttachedBoard } from "../../../support/attached.ts";
 import { fixture, textOf } from "../../../support/boards.ts";
-import { closeChannels, openChannel, type TestChannel } from "../../../support/channels.ts";
+import {
+  closeChannels,
+  counted,
+  openChannel,
+  type TestChannel,
+} from "../../../support/channels.ts";
 import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 
 const agent = parseAgentConfig({
@@ -46,11 +50,11 @@ closeChannels();
 
 /** A session of a command, on a board of its own that shares all servers of the gateway. */
 async function session(
-  link: Link,
+  of: Pick<TestChannel, "address" | "connect">,
   options: Partial<SessionOptions> = {},
   agentId = "main",
 ): Promise<SessionBoard> {
-  const attached = await openAttachedBoard({ agent, agentId, link });
+  const attached = await openAttachedBoard({ agent, agentId, channel: of });
   const opened_ = await attached.openSession({ cwd: "/", ...options });
   attachedBoards.push(attached);
   return opened_;
@@ -62,7 +66,7 @@ afterEach(async () => {
 });
 
 async function opened(options: Partial<SessionOptions> = {}): Promise<SessionBoard> {
-  return session(await channel.connect(), options);
+  return session(channel, options);
 }
 
 const form = { type: "object", properties: { name: { type: "string" } } };
@@ -114,13 +118,13 @@ describe("calls of several commands", () => {
 
 describe("a command that disconnects", () => {
   it("has its calls cancelled and its sessions closed; others go on", async () => {
-    const link = await channel.connect();
-    const leaving = await session(link);
+    const { channel: counting, links } = counted(channel, { pid: 1 });
+    const leaving = await session(counting);
     const staying = await opened();
     const call = leaving.call("asks/sleep");
     const other = staying.call("echo/sleep", { ms: 200 });
     await eventually(() => callsOf("asks") === 1);
-    link.close();
+    for (const link of links) link.close();
     expect(await call).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE" } });
     await eventually(() => callsOf("asks") === 0 && channel.commands.length === 1);
     expect(textOf(await other)).toBe("slept 200 ms");
@@ -128,8 +132,8 @@ describe("a command that disconnects", () => {
 
   it("leaves no approval waiting: the board takes calls as before", async () => {
     const asked = deferred();
-    const link = await channel.connect();
-    const leaving = await session(link, {
+    const { channel: counting, links } = counted(channel);
+    const leaving = await session(counting, {
       approval: "ask",
       onApproval: () => {
         asked.resolve();
@@ -141,7 +145,7 @@ describe("a command that disconnects", () => {
     });
     void leaving.call("echo/echo", { text: "x" });
     await asked.promise;
-    link.close();
+    for (const link of links) link.close();
     await eventually(() => channel.commands.length === 0);
     // The board goes on as before.
     await board.call("echo/echo", { text: "x" });
@@ -270,15 +274,16 @@ describe("questions of servers", () => {
     });
 
   it("go to the command, the session and the call that caused them", async () => {
-    const link = await channel.connect();
+    const attached = await openAttachedBoard({ agent, agentId: "main", channel });
+    attachedBoards.push(attached);
     const [one, second, other] = await Promise.all([
-      session(link, { onElicitation: accept("one") }),
-      session(link, { onElicitation: accept("second") }),
+      attached.openSession({ cwd: "/", onElicitation: accept("one") }),
+      attached.openSession({ cwd: "/", onElicitation: accept("second") }),
       opened({ onElicitation: accept("other") }),
     ]);
-    const ask = async (attached: SessionBoard, onElicitation?: OnElicitation): Promise<unknown> => {
+    const ask = async (board_: SessionBoard, onElicitation?: OnElicitation): Promise<unknown> => {
       const options = { callId: "same", ...(onElicitation && { onElicitation }) };
-      return (await attached.call("asks/ask", question, options)).structuredContent;
+      return (await board_.call("asks/ask", question, options)).structuredContent;
     };
     const answered = (name: string): unknown => ({
       value: { action: "accept", content: { name: `${name}: form Who? asks same` } },
@@ -367,12 +372,14 @@ describe("the options of a session", () => {
   });
 
   it("do not let a command bring servers or switch to another agent's board", async () => {
-    const link = await channel.connect();
-    await expect(session(link, {}, "other")).rejects.toMatchObject({ code: "INVALID_ARGUMENTS" });
+    await expect(session(channel, {}, "other")).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+    });
     const servers = { mine: fixture("echo") };
     const options = { cwd: "/", servers };
-    await link.request("session/open", { session: 9, agent: "main", options, handlers: {} });
-    const find = link.request("tools/find", { session: 9, name: "mine/echo" });
+    const link = await channel.connect();
+    await link.request("session/open", { agent: "main", options });
+    const find = link.request("session/find", { name: "mine/echo" });
     await expect(find).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
   });
 

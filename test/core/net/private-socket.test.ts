@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { newChannelAddress } from "../../../../src/serve/channel/gateway/address.ts";
-import type { SocketPlace } from "../../../../src/core/net/private-socket.ts";
+import { privateSocketPath, type SocketPlace } from "../../../src/core/net/private-socket.ts";
 
 const place: SocketPlace = {
   directory: "/home/me/.plugboard/gateway",
@@ -25,11 +24,5 @@ it.each<[string, Partial<SocketPlace>, string | RegExp]>([
   ],
   ["as a pipe", { platform: "win32" }, /^\\\\\.\\pipe\\plugboard-0123456789abcdef-[0-9a-f]{16}$/],
 ])("a gateway listens %s", (_, changes, path) => {
-  expect(newChannelAddress({ ...place, ...changes }).path).toMatch(path);
-});
-
-it("each has a key of its own", () => {
-  const keys = Array.from({ length: 10 }, () => newChannelAddress(place).key);
-  expect(new Set(keys).size).toBe(10);
-  expect(keys.every((key) => key.length >= 40)).toBe(true);
+  expect(privateSocketPath({ ...place, ...changes })).toMatch(path);
 });

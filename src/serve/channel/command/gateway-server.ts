@@ -1,0 +1,245 @@
+// One server of a gateway, for a board of this command. Speaks for the gateway's supervisor, and starts nothing itself. Calls
+// and reads go to the gateway, which guards them.
+
+import type { CallOptions, ServerIdentity, ToolList } from "../../../core/types/connection.ts";
+import type { ServerInGateway } from "../../../core/types/gateway-port.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
+import type { ContentChange, ServerContent } from "../../../core/types/server-content.ts";
+import type { ServerDefinition } from "../../../core/types/server-definition.ts";
+import type { ServerLogMessage } from "../../../core/types/server-log.ts";
+import type { ServerState } from "../../../core/types/server-state.ts";
+import type {
+  LiveServer,
+  ServerSupervisor,
+  SupervisorListener,
+  ToldStatus,
+} from "../../../core/types/supervisor.ts";
+import { abortSignalOf } from "../../../util/abort.ts";
+import { type Clock, within } from "../../../util/clock.ts";
+import { type Member, type Method, type Params, stateFromWire, type WireServer } from "../wire.ts";
+import type { GatewaySession } from "./gateway-session.ts";
+
+/** The gateway that runs now. */
+export interface GatewayInUse {
+  clock: Clock;
+  /** Whether there is one that takes calls. */
+  readonly isUsable: boolean;
+  /** Asks about a server. Rejects if no gateway runs. */
+  ask<Name extends Method>(
+    method: Name,
+    params: Params<Name>,
+    signal?: AbortSignal,
+  ): Promise<unknown>;
+  /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
+  sessionOf(board: object | undefined): GatewaySession;
+}
+
+/** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
+const REPORT_MS = 500;
+const UNKNOWN_IDENTITY: ServerIdentity = { protocolVersion: "", era: "modern" };
+const NO_TOOLS: ToolList = { tools: [], diagnostics: [], capabilities: {} };
+/** What is not known is left to the gateway, which refuses what the server does not have. */
+const HAS_ALL = { resources: true, subscriptions: true, prompts: true, completions: true };
+
+export class GatewayServer implements ServerInGateway, ServerSupervisor {
+  readonly restarts = 0;
+  readonly lastError = undefined;
+  readonly stats = { snapshot: () => this.told.calls };
+  definition!: ServerDefinition;
+  state: ServerState = { kind: "idle" };
+  told: ToldStatus;
+  tools: ToolList | undefined;
+  unpinned: readonly string[] | undefined;
+  has: ServerContent["has"] | undefined;
+  readonly #name: string;
+  readonly #gateway: GatewayInUse;
+  #listener: SupervisorListener | undefined;
+  /** Another one for each time that the server becomes ready: what was known of the last one may be outdated. */
+  #connection: GatewayConnection;
+
+  constructor(told: WireServer, gateway: GatewayInUse) {
+    this.#name = told.name;
+    this.told = told;
+    this.#gateway = gateway;
+    this.#connection = connectionTo(gateway, told.name);
+  }
+
+  supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor {
+    this.definition = definition;
+    this.#listener = listener;
+    return this;
+  }
+
+  update({ state, has, tools, unpinned, ...told }: WireServer): void {
+    this.told = told;
+    this.has = has ?? this.has;
+    const isPinnedAnew = JSON.stringify(unpinned) !== JSON.stringify(this.unpinned);
+    this.unpinned = unpinned;
+    if (tools !== undefined) this.#list({ ...NO_TOOLS, tools });
+    else if (isPinnedAnew && this.tools !== undefined) this.#list(this.tools);
+    this.#move(stateFromWire(state));
+  }
+
+  /** The gateway has gone: the server is being started somewhere, or nobody runs it any more. */
+  lost(state: ServerState & { kind: "starting" | "failed" }): void {
+    if (this.state.kind === "disabled" || this.state.kind === "untrusted") return;
+    this.told = { ...this.told, pid: undefined };
+    this.#move(state);
+  }
+
+  /** It is no longer configured in the gateway. */
+  removed(): void {
+    if (this.state.kind === "stopped") return;
+    this.#list(NO_TOOLS);
+    this.#move({ kind: "stopped" });
+  }
+
+  event(event: string, value: JsonObject, board: object): void {
+    const { change, uris, server: _, ...message } = value;
+    if (event === "log") {
+      this.#listener?.onLog({ ...(message as unknown as ServerLogMessage), board });
+    } else if (event === "prompts" || change === "list") {
+      this.#connection.changed({ kind: event === "prompts" ? "prompts" : "resources" });
+    } else {
+      for (const uri of uris as string[]) this.#connection.changed({ kind: "updated", uri });
+    }
+  }
+
+  get identity(): ServerIdentity | undefined {
+    return this.told.identity;
+  }
+
+  get live(): LiveServer | undefined {
+    return this.state.kind === "ready" ? this.direct : undefined;
+  }
+
+  get direct(): LiveServer | undefined {
+    return this.#gateway.isUsable ? this.#connection : undefined;
+  }
+
+  stderrTail(): string[] {
+    return this.told.stderr;
+  }
+
+  /** What comes of it is told as a state. */
+  async start(onlyToList = false): Promise<void> {
+    const { kind } = this.state;
+    if (kind === "ready" || kind === "disabled") return;
+    await this.#gateway.ask("server/start", { server: this.#name, onlyToList }).catch(() => {});
+  }
+
+  async attempt(onlyToList = false): Promise<void> {
+    const { timeout } = this.definition;
+    await within(this.#gateway.clock, timeout + REPORT_MS, this.start(onlyToList));
+  }
+
+  async acquire(signal?: AbortSignal): Promise<LiveServer> {
+    await this.#gateway.ask("server/acquire", { server: this.#name }, signal);
+    return this.#connection;
+  }
+
+  /** The gateway counts the calls, and knows when the server is idle. */
+  enter(): void {}
+  leave(): void {}
+
+  reconfigure(definition: ServerDefinition): void {
+    this.definition = definition;
+  }
+
+  async refresh(): Promise<void> {
+    await this.#gateway.ask("server/refresh", { server: this.#name }).catch(() => {});
+  }
+
+  async restart(): Promise<void> {
+    await this.#gateway.ask("server/restart", { server: this.#name });
+  }
+
+  /** The server goes on for others. */
+  async close(): Promise<void> {
+    this.#listener = undefined;
+  }
+
+  #list(tools: ToolList): void {
+    this.tools = tools;
+    if (this.identity !== undefined) this.#listener?.onTools(tools, this.identity);
+  }
+
+  #move(state: ServerState): void {
+    const previous = this.state;
+    if (JSON.stringify(previous) === JSON.stringify(state)) return;
+    this.state = state;
+    if (state.kind === "ready") this.#connection = connectionTo(this.#gateway, this.#name, this);
+    this.#listener?.onState(state, previous);
+  }
+}
+
+type Known = Record<string, string>;
+
+interface GatewayConnection extends LiveServer {
+  changed(change: ContentChange): void;
+}
+
+/** What is asked of one server of the gateway. Answers are those of the gateway's guard. */
+export function connectionTo(
+  gateway: GatewayInUse,
+  server: string,
+  facts?: Pick<GatewayServer, "identity" | "has">,
+): GatewayConnection {
+  const listeners: ((change: ContentChange) => void)[] = [];
+  const ask = async (
+    member: Member,
+    args: unknown[],
+    { board, handlers, by, signal, ...given }: Partial<CallOptions> & { known?: Known } = {},
+  ): Promise<unknown> => {
+    const options = { ...given, server, signal: signal && abortSignalOf(signal) };
+    return gateway.sessionOf(board).ask(member, args, { ...options, ...handlers, ...by });
+  };
+  /** A list as the server itself has it. */
+  const list = async <Item>(member: Member): Promise<Item[]> =>
+    ((await ask(member, [server])) as JsonObject[]).map((each) => {
+      const { server: _, available: __, ...item } = each;
+      return item as Item;
+    });
+  return {
+    get identity() {
+      return facts?.identity ?? UNKNOWN_IDENTITY;
+    },
+    changed: (change) => listeners.forEach((listener) => listener(change)),
+    callTool: (tool, args, options) => ask("call", [`${server}/${tool}`, args], options),
+    content: {
+      get has() {
+        return facts?.has ?? HAS_ALL;
+      },
+      listResources: async () => ({
+        resources: await list("resources.list"),
+        templates: await list("resources.templates"),
+        diagnostics: [],
+      }),
+      listPrompts: async () => ({ prompts: await list("prompts.list"), diagnostics: [] }),
+      readResource: async (uri, request) => {
+        const member = request.asksNobody ? "resources.readForPrompt" : "resources.read";
+        return asAnswer(await ask(member, [uri], request));
+      },
+      getPrompt: async (name, args, request) =>
+        asAnswer(await ask("prompts.get", [`${server}/${name}`, args], request)),
+      complete: async ({ of, argument, value, known }, request) => {
+        const [member, name] =
+          of.type === "ref/prompt"
+            ? (["prompts.complete", `${server}/${of.name}`] as const)
+            : (["resources.complete", of.uri] as const);
+        return { completion: await ask(member, [name, argument, value], { ...request, known }) };
+      },
+      subscribe: async (uri, board) => void (await ask("resources.subscribe", [uri], { board })),
+      unsubscribe: async (uri, board) =>
+        void (await ask("resources.unsubscribe", [uri], { board })),
+      onChange: (listener) => void listeners.push(listener),
+    },
+  };
+}
+
+/** A reading or a prompt, as a server would answer with it. */
+function asAnswer(result: unknown): JsonObject {
+  const { inputRequired, ...answer } = isJsonObject(result) ? result : {};
+  if (!isJsonObject(inputRequired)) return answer;
+  return { resultType: "input_required", ...inputRequired };
+}

@@ -1,0 +1,281 @@
+// A gateway's side of one link: the agent's board, of whose servers the command is told, and one session on it, in which the
+// command calls and reads. The guard runs here; questions go back to the command.
+
+import { serversOf } from "../../../core/board/board.ts";
+import type { Board, SessionBoard } from "../../../core/types/board.ts";
+import { PlugboardError } from "../../../core/types/errors.ts";
+import type { Logger } from "../../../core/types/logger.ts";
+import { SERVER_LOG_LEVELS } from "../../../core/types/server-log.ts";
+import { isGivenUp } from "../../../core/types/server-state.ts";
+import type { Tool } from "../../../core/types/tool.ts";
+import type { EndTrace, TraceEntry, TraceOptions } from "../../../core/types/trace.ts";
+import type { Clock } from "../../../util/clock.ts";
+import { oneLine } from "../../../util/text.ts";
+import type { CommandInfo } from "../greeting.ts";
+import type { Incoming, Link } from "../link.ts";
+import { type HandlerNumbers, Questions } from "../questions.ts";
+import {
+  isLike,
+  type Member,
+  MEMBERS,
+  type Method,
+  METHODS,
+  type Params,
+  stateToWire,
+  type WireRestarted,
+} from "../wire.ts";
+import { ToldServers } from "./told-servers.ts";
+
+/** What a channel needs of its gateway. */
+export interface ChannelHost {
+  /** Opens the agent's board, if it is not open. Undefined for an agent that is not configured. */
+  boardOf(agent: string): Promise<Board | undefined>;
+  reload(): Promise<unknown>;
+  /** Begins to stop the gateway, and returns. */
+  stop(): void;
+  /** What the gateway tells about itself. */
+  status(): unknown;
+  /** Hears of every session of a command. Returns what is called when it closes. */
+  watch?(agent: string, session: SessionBoard): () => void;
+  /** A command uses an agent's board from now on. Returns what is called when it does no longer. */
+  attached(command: CommandInfo & { agent: string }): () => void;
+}
+
+export interface ServedLinkOptions {
+  host: ChannelHost;
+  clock: Clock;
+  logger: Logger;
+  /** Called after each request in the session: counters change with it. */
+  onAnswered: () => void;
+}
+
+type Methods = { [Name in Method]: (params: Params<Name>, incoming: Incoming) => unknown };
+type Members = Record<string, (...args: unknown[]) => unknown>;
+
+export class ServedLink {
+  readonly link: Link;
+  readonly info: CommandInfo;
+  readonly #options: ServedLinkOptions;
+  readonly #questions: Questions;
+  /** What ends each trace, by the number that the command has given it. */
+  readonly #traces = new Map<number, EndTrace>();
+  readonly #undo: (() => void)[] = [];
+  #board: Board | undefined;
+  told: ToldServers | undefined;
+  #session: Promise<SessionBoard> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(link: Link, info: CommandInfo, options: ServedLinkOptions) {
+    this.link = link;
+    this.info = info;
+    this.#options = options;
+    this.#questions = new Questions(link);
+    for (const method of Object.keys(METHODS) as Method[]) {
+      link.handle(method, (params, incoming) => {
+        if (!isLike(params, METHODS[method])) throw invalid(`${method} is not well formed`);
+        return this.#methods[method](params as never, incoming);
+      });
+    }
+  }
+
+  /** Idempotent. Ends the session's calls, and resolves when it is closed. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.link.close();
+    for (const end of this.#traces.values()) void end();
+    // One that could not be opened has nothing to close.
+    await this.#session?.then(
+      (session) => session.close(),
+      () => {},
+    );
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+
+  readonly #methods: Methods = {
+    "gateway/status": () => this.#options.host.status(),
+    "gateway/reload": () => this.#options.host.reload(),
+    "gateway/stop": () => this.#options.host.stop(),
+    "agent/attach": async ({ agent }) => {
+      const board = await this.#use(agent);
+      this.told ??= new ToldServers(board, this.link, this.#options.clock, this.#undo);
+      this.told.tell();
+    },
+    "agent/trace": ({ trace, options }) => this.#trace(trace, options),
+    "agent/endTrace": ({ trace }) => this.#traces.get(trace)?.(),
+    "server/start": ({ server, onlyToList }) =>
+      this.#change((board) => serversOf(board).start(server, onlyToList)),
+    "server/acquire": ({ server }, { signal }) =>
+      this.#change((board) => serversOf(board).acquire(server, signal)),
+    "server/refresh": ({ server }) => this.#change((board) => serversOf(board).refresh(server)),
+    "server/restart": ({ server }) =>
+      this.#change(async (board): Promise<WireRestarted> => {
+        const { state, tools } = await board.restart(server);
+        return { state: stateToWire(state), tools };
+      }),
+    "session/open": async (request) => {
+      if (!isSession(request.options)) throw invalid("session/open is not well formed");
+      if (this.#session !== undefined) throw invalid("the link has a session already");
+      this.#session = this.#open(request);
+      await this.#session;
+    },
+    "session/close": async () => (await this.#session)?.close(),
+    "session/logLevel": async ({ level }) =>
+      (await this.#opened()).setLogLevel(SERVER_LOG_LEVELS.find((each) => each === level)),
+    "session/find": async ({ name }, { signal }) => {
+      const session = await this.#opened();
+      const tool = await session.find(name, { signal });
+      await tryAgain(tool, session);
+      return { tool, isListed: session.tools({ all: true }).includes(tool) };
+    },
+    "session/ask": (request, incoming) => this.#ask(request, incoming),
+  };
+
+  /** The agent's board. The command is attached from now on. */
+  async #use(agent: string): Promise<Board> {
+    const { host } = this.#options;
+    const board = await host.boardOf(agent);
+    if (board === undefined) throw invalid(`the gateway has no agent '${oneLine(agent, 100)}'`);
+    if (!this.link.isOpen) throw invalid("the command is gone");
+    this.#undo.push(host.attached({ ...this.info, agent }));
+    this.#board = board;
+    return board;
+  }
+
+  /** Does something with the servers. The command hears of the change before it gets the answer. */
+  async #change<Done>(change: (board: Board) => Promise<Done>): Promise<Done> {
+    if (this.#board === undefined) throw invalid("the command is not attached");
+    try {
+      return await change(this.#board);
+    } finally {
+      this.told?.tell();
+    }
+  }
+
+  async #open({ agent, options }: Params<"session/open">): Promise<SessionBoard> {
+    const board = await this.#use(agent);
+    const { command, pid } = this.info;
+    const { handlers = {}, owner, cwd, approval, tools, rateLimit, toolNames } = options;
+    const { defaultToolTimeout, toolTimeout, id = `${command}-${pid}` } = options;
+    const given = { cwd, approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout };
+    const session = await board.openSession({
+      ...given,
+      // The audit tells who made a call.
+      id,
+      // On this channel the command says so: whoever can open it is the owner.
+      owner: owner === true,
+      // These are the command's own, as are the servers of each session.
+      resourceTools: false,
+      perSession: false,
+      startupWait: 0,
+      ...this.#questions.handlersOf(handlers),
+    });
+    for (const event of ["resources", "prompts", "log", "notice"] as const) {
+      session.on(event, (value) => {
+        // A flood of log messages must not pile up where nobody reads.
+        if (event !== "log" || !this.link.isFull) this.link.notify("event", { event, value });
+      });
+    }
+    // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
+    session.on("tools", this.#options.onAnswered);
+    const unwatch = this.#options.host.watch?.(agent, session);
+    if (unwatch !== undefined) this.#undo.push(unwatch);
+    return session;
+  }
+
+  /** A command need not wait for the answer to `session/open`. */
+  #opened(): Promise<SessionBoard> {
+    if (this.#session !== undefined) return this.#session;
+    throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
+  }
+
+  /** Uses a member of the session's board. The command's handlers are there until it has answered. */
+  async #ask(
+    { member, args, options }: Params<"session/ask">,
+    incoming: Incoming,
+  ): Promise<unknown> {
+    const { handlers = {}, wantsUpdates, ...given } = options;
+    const isKnown = Object.hasOwn(MEMBERS, member) && isLike(args, MEMBERS[member as Member]);
+    if (!isKnown || !areNumbers(handlers)) throw invalid(`${member} is not well formed`);
+    const [name = "", part] = member.split(".").reverse();
+    const session = (await this.#opened()) as unknown as Record<string, Members>;
+    const { signal, update: onUpdate } = incoming;
+    const more = { signal, ...(wantsUpdates && { onUpdate }) };
+    try {
+      const asked = part === undefined ? (session as unknown as Members) : session[part];
+      return await asked?.[name]?.(...args, {
+        ...given,
+        ...more,
+        ...this.#questions.handlersOf(handlers),
+      });
+    } finally {
+      this.#questions.end(handlers);
+      this.#options.onAnswered();
+    }
+  }
+
+  /**
+   * Sends the messages of a server from now on. Whoever can open the channel owns the servers. What the command does not
+   * read in time is left out and counted: no call waits for it. No request stays open meanwhile, because a gateway that
+   * stops would wait for it.
+   */
+  #trace(trace: number, options: TraceOptions): void {
+    if (this.#board === undefined) throw invalid("the command is not attached");
+    if (!isLike(options, { server: "", maxSize: 0 }, true)) throw invalid("no options of a trace");
+    // A number that is used again would leave the first trace running.
+    void this.#traces.get(trace)?.();
+    const { link } = this;
+    const send = (entry: TraceEntry): void => link.notify("trace", { trace, entry });
+    const lost = new Map<string, number>();
+    const tellLost = (at: number): void => {
+      for (const [server, count] of lost) send({ kind: "lost", server, at, count });
+      lost.clear();
+    };
+    const end = this.#board.trace((entry) => {
+      if (link.isFull) {
+        const count = entry.kind === "lost" ? entry.count : 1;
+        return void lost.set(entry.server, (lost.get(entry.server) ?? 0) + count);
+      }
+      tellLost(entry.at);
+      send(entry);
+    }, options);
+    this.#traces.set(trace, async () => {
+      this.#traces.delete(trace);
+      await end();
+      tellLost(this.#options.clock.now());
+    });
+  }
+}
+
+/** A person names the tool on a command line, so its server is tried again, also where calls no longer start it. */
+async function tryAgain({ source }: Pick<Tool, "source">, session: SessionBoard): Promise<void> {
+  const server = source.kind === "mcp" ? source.server : undefined;
+  const status = session.status().find(({ name }) => name === server);
+  if (status !== undefined && isGivenUp(status.state)) await session.restart(status.name);
+}
+
+/** What a session is opened with. One that fails half-way would be left on the agent's board. */
+function isSession(options: Params<"session/open">["options"]): boolean {
+  const { toolNames = { template: "" }, handlers = {} } = options;
+  const optional = { id: "", defaultToolTimeout: 0, toolTimeout: 0, tools: {} };
+  return (
+    isLike(options, { cwd: "" }) &&
+    isLike(options, optional, true) &&
+    isLike(toolNames, { template: "" }) &&
+    isLike(toolNames, { length: 0 }, true) &&
+    areNumbers(handlers)
+  );
+}
+
+function areNumbers(handlers: HandlerNumbers): boolean {
+  return (
+    isLike(handlers, {}) && Object.values(handlers).every((each) => isLike(each, { handler: 0 }))
+  );
+}
+
+function invalid(message: string): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
+}

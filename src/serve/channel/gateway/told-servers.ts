@@ -1,0 +1,89 @@
+// Tells a command of the servers of an agent's board: all of them when it attaches, and later what has changed.
+
+import { serversOf } from "../../../core/board/board.ts";
+import type { Board } from "../../../core/types/board.ts";
+import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import type { Link } from "../link.ts";
+import { stateToWire, type Told, type WireServer } from "../wire.ts";
+
+/** How old the counters in a status may be that a command has. */
+const STATUS_AGE_MS = 500;
+
+export class ToldServers {
+  readonly #board: Board;
+  readonly #link: Link;
+  readonly #clock: Clock;
+  /** By name. The tools are the same array until they change. */
+  #told = new Map<string, { text: string; tools: unknown }>();
+  #native = "";
+  #timer: Timer | undefined;
+
+  constructor(board: Board, link: Link, clock: Clock, undo: (() => void)[]) {
+    this.#board = board;
+    this.#link = link;
+    this.#clock = clock;
+    for (const event of ["server", "tools", "appTools", "resources", "prompts"] as const) {
+      undo.push(board.on(event, () => this.tell()));
+    }
+    undo.push(() => this.#timer?.cancel());
+  }
+
+  /** Counters change with every call; the command is told now and then. */
+  soon(): void {
+    this.#timer ??= this.#clock.later(STATUS_AGE_MS, () => {
+      this.#timer = undefined;
+      this.tell();
+    });
+  }
+
+  tell(): void {
+    // All changes become one when there is room again.
+    if (this.#link.isFull) return this.soon();
+    const board = this.#board;
+    const before = this.#told;
+    this.#told = new Map();
+    const statuses = new Map(board.status().map((status) => [status.name, status]));
+    const words = new Map(board.instructions().map(({ server, text }) => [server, text]));
+    const told: Told = { servers: [] };
+    for (const { name, tools, has, unpinned } of serversOf(board).list()) {
+      const status = statuses.get(name);
+      if (status === undefined) continue;
+      const wire: WireServer = { ...toWire(status, words.get(name)), has, unpinned };
+      const text = JSON.stringify(wire);
+      const last = before.get(name);
+      this.#told.set(name, { text, tools });
+      if (last?.tools !== tools) wire.tools = tools?.map(({ tool }) => tool);
+      told.servers.push(last?.text === text && last.tools === tools ? name : wire);
+    }
+    // Functions are left out when they are written as JSON.
+    const native = serversOf(board).native();
+    const textOfNative = JSON.stringify(native);
+    if (textOfNative !== this.#native) told.native = native;
+    this.#native = textOfNative;
+    const isSame =
+      told.native === undefined &&
+      before.size === told.servers.length &&
+      told.servers.every((each) => typeof each === "string");
+    if (!isSame) this.#link.notify("servers", told);
+  }
+}
+
+/** Without what the command's own board knows. What the pins keep back of a server's words stays here. */
+function toWire(status: ServerStatus, instructions: string | undefined): WireServer {
+  const { name, state, transport, cached, cachedAt, restarts, lastError, pid, calls } = status;
+  const { identity, diagnostics, stderr } = status;
+  const told = {
+    transport,
+    cached,
+    cachedAt,
+    restarts,
+    lastError,
+    pid,
+    calls,
+    diagnostics,
+    stderr,
+  };
+  const said = identity && { ...identity, instructions };
+  return { name, ...told, state: stateToWire(state), identity: said };
+}
