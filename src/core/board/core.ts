@@ -53,6 +53,9 @@ import { BoardTrace } from "./trace.ts";
 /** How long a closing board waits for its calls to end. */
 const CLOSE_WAIT_MS = 1000;
 
+/** Nobody can use a server in one of these states, so nobody is told how. */
+const WITHOUT_WORDS: ReadonlySet<string> = new Set(["disabled", "untrusted", "stopped"]);
+
 /** What a configuration of its agent means for one board. */
 export interface Configuration {
   /** For a session's board: with the session's settings laid over it. */
@@ -425,9 +428,11 @@ export class BoardCore {
 
   /** In the order of the configuration; a session's own servers come last, as with tools. */
   instructions(): ServerInstructions[] {
-    return [...this.servers.shared(), ...this.servers.own()].flatMap(({ name, supervisor }) => {
-      const text = supervisor.live?.identity.instructions;
-      if (!text?.trim() || !this.#guard.offersInstructions(name)) return [];
+    return [...this.servers.shared(), ...this.servers.own()].flatMap((entry) => {
+      const { name, identity, supervisor } = entry;
+      const text = identity?.instructions;
+      if (!text?.trim() || WITHOUT_WORDS.has(supervisor.state.kind)) return [];
+      if (!this.#guard.offersInstructions(name)) return [];
       // The board may have learnt more secrets since the handshake.
       return [{ server: name, text: this.#secrets.redactor.text(text) }];
     });

@@ -92,9 +92,9 @@ export class ServerEntry {
     return startOf(this.definition, this.cwd) === startOf(definition, cwd);
   }
 
-  /** How the server introduced itself last. */
+  /** How the server introduced itself last, to this board, to a gateway or in an earlier run. */
   get identity(): ServerIdentity | undefined {
-    return this.#identity;
+    return this.supervisor.told?.identity ?? this.#identity;
   }
 
   /** Replaces the settings that take no new start: timeouts, limits, rules, names. */

@@ -85,8 +85,8 @@ export interface BoardBase extends AsyncDisposable, ToolSearch {
   call: CallTool;
   status(): ServerStatus[];
   /**
-   * How to use the servers that are ready, in their own words: at most 64 Ki characters each, without secrets and
-   * invisible characters. Leaves out words that have changed since they were pinned, if the pins block that.
+   * How to use the servers, in their own words, of this run or of an earlier one: at most 64 Ki characters each, without
+   * secrets and invisible characters. Leaves out words that have changed since they were pinned, if the pins block that.
    */
   instructions(): ServerInstructions[];
   /**

@@ -260,6 +260,16 @@ describe("instructions", () => {
     const session = await board.openSession({ cwd: "/", servers: { own: faithful("legacy") } });
     expect(session.instructions().map(({ server }) => server)).toEqual(["one", "two", "own"]);
   });
+
+  it("are known from an earlier run, as tools are", async () => {
+    const stateDir = await directory();
+    const servers = { one: faithful("legacy"), off: faithful("modern") };
+    await (await openWith({ servers }, { stateDir })).close();
+    const later = { ...servers, off: { ...servers.off, enabled: false } };
+    const board = await openWith({ servers: later }, { stateDir, start: "none" });
+    expect(board.status().map(({ state }) => state.kind)).toEqual(["idle", "disabled"]);
+    expect(board.instructions()).toEqual([{ server: "one", text: "Be careful." }]);
+  });
 });
 
 describe("a server's log", () => {

@@ -55,6 +55,22 @@ describe("block", () => {
     expect(failure?.message).not.toContain("evil");
   });
 
+  it("compares instructions of an earlier run like those of the server itself", async () => {
+    const known = async (): Promise<string[]> => {
+      const board = await docs.open("block", { start: "none" });
+      const texts = board.instructions().map(({ text }) => text);
+      await board.close();
+      return texts;
+    };
+    await docs.pinned([read], "Be brief.");
+    expect(await known()).toEqual(["Be brief."]);
+    await docs.setTools([read], "Be evil.");
+    await docs.seen();
+    expect(await known()).toEqual([]);
+    await docs.approveAll();
+    expect(await known()).toEqual(["Be evil."]);
+  });
+
   it("lets them through as soon as somebody approved, while the board is open", async () => {
     await docs.pinned([read], "Be brief.");
     await docs.setTools([changedRead, list], "Be long.");
