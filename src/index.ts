@@ -101,6 +101,7 @@ export type {
   BoardResources,
   CompleteOptions,
   Completion,
+  ListOptions,
   Resource,
   ResourceBlock,
   ResourceBlockOptions,

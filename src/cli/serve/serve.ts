@@ -73,6 +73,8 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       ? await board.openSession({
           cwd: workspace,
           rateLimit: false,
+          // The client is answered at once; its first list waits for the servers.
+          startupWait: 0,
           // Servers hear at once that there are roots; which ones, only the client knows.
           ...(roots === undefined && { roots: [] }),
         })

@@ -57,7 +57,7 @@ export interface CreateServerContext extends Pick<SupervisorOptions, "onState" |
 export function createServer(
   configured: ServerDefinition,
   cwd: string,
-  { tools: cached, reached, failed }: RememberedServer,
+  { tools: cached, listedElsewhere, reached, failed }: RememberedServer,
   context: CreateServerContext,
   after?: Promise<void>,
 ): ServerEntry {
@@ -80,7 +80,8 @@ export function createServer(
   if (inGateway !== undefined) {
     const { onLog } = context;
     const supervisor = inGateway.supervise(definition, { onState, onTools, onLog });
-    return new ServerEntry({ ...common, supervisor, inGateway: true, cached: undefined });
+    const unknown = { cached: undefined, isListedElsewhere: false };
+    return new ServerEntry({ ...common, supervisor, inGateway: true, ...unknown });
   }
   const tap = context.trace.tap(definition.name, redactor);
   if (definition.sampling !== undefined && options.onSampling === undefined) {
@@ -125,6 +126,7 @@ export function createServer(
     random,
     logger,
     failed,
+    skipFailed: options.skipFailed,
     after,
     onState: (state, previous) => {
       tap.state(state);
@@ -139,6 +141,7 @@ export function createServer(
     inGateway: false,
     supervisor,
     cached,
+    isListedElsewhere: cached !== undefined && cached === listedElsewhere,
   });
 }
 

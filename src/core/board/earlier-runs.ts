@@ -22,8 +22,10 @@ import { failureKey, RecentFailures } from "./recent-failures.ts";
 
 export interface RememberedServer {
   tools?: CachedTools;
+  /** What it has listed for other capabilities, if it was never asked with those that it would be told now. */
+  listedElsewhere?: CachedTools;
   reached?: Reached;
-  /** Why its last start failed, if the board skips such servers. */
+  /** Why its last start failed, a few minutes ago. */
   failed?: PlugboardError;
 }
 
@@ -105,9 +107,11 @@ export class EarlierRuns {
 
   async #readCache(hash: string, capabilities: JsonObject): Promise<RememberedServer> {
     const cached = await this.#cache.read(hash, capabilities);
-    if (cached === undefined) return { reached: await this.#cache.lastReached(hash) };
-    const tools = this.#withoutSecrets(cached);
-    return { tools, reached: tools.identity };
+    const elsewhere = cached ?? (await this.#cache.readAny(hash));
+    if (elsewhere === undefined) return {};
+    const listed = this.#withoutSecrets(elsewhere);
+    const reached = listed.identity;
+    return cached === undefined ? { listedElsewhere: listed, reached } : { tools: listed, reached };
   }
 
   /** What was not known as a secret when the list was saved may be one now. */
@@ -128,7 +132,6 @@ export class EarlierRuns {
     definition: ServerDefinition,
     cwd: string,
   ): Promise<PlugboardError | undefined> {
-    if (!this.#options.options.skipFailed) return undefined;
     const key = this.#failureKey(definition, cwd);
     return key === undefined ? undefined : this.#failures.read(key);
   }

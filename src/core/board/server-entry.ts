@@ -20,7 +20,11 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 export type ServerEntryParts = Pick<
   ServerEntry,
   "cwd" | "supervisor" | "inGateway" | "signIn" | "hash" | "pinKey" | "approvalKey"
-> & { cached: CachedTools | undefined };
+> & {
+  cached: CachedTools | undefined;
+  /** The cached tools are those for other capabilities. */
+  isListedElsewhere: boolean;
+};
 
 /** How a server is started and reached: another value of one of these takes a new start. */
 const STARTED_WITH = [
@@ -50,6 +54,7 @@ export class ServerEntry {
   readonly approvalKey: string;
   #knowledge: "none" | "cached" | "live";
   readonly #cachedAt: number | undefined;
+  readonly #isListedElsewhere: boolean;
   #identity: ServerIdentity | undefined;
   #diagnostics: Diagnostic[] = [];
 
@@ -62,6 +67,7 @@ export class ServerEntry {
     pinKey,
     approvalKey,
     cached,
+    isListedElsewhere,
   }: ServerEntryParts) {
     this.cwd = cwd;
     this.supervisor = supervisor;
@@ -72,6 +78,7 @@ export class ServerEntry {
     this.approvalKey = approvalKey;
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
+    this.#isListedElsewhere = isListedElsewhere;
     this.#identity = cached?.identity;
   }
 
@@ -146,7 +153,8 @@ export class ServerEntry {
     // The gateway sees to it that what it knows is not too old.
     if (this.inGateway) return this.isKnown ? undefined : "to-be-known";
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
-    return !this.isKnown || age > MAX_CACHE_AGE_MS ? "to-be-known" : undefined;
+    const isOutdated = age > MAX_CACHE_AGE_MS || this.#isListedElsewhere;
+    return !this.isKnown || isOutdated ? "to-be-known" : undefined;
   }
 
   /** Throws UNSUPPORTED for a server that is a program. */

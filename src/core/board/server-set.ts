@@ -215,8 +215,15 @@ export class ServerSet {
   async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
     const { earlier, gateway } = this.#options;
     // A gateway knows its servers itself.
-    if (gateway?.server(definition.name) !== undefined) return {};
-    return earlier?.read(definition, cwd, advertisedTo(definition, this.#options)) ?? {};
+    if (earlier === undefined || gateway?.server(definition.name) !== undefined) return {};
+    const known = await earlier.read(definition, cwd, advertisedTo(definition, this.#options));
+    return this.#waitsForNobody ? { tools: known.listedElsewhere, ...known } : known;
+  }
+
+  /** Whoever opened the board takes what there is, and follows what changes. */
+  get #waitsForNobody(): boolean {
+    const { agent, options } = this.#options;
+    return agent.startupWait === 0 && (options.start ?? "eager") === "eager";
   }
 
   /**

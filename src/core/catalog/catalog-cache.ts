@@ -41,8 +41,8 @@ export class CatalogCache {
     return this.#read(fileName(definition, capabilities));
   }
 
-  /** How the server was reached the last time, from a list that was made for other capabilities. */
-  async lastReached(definition: string): Promise<Reached | undefined> {
+  /** The newest list of the server, whatever was advertised to it. */
+  async readAny(definition: string): Promise<CachedTools | undefined> {
     // Servers that are looked up together share one listing.
     this.#names ??= readdir(this.#directory)
       .catch(() => [])
@@ -52,11 +52,10 @@ export class CatalogCache {
     const names = await this.#names;
     const own = names.filter((name) => name.startsWith(definition));
     const entries = await Promise.all(own.map((name) => this.#read(name)));
-    const newest = entries.reduce(
+    return entries.reduce(
       (latest, each) => ((each?.savedAt ?? 0) > (latest?.savedAt ?? 0) ? each : latest),
       undefined,
     );
-    return newest?.identity;
   }
 
   async write(definition: string, entry: CachedTools): Promise<void> {

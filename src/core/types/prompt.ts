@@ -4,7 +4,7 @@ import type { CallerOptions, InputRequired } from "./caller-options.ts";
 import type { ContentBlock } from "./content.ts";
 import type { Icon } from "./icon.ts";
 import type { JsonObject } from "./json.ts";
-import type { CompleteOptions, Completion } from "./resource.ts";
+import type { CompleteOptions, Completion, ListOptions } from "./resource.ts";
 
 export interface PromptArgument {
   name: string;
@@ -59,7 +59,7 @@ export type PromptCompleteOptions = Omit<CompleteOptions, "server">;
  */
 export interface BoardPrompts {
   /** Works like `resources.list`. */
-  list(server?: string): Promise<Prompt[]>;
+  list(server?: string, options?: ListOptions): Promise<Prompt[]>;
   /** Returns the messages as the server wrote them, for programs. Use `forModel` before a model reads them. */
   get(name: string, args?: Record<string, string>, options?: PromptOptions): Promise<PromptResult>;
   /** Returns the messages for a model, marked as untrusted. */

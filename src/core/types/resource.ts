@@ -90,6 +90,14 @@ export interface ResourceBlockOptions {
   maxBytes?: number;
 }
 
+export interface ListOptions {
+  /**
+   * With false, a server that has to start first, or is slow, is left out and started in the background; the event
+   * "resources" or "prompts" says when it can be listed. Default true. Not for a server that you name.
+   */
+  wait?: boolean;
+}
+
 /** All methods but `list`, `templates`, `block` and `context` reject with a PlugboardError if they fail. */
 export interface BoardResources {
   /**
@@ -97,8 +105,8 @@ export interface BoardResources {
    * resources; one that has never been asked is started first. If you name a server and it cannot be asked,
    * this rejects.
    */
-  list(server?: string): Promise<Resource[]>;
-  templates(server?: string): Promise<ResourceTemplate[]>;
+  list(server?: string, options?: ListOptions): Promise<Resource[]>;
+  templates(server?: string, options?: ListOptions): Promise<ResourceTemplate[]>;
   read(uri: string, options?: ResourceReadOptions): Promise<ResourceReading>;
   /** Subscribes to updates: the event "resources" reports them, also after the server restarts. */
   subscribe(uri: string, options?: ResourceOptions): Promise<void>;

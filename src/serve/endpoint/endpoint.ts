@@ -159,10 +159,11 @@ export class Endpoint {
     this.#roots?.askIfDue(client, exchange);
     try {
       const isFixed = this.#searched !== undefined && request.method === "tools/list";
-      // The board's own resources describe servers that have started, so they wait for servers as `server/discover`
-      // does.
-      const like = isOwnResource(request.params["uri"]) ? "server/discover" : request.method;
-      const starting = isFixed ? undefined : this.#startup.before(like);
+      const starting = isFixed
+        ? undefined
+        : isOwnResource(request.params["uri"])
+          ? this.#startup.beforeOwnResource()
+          : this.#startup.before(request.method);
       if (starting !== undefined) await starting;
       const answer = await method(exchange);
       return "result" in answer

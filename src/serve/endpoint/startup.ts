@@ -1,5 +1,6 @@
 // Waits for servers that are still starting when the first clients come: some clients list once, when they connect, and
-// an empty list would be all they ever see. Clients give up on a server that does not answer, so the wait is short.
+// an empty list would be all they ever see. Clients give up on a board that does not answer, so the wait is short, and
+// only for servers of which nobody knows anything yet. Clients are told when others are there.
 
 import type { BoardBase } from "../../core/types/board.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
@@ -14,18 +15,19 @@ interface Wait {
 
 const isStarting = ({ state }: ServerStatus): boolean => state.kind === "starting";
 
-/** What a server says about how to use it is heard only once, when a client begins. */
-const INSTRUCTIONS: Wait = { ms: 5000, isFor: isStarting };
-/** A server whose lists are known from an earlier run needs no wait. */
-const LISTS: Wait = { ms: 8000, isFor: (server) => isStarting(server) && !server.cached };
+const LISTS: Wait = {
+  ms: 8000,
+  // One that has failed, in this run or a few minutes ago, will most likely fail again.
+  isFor: (server) => isStarting(server) && !server.cached && server.lastError === undefined,
+};
+/** They describe servers that have started. */
+const OWN_RESOURCES: Wait = { ms: 5000, isFor: isStarting };
 
-const WAITS: ReadonlyMap<string, Wait> = new Map([
-  ["initialize", INSTRUCTIONS],
-  ["server/discover", INSTRUCTIONS],
-  ["tools/list", LISTS],
-  ["resources/list", LISTS],
-  ["resources/templates/list", LISTS],
-  ["prompts/list", LISTS],
+const LIST_METHODS: ReadonlySet<string> = new Set([
+  "tools/list",
+  "resources/list",
+  "resources/templates/list",
+  "prompts/list",
 ]);
 
 export class Startup {
@@ -42,8 +44,16 @@ export class Startup {
 
   /** What a request of this method waits for; undefined if for nothing, as always once every server has started. */
   before(method: string): Promise<void> | undefined {
-    const wait = this.#isOver ? undefined : WAITS.get(method);
-    if (wait === undefined) return undefined;
+    return LIST_METHODS.has(method) ? this.#before(LISTS) : undefined;
+  }
+
+  /** What a request for one of the board's own resources waits for. */
+  beforeOwnResource(): Promise<void> | undefined {
+    return this.#before(OWN_RESOURCES);
+  }
+
+  #before(wait: Wait): Promise<void> | undefined {
+    if (this.#isOver) return undefined;
     const left = this.#since + wait.ms - this.#clock.monotonic();
     const servers = this.#board.status();
     // A server that starts again later keeps nobody waiting.

@@ -53,6 +53,8 @@ export async function serveOnStdio({
       if (unread <= MOST_UNREAD && input.isPaused()) input.resume();
     });
   };
+  /** Nothing comes before the answer to `initialize`; what has changed until then the client has not seen yet. */
+  let hasBegun = false;
   const clients = new Map<"legacy" | "modern", Client>();
   const clientOf = (era: "legacy" | "modern"): Client => {
     const known = clients.get(era);
@@ -61,7 +63,9 @@ export async function serveOnStdio({
       era,
       caller,
       profile: { protocolVersion: "2025-11-25", capabilities: {} },
-      send: write,
+      send: (message) => {
+        if (hasBegun) write(message);
+      },
       canBeAsked: era === "legacy",
     });
     clients.set(era, client);
@@ -93,6 +97,8 @@ export async function serveOnStdio({
     }
     const client = clientOf(claimsModern(request.params) ? "modern" : "legacy");
     write(response(request.id, await endpoint.answer(client, request, write)));
+    // A client may ask whether anybody is there before it begins.
+    if (request.method !== "ping") hasBegun = true;
   };
 
   const reader = new LineReader({

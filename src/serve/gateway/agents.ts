@@ -232,6 +232,8 @@ export class ServedAgent {
       owner: isOwner(admitted),
       // Requests are limited where they come in.
       rateLimit: false,
+      // Clients are answered at once; their first list waits for the servers.
+      startupWait: 0,
       ...(tools !== undefined && { tools: { ...tools, place: "the token's tools" } }),
       ...options,
     });

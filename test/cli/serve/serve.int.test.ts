@@ -2,7 +2,8 @@
 // without tools says why.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { EventEmitter, once } from "node:events";
+import { mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -36,6 +37,8 @@ interface Peer {
   /** What the server said when the client began. */
   begun: { instructions?: string; serverInfo: { name: string } };
   ask: (method: string, params?: object) => Promise<Answer>;
+  /** Resolves when it has sent such a notification. */
+  told: (method: string) => Promise<void>;
 }
 
 /** With what it writes for people, and the way to stop it. */
@@ -47,10 +50,18 @@ interface Served extends Peer {
 
 async function begin(input: Writable, output: Readable): Promise<Peer> {
   const waiting = new Map<number, (message: Record<string, unknown>) => void>();
+  const notified = new EventEmitter();
+  const heard = new Set<string>();
   createInterface({ input: output }).on("line", (line) => {
     const message = JSON.parse(line);
-    if (message.method === undefined) waiting.get(message.id)?.(message);
+    if (message.method === undefined) return waiting.get(message.id)?.(message);
+    heard.add(message.method);
+    notified.emit(message.method);
+    return undefined;
   });
+  const told = async (method: string): Promise<void> => {
+    if (!heard.has(method)) await once(notified, method);
+  };
   let ids = 0;
   const send = (message: object): void =>
     void input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -66,7 +77,7 @@ async function begin(input: Writable, output: Readable): Promise<Peer> {
   const params = { protocolVersion: "2025-11-25", capabilities: CAPABILITIES, clientInfo };
   const { result } = await ask("initialize", params);
   send({ method: "notifications/initialized" });
-  return { begun: result as unknown as Peer["begun"], ask };
+  return { begun: result as unknown as Peer["begun"], ask, told };
 }
 
 /** The server itself. */
@@ -198,7 +209,6 @@ describe("with one server and its own tool names", () => {
     const servers = { only: { command: process.execPath, args } };
     const file = configure({ mcp: { servers, toolNames: "{tool}" } });
     const [own, served] = await Promise.all([direct(args), serve("--config", file)]);
-    expect(served.begun.instructions).toBe(own.begun.instructions);
     expect(served.begun.serverInfo.name).toBe("plugboard");
     for (const [method, params] of [...LISTS, ...requests]) {
       const [mine, theirs] = await Promise.all([
@@ -207,20 +217,41 @@ describe("with one server and its own tool names", () => {
       ]);
       expect(theirs, `${method} ${JSON.stringify(params)}`).toEqual(withoutRisks(mine));
     }
+    // Its first `initialize` came before the server had said anything.
+    const { result } = await served.ask("server/discover", {
+      _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28" },
+    });
+    expect(result).toMatchObject({ instructions: own.begun.instructions });
   });
 });
 
 describe("a client that asks at once", () => {
-  it("gets the tools and the words of all servers, also if they start slowly", async () => {
+  it("gets the tools of servers that nobody has ever listed, also if they start slowly", async () => {
     const servers = { slow: fixture("echo", "--start-delay=500"), plain: fixture("faithful") };
-    const { begun, ask } = await serve("--config", configure({ mcp: { servers } }));
-    expect(begun.instructions).toBe(
-      "# MCP server slow\n\nTools for trying things out.\n\n# MCP server plain\n\nBe careful.",
-    );
+    const { ask } = await serve("--config", configure({ mcp: { servers } }));
     const { result } = await ask("tools/list");
     const names = result.tools.map(({ name }) => name);
     expect(names).toContain("slow__echo");
     expect(names).toContain("plain__told");
+  });
+
+  it("waits for no server that any command has listed, and is told when one is there", async () => {
+    const isTime = scratch.file("is-time", {});
+    const slow = fixture("slow-start", `--until=${isTime}`);
+    const config = configure({ mcp: { servers: { slow, plain: fixture("echo") } } });
+    // This command tells servers of other capabilities than `serve`.
+    await scratch.run(["--config", config, "tools"]);
+    rmSync(isTime);
+    const { begun, ask, told } = await serve("--config", config);
+    expect(begun.instructions).toBe(
+      "# MCP server slow\n\nBe patient.\n\n# MCP server plain\n\nTools for trying things out.",
+    );
+    const { result } = await ask("tools/list");
+    expect(result.tools.map(({ name }) => name)).toContain("slow__echo");
+    expect((await ask("prompts/list")).result).toEqual({ prompts: [] });
+    scratch.file("is-time", {});
+    await told("notifications/prompts/list_changed");
+    expect((await ask("prompts/list")).result).toEqual({ prompts: [{ name: "wait" }] });
   });
 });
 

@@ -456,6 +456,18 @@ describe("the catalog cache", () => {
     expect(statusOf(board, "slow").cached).toBe(false);
   });
 
+  it("says for a few minutes why the last start failed, and the server is tried again", async () => {
+    const stateDir = await temporaryDirectory();
+    const servers = { dead: { ...fixture("exit-at-once"), maxRestarts: 0 } };
+    const options = { stateDir, logger: recordingLogger() };
+    await (await open(servers, options)).close();
+    const board = await open(servers, { ...options, start: "none" });
+    expect(statusOf(board, "dead")).toMatchObject({
+      state: { kind: "idle" },
+      lastError: expect.stringMatching(/; tried (just now|.* ago)$/) as string,
+    });
+  });
+
   it("nothing is written without a stateDir, and one that cannot be written is only a warning, once", async () => {
     const logger = recordingLogger();
     const servers = { echo: fixture("echo"), other: fixture("echo") };

@@ -66,15 +66,15 @@ describe("CatalogCache", () => {
     expect(await cache.newest(["aa11", "cc33"])).toEqual(new Map([["aa11", lists[1]]]));
   });
 
-  it("tells how the server was reached the last time, whatever was advertised", async () => {
+  it("has the last list of the server, whatever was advertised", async () => {
     const cache = new CatalogCache(stateDir);
-    expect(await cache.lastReached("hash")).toBeUndefined();
+    expect(await cache.readAny("hash")).toBeUndefined();
     const { identity, savedAt } = entry;
-    const sse = { ...identity, transport: "sse" as const };
-    await cache.write("hash", { ...entry, identity: sse, savedAt: savedAt + 1 });
+    const last = { ...entry, identity: { ...identity, transport: "sse" as const } };
+    await cache.write("hash", { ...last, savedAt: savedAt + 1 });
     await cache.write("hash", { ...entry, capabilities: {} });
     await cache.write("other", { ...entry, savedAt: savedAt + 2 });
-    expect(await cache.lastReached("hash")).toMatchObject({ era: "legacy", transport: "sse" });
+    expect(await cache.readAny("hash")).toEqual({ ...last, savedAt: savedAt + 1 });
   });
 
   it("keeps the last write", async () => {

@@ -7,8 +7,10 @@ import type { ServerStatus } from "../../../src/core/types/server-status.ts";
 import { Emitter } from "../../../src/util/emitter.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
 
-const server = (kind: string, cached = false): ServerStatus =>
-  ({ state: { kind }, cached }) as ServerStatus;
+const server = (kind: string, known: Partial<ServerStatus> = {}): ServerStatus =>
+  ({ state: { kind }, cached: false, ...known }) as ServerStatus;
+
+const OWN_RESOURCE = "plugboard://status";
 
 function start(...servers: ServerStatus[]) {
   const clock = new ManualClock();
@@ -22,7 +24,8 @@ function start(...servers: ServerStatus[]) {
     },
     ask: (method: string) => {
       const wait = { isOver: false };
-      const waiting = startup.before(method);
+      const waiting =
+        method === OWN_RESOURCE ? startup.beforeOwnResource() : startup.before(method);
       if (waiting === undefined) wait.isOver = true;
       else void waiting.then(() => (wait.isOver = true));
       return wait;
@@ -35,14 +38,15 @@ describe("the first client", () => {
     "does not wait for a server that is %s",
     (kind) => {
       const { ask } = start(server(kind));
-      expect(ask("initialize").isOver).toBe(true);
       expect(ask("tools/list").isOver).toBe(true);
+      expect(ask(OWN_RESOURCE).isOver).toBe(true);
     },
   );
 
-  it.each(["tools/call", "resources/read", "ping"])("does not wait with %s", (method) => {
-    expect(start(server("starting")).ask(method).isOver).toBe(true);
-  });
+  it.each(["initialize", "server/discover", "tools/call", "resources/read", "ping"])(
+    "does not wait with %s",
+    (method) => expect(start(server("starting")).ask(method).isOver).toBe(true),
+  );
 
   it("waits until every server has started or failed", async () => {
     const { ask, becomes } = start(server("starting"), server("starting"));
@@ -55,16 +59,21 @@ describe("the first client", () => {
     expect(wait.isOver).toBe(true);
   });
 
-  it("lists what is known from an earlier run at once, and waits only for what the server says", () => {
-    const { ask } = start(server("starting", true));
-    expect(ask("initialize").isOver).toBe(false);
+  it.each<[string, Partial<ServerStatus>]>([
+    ["whose tools are known from an earlier run", { cached: true }],
+    ["that has failed lately", { lastError: "no answer within 30 s; tried 2 min ago" }],
+  ])("waits for a server %s only with the resources of the board itself", (_, known) => {
+    const { ask } = start(server("starting", known));
     expect(ask("tools/list").isOver).toBe(true);
+    expect(ask("prompts/list").isOver).toBe(true);
+    expect(ask(OWN_RESOURCE).isOver).toBe(false);
   });
 
   it.each([
-    ["initialize", 5000],
-    ["server/discover", 5000],
+    [OWN_RESOURCE, 5000],
     ["tools/list", 8000],
+    ["resources/list", 8000],
+    ["resources/templates/list", 8000],
     ["prompts/list", 8000],
   ])("does not wait with %s for longer than a client has patience", async (method, ms) => {
     const { clock, ask } = start(server("starting"));

@@ -1,14 +1,17 @@
 // MCP on pipes: one client, in whichever era it speaks.
 
 import { PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { serveMcp } from "../../../src/serve/mcp.ts";
+import type { Board } from "../../../src/core/types/board.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
 import { INITIALIZE, type JsonRpc, legacy, modern } from "./harness.ts";
 
 closeBoards();
 
 interface Pipe {
+  board: Board;
   say(message: unknown): void;
   /** The next message that the predicate wants. */
   hear(wanted: (message: JsonRpc) => boolean): Promise<JsonRpc>;
@@ -30,6 +33,7 @@ async function pipe(...servers: string[]): Promise<Pipe> {
     for (const look of waiting) look();
   });
   return {
+    board,
     all,
     say: (message) =>
       void input.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
@@ -76,6 +80,27 @@ describe("a client on pipes", () => {
     client.say(call);
     const { result } = await client.hear(answering(call));
     expect(result.content).toEqual([{ type: "text", text: "hi" }]);
+    await client.end();
+  });
+
+  it("hears nothing before the answer to initialize, and of every change after it", async () => {
+    const client = await pipe("list-changed");
+    const swap = async (): Promise<void> => {
+      const changed = new Promise((resolve) => client.board.on("tools", resolve));
+      await client.board.call("list-changed/swap");
+      await changed;
+    };
+    const [ping, begin] = [legacy("ping"), legacy("initialize", INITIALIZE)];
+    client.say(ping);
+    await client.hear(answering(ping));
+    await swap();
+    // Longer than changes are gathered.
+    await sleep(60);
+    client.say(begin);
+    await client.hear(answering(begin));
+    expect(client.all.map(({ id }) => id)).toEqual([ping.id, begin.id]);
+    await swap();
+    await client.hear(({ method }) => method === "notifications/tools/list_changed");
     await client.end();
   });
 

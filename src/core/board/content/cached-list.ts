@@ -26,6 +26,8 @@ export class CachedList<List> {
   #text = "";
   #askedAt = -Infinity;
   #asking: Promise<void> | undefined;
+  /** Somebody has listed everything without this list, and is told when it can be had. */
+  #isMissed = false;
 
   constructor(options: CachedListOptions<List>) {
     this.#options = options;
@@ -56,6 +58,16 @@ export class CachedList<List> {
     return this.#list;
   }
 
+  /** Call this when somebody goes on without the list, because the server is down or slow. */
+  missed(): void {
+    this.#isMissed = true;
+  }
+
+  /** Call this when the server is up again, with another list perhaps. `has` says whether it has such a list at all. */
+  connected(has: boolean): void {
+    if (this.#list !== undefined || (this.#isMissed && has)) this.changed();
+  }
+
   /** Call this when the server says that its list has changed. It is asked again at most once per second. */
   changed(): void {
     this.#relist.changed();
@@ -67,7 +79,10 @@ export class CachedList<List> {
 
   async #relistAfterChange(): Promise<void> {
     const content = this.#options.content();
-    if (this.#list === undefined) return this.#options.onChange();
+    if (this.#list === undefined) {
+      this.#isMissed = false;
+      return this.#options.onChange();
+    }
     if (content === undefined) return;
     const before = this.#text;
     try {
@@ -85,5 +100,8 @@ export class CachedList<List> {
     this.#text = canonicalJson(list);
     this.#askedAt = this.#options.clock.monotonic();
     if (this.#text !== before) this.#options.onListed?.();
+    if (!this.#isMissed) return;
+    this.#isMissed = false;
+    this.#options.onChange();
   }
 }

@@ -169,8 +169,8 @@ export class ContentCache {
   /** Call this with every new connection to the server. */
   connected(content: ServerContent): void {
     content.onChange((change) => this.#onChange(change));
-    if (this.resources.known !== undefined) this.resources.changed();
-    if (this.prompts.known !== undefined) this.prompts.changed();
+    this.resources.connected(content.has.resources);
+    this.prompts.connected(content.has.prompts);
     for (const [uri, subscribers] of this.#subscribers) {
       const [board] = subscribers.values();
       content

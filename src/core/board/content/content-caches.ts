@@ -6,6 +6,7 @@ import type { Diagnostic } from "../../types/diagnostic.ts";
 import { cancelled, toPlugboardError } from "../../types/errors.ts";
 import { type Logger, loggerFor } from "../../types/logger.ts";
 import { toolName, type ToolName } from "../../types/tool-pattern.ts";
+import type { ListOptions } from "../../types/resource.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import type { CachedList } from "./cached-list.ts";
@@ -31,7 +32,11 @@ export interface ListFrom<List> {
   list: List;
 }
 
-/** How long `listAll` waits for a server if it may not start servers. */
+export interface ListingOptions extends ListOptions {
+  signal?: AbortSignal | undefined;
+}
+
+/** How long `listAll` waits for a server that is up, if it does not wait for those that are not. */
 const LIST_WAIT_MS = 2000;
 
 /** Chooses one of a server's lists. */
@@ -72,10 +77,10 @@ export class ContentCaches {
   list<List>(
     pick: ListChoice<List>,
     server: string | undefined,
-    signal?: AbortSignal,
+    { signal, wait = true }: ListingOptions = {},
   ): Promise<ListFrom<List>[]> {
     return server === undefined
-      ? this.listAll(pick, { signal })
+      ? this.listAll(pick, { signal, start: wait ? "wait" : "background" })
       : this.#listOf(server, pick, signal);
   }
 
@@ -95,18 +100,23 @@ export class ContentCaches {
   }
 
   /**
-   * The lists of all servers. A server that cannot be asked has its last known list, or is left out. Without
-   * `mayStart` no server is started, and slow servers have their last known list.
+   * The lists of all servers. A server that cannot be asked has its last known list, or is left out. `start` says what
+   * becomes of one that has never been asked and does not run. Unless it is waited for, slow servers have their last
+   * known list too; with `background`, the board tells when it can be had.
    */
   async listAll<List>(
     pick: ListChoice<List>,
-    { signal, mayStart = true }: { signal?: AbortSignal; mayStart?: boolean } = {},
+    { signal, start }: { signal?: AbortSignal; start: "wait" | "background" | "never" },
   ): Promise<ListFrom<List>[]> {
     const lists = this.all().map(async (from): Promise<ListFrom<List>[]> => {
       const cached = pick(from);
-      if (cached.known === undefined && mayStart) await this.#startIfIdle(from.entry);
+      if (cached.known === undefined && start !== "never") {
+        const started = this.#startIfIdle(from.entry);
+        if (start === "wait") await started;
+      }
       try {
-        const list = await (mayStart ? cached.fresh() : this.#freshOrKnown(cached));
+        const list = await (start === "wait" ? cached.fresh() : this.#freshOrKnown(cached));
+        if (list === undefined && start === "background") cached.missed();
         return list === undefined ? [] : [{ from, list }];
       } catch (error) {
         const { message } = toPlugboardError(error, "PROTOCOL");

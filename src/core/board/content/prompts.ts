@@ -11,7 +11,7 @@ import type {
   PromptOptions,
   PromptResult,
 } from "../../types/prompt.ts";
-import type { Completion } from "../../types/resource.ts";
+import type { Completion, ListOptions } from "../../types/resource.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import {
@@ -21,7 +21,7 @@ import {
   requireCapability,
 } from "./content-requests.ts";
 import type { ContentCache } from "./content-cache.ts";
-import type { ListFrom } from "./content-caches.ts";
+import type { ListFrom, ListingOptions } from "./content-caches.ts";
 import { contentSubject } from "./content-subject.ts";
 import type { PromptList } from "../../types/server-content.ts";
 
@@ -32,8 +32,8 @@ export class Prompts implements BoardPrompts {
     this.#options = options;
   }
 
-  async list(server?: string): Promise<Prompt[]> {
-    const lists = await askServers(this.#options, undefined, () => this.#lists(server));
+  async list(server?: string, options?: ListOptions): Promise<Prompt[]> {
+    const lists = await askServers(this.#options, undefined, () => this.#lists(server, options));
     return lists.flatMap(({ from, list }) => {
       return list.prompts
         .filter(({ name }) => this.#permits(from, name))
@@ -121,8 +121,8 @@ export class Prompts implements BoardPrompts {
     return guard.allows(subject) && guard.offers(subject);
   }
 
-  #lists(server?: string, signal?: AbortSignal): Promise<ListFrom<PromptList>[]> {
-    return this.#options.caches.list((content) => content.prompts, server, signal);
+  #lists(server?: string, options?: ListingOptions): Promise<ListFrom<PromptList>[]> {
+    return this.#options.caches.list((content) => content.prompts, server, options);
   }
 
   /**
@@ -138,7 +138,7 @@ export class Prompts implements BoardPrompts {
       .all()
       .find(({ entry }) => slash > 0 && entry.name === name.slice(0, slash));
     if (named !== undefined) return { from: named, prompt: name.slice(slash + 1) };
-    const lists = await this.#lists(undefined, signal);
+    const lists = await this.#lists(undefined, { signal });
     const having = lists.filter(({ list }) => list.prompts.some((each) => each.name === name));
     const permitted = having.filter(({ from }) => this.#permits(from, name));
     const [first, ...others] = permitted.length > 0 ? permitted : having;

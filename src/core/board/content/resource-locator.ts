@@ -10,7 +10,7 @@ import type { ResourceOptions } from "../../types/resource.ts";
 import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { ContentCache } from "./content-cache.ts";
-import type { ContentCaches, ListFrom } from "./content-caches.ts";
+import type { ContentCaches, ListFrom, ListingOptions } from "./content-caches.ts";
 import type { ContentOptions } from "./content-requests.ts";
 import { contentSubject } from "./content-subject.ts";
 import { hasDotSegments } from "./resource-filter.ts";
@@ -52,8 +52,11 @@ export class ResourceLocator {
     return this.#guard.allows(subject) && this.#guard.offers(subject);
   }
 
-  async lists(server: string | undefined, signal?: AbortSignal): Promise<ListFrom<ResourceList>[]> {
-    const lists = await this.#caches.list((content) => content.resources, server, signal);
+  async lists(
+    server: string | undefined,
+    options?: ListingOptions,
+  ): Promise<ListFrom<ResourceList>[]> {
+    const lists = await this.#caches.list((content) => content.resources, server, options);
     return lists.filter(({ from }) => isEnabled(from));
   }
 
@@ -61,7 +64,7 @@ export class ResourceLocator {
     if (server !== undefined) return this.#allowed(this.#caches.of(server), uri);
     const known = this.#findListed(uri);
     if (known !== undefined) return known;
-    const lists = await this.lists(undefined, signal);
+    const lists = await this.lists(undefined, { signal });
     const offered = this.#findListed(uri) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
     // Servers need not list everything that can be read.
@@ -79,7 +82,7 @@ export class ResourceLocator {
       const known = this.#findListed(uri);
       if (known !== undefined) return known;
     } else this.#allowed(this.#caches.of(server), uri);
-    const lists = await this.lists(server, signal);
+    const lists = await this.lists(server, { signal });
     const offered = this.#findListed(uri, server) ?? this.#bestTemplate(uri, lists);
     if (offered !== undefined) return offered;
     throw this.#unknown(uri, lists, "list_resources finds what can be read");
@@ -93,7 +96,7 @@ export class ResourceLocator {
       const from = this.#caches.of(server);
       return isEnabled(from) ? from : this.#allowed(from, uriTemplate).from;
     }
-    const lists = await this.lists(undefined, signal);
+    const lists = await this.lists(undefined, { signal });
     const found = lists.find(({ list }) =>
       list.templates.some((each) => each.uriTemplate === uriTemplate),
     );

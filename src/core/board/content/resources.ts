@@ -5,6 +5,7 @@ import type { CallerOptions } from "../../types/caller-options.ts";
 import type {
   CompleteOptions,
   Completion,
+  ListOptions,
   OfferedResources,
   Resource,
   ResourceBlock,
@@ -48,8 +49,8 @@ export class Resources implements OfferedResources {
     this.#locator = new ResourceLocator(options);
   }
 
-  async list(server?: string): Promise<Resource[]> {
-    return (await this.#ask(undefined, () => this.#locator.lists(server))).flatMap(
+  async list(server?: string, options?: ListOptions): Promise<Resource[]> {
+    return (await this.#ask(undefined, () => this.#locator.lists(server, options))).flatMap(
       ({ from, list }) =>
         list.resources
           .filter(({ uri }) => this.#locator.permits(from, uri))
@@ -57,8 +58,8 @@ export class Resources implements OfferedResources {
     );
   }
 
-  async templates(server?: string): Promise<ResourceTemplate[]> {
-    return (await this.#ask(undefined, () => this.#locator.lists(server))).flatMap(
+  async templates(server?: string, options?: ListOptions): Promise<ResourceTemplate[]> {
+    return (await this.#ask(undefined, () => this.#locator.lists(server, options))).flatMap(
       ({ from, list }) =>
         list.templates
           .filter(({ uriTemplate }) => this.#locator.permitsTemplate(from, uriTemplate))

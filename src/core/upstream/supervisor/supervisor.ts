@@ -29,8 +29,10 @@ export interface SupervisorOptions {
   clock: Clock;
   random: () => number;
   logger: Logger;
-  /** Why it failed a few minutes ago: it is not tried again until somebody names it. */
+  /** Why it failed a few minutes ago, in another run. */
   failed?: PlugboardError;
+  /** One that failed then is not tried again until somebody names it. */
+  skipFailed?: boolean | undefined;
   /** The first start waits for it: the end of the server whose place this one takes. Must not reject. */
   after?: Promise<void>;
   /** How to sign in, if it is not what the server's refusal suggests. */
@@ -86,6 +88,7 @@ export class Supervisor implements ServerSupervisor {
       },
     );
     this.#remains = options.after;
+    this.#lastError = options.failed;
     this.#state = firstState(options);
   }
 
@@ -289,7 +292,7 @@ export class Supervisor implements ServerSupervisor {
   #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
     this.#connection = connection;
     this.#backoff.becameReady();
-    const hadFailed = this.#lastError !== undefined;
+    const hadFailed = this.#lastError !== undefined && this.#lastError !== this.#options.failed;
     this.#lastError = undefined;
     this.#options.onTools(tools, connection.identity);
     const relist = new Relist(this.#clock, () => this.#list(connection));
@@ -379,9 +382,10 @@ export class Supervisor implements ServerSupervisor {
 /** A call tries it again, since you may have repaired what it needs. */
 const HOPELESS: BackoffDecision = { kind: "give-up", reason: "trying again would not help" };
 
-function firstState({ definition, failed }: SupervisorOptions): ServerState {
+function firstState({ definition, failed, skipFailed = false }: SupervisorOptions): ServerState {
   if (!definition.enabled) return { kind: "disabled" };
-  return failed === undefined ? { kind: "idle" } : { kind: "failed", error: failed, earlier: true };
+  if (failed === undefined || !skipFailed) return { kind: "idle" };
+  return { kind: "failed", error: failed, earlier: true };
 }
 
 /** A remote server may come back without our help, so only a limit of 0 counts for it. */

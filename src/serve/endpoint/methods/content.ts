@@ -34,12 +34,15 @@ import {
 import { Subscriptions, type NamedResource } from "../subscriptions.ts";
 import { readOwnResource } from "./own-resources.ts";
 import type { Prompt } from "../../../core/types/prompt.ts";
-import type { Resource, ResourceTemplate } from "../../../core/types/resource.ts";
+import type { ListOptions, Resource, ResourceTemplate } from "../../../core/types/resource.ts";
 
 type ContentContext = Omit<
   EndpointContext,
   "changes" | "subscriptions" | "held" | "waiting" | "listening"
 >;
+
+/** `Startup` has waited for those that clients wait for, and clients are told when others can be listed. */
+const WITHOUT_WAIT: ListOptions = { wait: false };
 
 export class ServedContent {
   readonly #context: ContentContext;
@@ -65,7 +68,7 @@ export class ServedContent {
   }
 
   async listResources({ request }: Exchange): Promise<Answer> {
-    await this.#nameResources();
+    await this.#nameResources(WITHOUT_WAIT);
     return this.#page("resources", this.#resources, request.params, ({ served, item }) => {
       const { server: _, available: __, ...resource } = item;
       return { ...resource, uri: served };
@@ -73,7 +76,7 @@ export class ServedContent {
   }
 
   async listTemplates({ request }: Exchange): Promise<Answer> {
-    await this.#nameTemplates();
+    await this.#nameTemplates(WITHOUT_WAIT);
     return this.#page("resourceTemplates", this.#templates, request.params, ({ served, item }) => {
       const { server: _, available: __, ...template } = item;
       return { ...template, uriTemplate: served };
@@ -81,7 +84,7 @@ export class ServedContent {
   }
 
   async listPrompts({ request }: Exchange): Promise<Answer> {
-    await this.#namePrompts();
+    await this.#namePrompts(WITHOUT_WAIT);
     return this.#page("prompts", this.#prompts, request.params, ({ served, item }) => {
       const { server: _, available: __, ...prompt } = item;
       return { ...prompt, name: served };
@@ -238,20 +241,23 @@ export class ServedContent {
     return { result: {} };
   }
 
-  async #nameResources(): Promise<void> {
+  async #nameResources(options?: ListOptions): Promise<void> {
     const { board } = this.#context;
     const keepsApps = this.#context.keepsApps?.() ?? false;
-    this.#resources = nameResources(await board.resources.list(), keepsApps, this.#resources);
+    const listed = await board.resources.list(undefined, options);
+    this.#resources = nameResources(listed, keepsApps, this.#resources);
   }
 
-  async #nameTemplates(): Promise<void> {
+  async #nameTemplates(options?: ListOptions): Promise<void> {
     const { board } = this.#context;
     const keepsApps = this.#context.keepsApps?.() ?? false;
-    this.#templates = nameTemplates(await board.resources.templates(), keepsApps, this.#templates);
+    const listed = await board.resources.templates(undefined, options);
+    this.#templates = nameTemplates(listed, keepsApps, this.#templates);
   }
 
-  async #namePrompts(): Promise<void> {
-    this.#prompts = namePrompts(await this.#context.board.prompts.list(), this.#prompts);
+  async #namePrompts(options?: ListOptions): Promise<void> {
+    const listed = await this.#context.board.prompts.list(undefined, options);
+    this.#prompts = namePrompts(listed, this.#prompts);
   }
 
   /** What the board calls a prompt. */
