@@ -71,6 +71,7 @@ it("exports exactly these types", async () => {
     "InputRequired",
     "InputResponses",
     "JsonObject",
+    "ListOptions",
     "LoadConfigOptions",
     "LogEvent",
     "LogFields",

@@ -41,7 +41,10 @@ export type ElicitationAnswer =
   /** `content` holds the values of a form. Missing fields get the defaults of the schema. */
   { action: "accept"; content?: JsonObject } | { action: "decline" } | { action: "cancel" };
 
-/** Called for one question at a time. If you reject, the question is declined. */
+/**
+ * Called for one question at a time. If you reject, the question is declined; with a PlugboardError NOT_APPROVED, the
+ * server gets its message as an error instead.
+ */
 export type OnElicitation = (
   request: ElicitationRequest,
 ) => ElicitationAnswer | Promise<ElicitationAnswer>;

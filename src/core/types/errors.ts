@@ -234,6 +234,11 @@ export function cancelled(): PlugboardError {
   return new PlugboardError("CANCELLED", "the call was cancelled");
 }
 
+/** Whether somebody has refused, or says why nobody could be asked. */
+export function isRefusal(error: unknown): error is PlugboardError {
+  return error instanceof PlugboardError && error.code === "NOT_APPROVED";
+}
+
 export function boardClosed(): PlugboardError {
   return new PlugboardError("SERVER_UNAVAILABLE", "the board is closed");
 }

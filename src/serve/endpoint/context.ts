@@ -9,6 +9,7 @@ import type { CallOutcome } from "../../core/types/tool.ts";
 import type { LightSignal } from "../../util/abort.ts";
 import type { Changes } from "./changes.ts";
 import type { HeldCalls } from "./questions/held-calls.ts";
+import type { SharedQuestions } from "./questions/shared-questions.ts";
 import type { Sealer } from "./sealed.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import type { Spans } from "./trace.ts";
@@ -79,11 +80,14 @@ export interface EndpointContext extends EndpointOptions {
   readonly changes: Changes;
   readonly subscriptions: Subscriptions;
   readonly held: HeldCalls;
+  readonly shared: SharedQuestions;
   /** How the clients of running calls are told what their call waits for, by the id of the call. */
   readonly waiting: Map<string, (message: string) => void>;
   /** Whether people must be told which server says something: not where there is only one. */
   readonly namesServer: () => boolean;
   readonly hasServer: (name: string) => boolean;
+  /** The server of a listed tool. */
+  readonly serverOf: (tool: string) => string | undefined;
   /** Calls `end` when the endpoint closes. Returns a function that forgets it. */
   readonly listening: (end: () => void) => () => void;
 }

@@ -16,6 +16,7 @@ import { callTool, ServedTools } from "./methods/tools.ts";
 import { inEra, MODERN_VERSIONS } from "./protocol.ts";
 import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
+import { SharedQuestions } from "./questions/shared-questions.ts";
 import { Startup } from "./startup.ts";
 import { type CallSpan, joinTrace, type TraceContext, traceInMeta } from "./trace.ts";
 
@@ -61,9 +62,11 @@ export class Endpoint {
       changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
       subscriptions,
       held: new HeldCalls(clock, newId),
+      shared: new SharedQuestions(namesServer),
       waiting: new Map(),
       namesServer,
       hasServer,
+      serverOf: (tool) => this.#tools.serverOf(tool),
       listening: (end) => {
         this.#listening.add(end);
         return () => this.#listening.delete(end);

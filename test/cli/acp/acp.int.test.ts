@@ -146,7 +146,7 @@ describe("plugboard acp", () => {
     expect((await agent.done).code).toBe(0);
   });
 
-  it("declines a question of a shared server if it cannot tell whose call it is about", async () => {
+  it("refuses a question of a shared server, and says why, if it cannot tell whose call it is about", async () => {
     scratch.servers({ shared: { ...fixture("server-requests"), sampling: "allow" } });
     const agent = start();
     await agent.request("initialize", { protocolVersion: 1 });
@@ -155,8 +155,9 @@ describe("plugboard acp", () => {
     await agent.request("session/set_mode", { sessionId, modeId: "auto" });
     const prompt = [{ type: "text", text: "/call shared/answers {}" }];
     await agent.request("session/prompt", { sessionId, prompt });
-    expect(agent.stdout.text).toContain('"elicitation/create":{"action":"decline"}');
-    expect(agent.stdout.text).toContain("the request for the model was declined");
+    for (const method of ["elicitation/create", "sampling/createMessage"]) {
+      expect(agent.stdout.text).toContain(`"${method}":{"code":-1,"message":"nobody was asked, `);
+    }
     expect(agent.stderr.text).toContain("it is not clear which session it belongs to");
     agent.stdin.end();
     await agent.done;

@@ -103,26 +103,37 @@ export async function serve(
 
 type Capabilities = ConstructorParameters<typeof ModernClient>[1];
 
-export async function connectModern(url: URL, options: Capabilities = {}): Promise<ModernClient> {
-  return connect(url, { ...options, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+type SetUp = (client: ModernClient) => void;
+
+export async function connectModern(
+  url: URL,
+  options: Capabilities = {},
+  setUp?: SetUp,
+  caller?: string,
+): Promise<ModernClient> {
+  const versionNegotiation = { mode: { pin: "2026-07-28" } } as const;
+  return connect(url, { ...options, versionNegotiation }, setUp, caller);
 }
 
 export async function connectLegacy(
   url: URL,
   options: Capabilities = {},
-  setUp: (client: ModernClient) => void = () => {},
+  setUp?: SetUp,
+  caller?: string,
 ): Promise<ModernClient> {
-  return connect(url, { ...options, versionNegotiation: { mode: "legacy" } }, setUp);
+  return connect(url, { ...options, versionNegotiation: { mode: "legacy" } }, setUp, caller);
 }
 
 async function connect(
   url: URL,
   options: Capabilities,
-  setUp: (client: ModernClient) => void = () => {},
+  setUp: SetUp = () => {},
+  caller = "alice",
 ): Promise<ModernClient> {
   const client = new ModernClient({ name: "test", version: "2" }, options);
   setUp(client);
-  await client.connect(new StreamableHTTPClientTransport(url));
+  const requestInit = { headers: { "x-caller": caller } };
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
   closers.push(() => client.close());
   return client;
 }

@@ -1,11 +1,12 @@
 // Elicitation: puts a server's question to a person through the host's callback, and sends the answer back.
-// Whatever goes wrong on the way declines the question.
+// Whatever goes wrong on the way declines the question, unless the host says why nobody could be asked.
 
 import type {
   ElicitationAnswer,
   ElicitationRequest,
   OnElicitation,
 } from "../../types/elicitation.ts";
+import { isRefusal } from "../../types/errors.ts";
 import { fieldProblem, type FormField, readForm } from "../../types/form.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
@@ -46,7 +47,7 @@ export class Elicitor {
     this.#options = options;
   }
 
-  /** Answers `elicitation/create`; never rejects. */
+  /** Answers `elicitation/create`. Rejects with NOT_APPROVED if the callback does. */
   async answer(params: unknown, origin: RequestOrigin, required = false): Promise<JsonObject> {
     const checked = this.#check(isJsonObject(params) ? params : {}, origin, required);
     if ("refusal" in checked) return { ...this.#declined(checked.refusal) };
@@ -71,6 +72,7 @@ export class Elicitor {
       return answer ?? this.#declined("too many questions are waiting already");
     } catch (error) {
       if (origin.signal.aborted) return { action: "cancel" };
+      if (isRefusal(error)) throw error;
       const reason = oneLine(errorMessage(error), 300);
       logger.warn("a question from the server was declined: the callback failed", { reason });
       return DECLINE;

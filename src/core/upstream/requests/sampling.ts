@@ -1,7 +1,7 @@
 // Sampling: lets a server ask the host's model within its limits, through the host's callback, and sends the
 // answer back.
 
-import { cancelled, PlugboardError } from "../../types/errors.ts";
+import { cancelled, isRefusal, PlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
 import type {
@@ -102,6 +102,7 @@ async function ask(
     answer = await within(clock, LONGEST_MS, untilAborted(asked, request.signal, cancelled));
   } catch (error) {
     if (request.signal.aborted) throw cancelled();
+    if (isRefusal(error)) throw error;
     const reason = oneLine(errorMessage(error), 300);
     logger.warn("refused the server's request for the model: the callback failed", { reason });
     // The server does not learn the reason: it may be about the host.

@@ -38,7 +38,7 @@ import type { ListOptions, Resource, ResourceTemplate } from "../../../core/type
 
 type ContentContext = Omit<
   EndpointContext,
-  "changes" | "subscriptions" | "held" | "waiting" | "listening"
+  "changes" | "subscriptions" | "held" | "shared" | "serverOf" | "waiting" | "listening"
 >;
 
 /** `Startup` has waited for those that clients wait for, and clients are told when others can be listed. */

@@ -15,7 +15,6 @@ import { reportProgress } from "../progress.ts";
 import {
   approvalElsewhere,
   approvalFrom,
-  askClient,
   asker,
   handlersOf,
   CANNOT_ASK,
@@ -266,10 +265,16 @@ async function callForModern(
     return make(signal, { onApproval: approvalFrom(asking, context) });
   }
   const held = new HeldCall((ask, until) =>
-    make(until, {
-      ...askClient({ capabilities, ask, namesServer: context.namesServer }),
-      onApproval: approvalFrom({ client, capabilities, ask, waiting: call.waiting }, context),
-    }),
+    context.shared.during(
+      exchange,
+      context.serverOf(call.name),
+      { ask, signal: until },
+      (handlers) =>
+        make(until, {
+          ...handlers,
+          onApproval: approvalFrom({ client, capabilities, ask, waiting: call.waiting }, context),
+        }),
+    ),
   );
   return settle(await held.next(signal), held, bound, context);
 }

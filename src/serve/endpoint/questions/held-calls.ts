@@ -35,12 +35,12 @@ export class HeldCall {
     signal.addEventListener("abort", cancel, { once: true });
     if (signal.aborted) cancel();
     try {
-      const ended = this.#ended.then((answer): Next => ({ kind: "ended", answer }));
-      const asked = this.#asked.promise.then((): Next => ({
-        kind: "asks",
-        requests: this.#requests(),
-      }));
-      return await Promise.race([ended, asked]);
+      const asks = (): Next => ({ kind: "asks", requests: this.#requests() });
+      // It may carry the question of another call, which then still waits for the answer.
+      const ended = this.#ended.then((answer): Next =>
+        this.#questions.size > 0 ? asks() : { kind: "ended", answer },
+      );
+      return await Promise.race([ended, this.#asked.promise.then(asks)]);
     } finally {
       signal.removeEventListener("abort", cancel);
     }

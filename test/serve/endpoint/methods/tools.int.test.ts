@@ -3,7 +3,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { AskApproval } from "../../../../src/core/types/approval.ts";
-import { closeBoards, fixture, open } from "../../../support/boards.ts";
+import { closeBoards, fixture, open, statusOf } from "../../../support/boards.ts";
+import { eventually } from "../../../support/processes.ts";
 import {
   closeServed,
   connectLegacy,
@@ -24,6 +25,7 @@ const FORM = {
   message: "Your name?",
   requestedSchema: { type: "object", properties: { name: { type: "string" } } },
 };
+const FORMS = { capabilities: { elicitation: { form: {} } } };
 const askArgs = { method: "elicitation/create", params: FORM };
 
 describe("what a legacy server asks", () => {
@@ -49,25 +51,57 @@ describe("what a legacy server asks", () => {
     expect(asked).toEqual(["alice", "bob"]);
   });
 
-  it("is declined while calls of two clients are in flight", async () => {
-    const board = await open({ asks: fixture("asks") }, ASKING);
-    const { url } = await serve(board);
-    const connectAs = () =>
-      connectLegacy(url, { capabilities: { elicitation: { form: {} } } }, (client) => {
+  it.each([
+    ["2025-11-25", connectLegacy],
+    ["2026-07-28", connectModern],
+  ])(
+    "is refused, and the call says why, while calls of two clients are in flight: %s",
+    async (_, connect) => {
+      const board = await open({ asks: fixture("asks") }, ASKING);
+      const { url } = await serve(board);
+      const connectAs = async (caller: string) => {
+        const client = await connect(url, FORMS, undefined, caller);
         client.setRequestHandler("elicitation/create", async () => ({
           action: "accept",
           content: { name: "leak" },
         }));
+        return client;
+      };
+      const [alice, bob] = await Promise.all([connectAs("alice"), connectAs("bob")]);
+      const stop = new AbortController();
+      const sleeping = bob
+        .callTool({ name: "mcp__asks__sleep" }, { signal: stop.signal })
+        .catch(() => "stopped");
+      await eventually(() => statusOf(board, "asks").calls.inFlight === 1);
+      const result = await alice.callTool({ name: "mcp__asks__ask", arguments: askArgs });
+      expect(JSON.stringify(result.content)).toContain(
+        "nobody was asked, because it is not clear whose call the question belongs to",
+      );
+      stop.abort();
+      expect(await sleeping).toBe("stopped");
+    },
+  );
+
+  it("is carried by any of the calls that one client of 2026-07-28 makes side by side", async () => {
+    const board = await open({ asks: fixture("asks") }, ASKING);
+    const { url } = await serve(board);
+    const client = await connectModern(url, FORMS);
+    const asked: unknown[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      asked.push(params.message);
+      return { action: "accept", content: { name: params.message } };
+    });
+    const ask = (message: string) =>
+      client.callTool({
+        name: "mcp__asks__ask",
+        arguments: { ...askArgs, params: { ...FORM, message } },
       });
-    const [alice, bob] = await Promise.all([connectAs(), connectAs()]);
-    const stop = new AbortController();
-    const sleeping = bob
-      .callTool({ name: "mcp__asks__sleep" }, { signal: stop.signal })
-      .catch(() => "stopped");
-    const result = await alice.callTool({ name: "mcp__asks__ask", arguments: askArgs });
-    expect(JSON.stringify(result.content)).toContain("decline");
-    stop.abort();
-    expect(await sleeping).toBe("stopped");
+    const names = ["dora", "emil", "fritz"];
+    const results = await Promise.all(names.map(ask));
+    expect(asked.toSorted()).toEqual(names);
+    expect(results.map(({ structuredContent }) => structuredContent)).toEqual(
+      names.map((name) => ({ value: { action: "accept", content: { name } } })),
+    );
   });
 
   it("reaches a client of 2026-07-28 as input_required, and the call goes on with the answer", async () => {
