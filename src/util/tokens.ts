@@ -1,8 +1,8 @@
 // Tokens of a model, estimated from characters, and written as people say them.
 
 /**
- * Roughly how many tokens a text takes. Compared with OpenAI's o200k and an older tokenizer of Anthropic, on the 162 tools
- * of ten common servers: at most 7 % too many or too few for a server, and 17 % for a single tool.
+ * Roughly how many tokens a text takes. Compared with OpenAI's o200k on the tools of 66 common servers: at most 7 % too
+ * many or too few for 52 of them, and 21 % at worst.
  */
 export function estimateTokens(text: string): number {
   let ascii = 0;

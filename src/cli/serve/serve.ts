@@ -60,7 +60,7 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       logger,
     });
     await using board = opened.board;
-    const { workspace, hasSessionServers, roots, about, keepsApps } = opened;
+    const { workspace, sessionServers, roots, about, keepsApps } = opened;
     const approvals = new WaitingApprovals({
       pending: state.pending,
       clock,
@@ -69,23 +69,24 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       waitMs: (await config.readGateway()).settings.approvalWait,
     });
     // The one client has one session.
-    const session = hasSessionServers
-      ? await board.openSession({
-          cwd: workspace,
-          rateLimit: false,
-          // The client is answered at once; its first list waits for the servers.
-          startupWait: 0,
-          // Servers hear at once that there are roots; which ones, only the client knows.
-          ...(roots === undefined && { roots: [] }),
-        })
-      : undefined;
+    const session =
+      sessionServers.length > 0
+        ? await board.openSession({
+            cwd: workspace,
+            rateLimit: false,
+            // The client is answered at once; its first list waits for the servers.
+            startupWait: 0,
+            // Servers hear at once that there are roots; which ones, only the client knows.
+            ...(roots === undefined && { roots: [] }),
+          })
+        : undefined;
     const tellLater = onceEach((names) =>
       logger.warn(`${names} will be started when this command is started again`),
     );
     config.follow({
       apply: async () => {
         const report = await opened.reload(await config.readAgent());
-        const isNew = session === undefined && opened.hasSessionServers;
+        const isNew = session === undefined && opened.sessionServers.length > 0;
         tellLater(isNew ? ['servers of scope "session"'] : []);
         return report;
       },

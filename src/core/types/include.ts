@@ -4,7 +4,7 @@ import type { PerTool } from "./guard-settings.ts";
 import { isJsonObject } from "./json.ts";
 import { exceptionFor, type Strictness } from "./per-tool.ts";
 import type { ToolName } from "./tool-pattern.ts";
-import type { Tool, ToolDefinition } from "./tool.ts";
+import { needsTask, type Tool, type ToolDefinition } from "./tool.ts";
 
 /** `always`: in the prompt. `agent`: the model finds it by search. `manual`: only if a person or a program adds it. */
 export type IncludeMode = "always" | "agent" | "manual";
@@ -42,19 +42,20 @@ export function isForApp({ _meta }: Pick<ToolDefinition, "_meta">): boolean {
   return Array.isArray(visibility) && !visibility.includes("model");
 }
 
-type Included = Pick<Tool, "include">;
+type Included = Pick<Tool, "include" | "execution">;
 
-/** Whether a model may get the tool at all, in its prompt or by search. */
-export function isForModels({ include }: Included): boolean {
-  return include !== "manual" && include !== "app";
+/** Whether a model may get the tool at all, in its prompt or by search. One that runs only as a task could not be called. */
+export function isForModels(tool: Included): boolean {
+  const { include } = tool;
+  return include !== "manual" && include !== "app" && !needsTask(tool);
 }
 
 /** Whether the tool is in a prompt, as long as there are not too many. */
-export function isShownToModels({ include }: Included): boolean {
-  return include === undefined || include === "always";
+export function isShownToModels(tool: Included): boolean {
+  return isForModels(tool) && tool.include !== "agent";
 }
 
 /** Whether a search finds the tool. What is in every prompt need not be found. */
-export function isSearchable({ include }: Included): boolean {
-  return include === undefined || include === "agent";
+export function isSearchable(tool: Included): boolean {
+  return isForModels(tool) && tool.include !== "always";
 }

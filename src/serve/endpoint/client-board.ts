@@ -18,8 +18,8 @@ export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "k
   board: Board;
   /** The working directory of the servers of a session. */
   readonly workspace: string;
-  /** Whether servers of `scope: "session"` are configured. */
-  readonly hasSessionServers: boolean;
+  /** The names of the servers of `scope: "session"`. */
+  readonly sessionServers: readonly string[];
   /** What the configuration says about roots. */
   readonly roots: RootsSetting | undefined;
   /** `reload` of the board, with the configuration as it is for clients. */
@@ -76,8 +76,10 @@ export async function openClientBoard(
     get workspace() {
       return agent.workspace ?? cwd;
     },
-    get hasSessionServers() {
-      return agent.servers.some(({ scope, enabled }) => scope === "session" && enabled);
+    get sessionServers() {
+      return agent.servers.flatMap(({ name, scope, enabled }) =>
+        scope === "session" && enabled ? [name] : [],
+      );
     },
     get roots() {
       return agent.roots;

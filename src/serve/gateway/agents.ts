@@ -8,6 +8,7 @@ import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
+import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
 import type { SessionOptions } from "../../core/types/board-options.ts";
@@ -141,10 +142,14 @@ export class ServedAgent {
 
   /** Without a session: for a request that stands for itself. */
   endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
-    if (session !== undefined && this.#opened.hasSessionServers && this.#hasRoom()) {
+    if (session !== undefined && this.#hasSessionServers && this.#hasRoom()) {
       return this.#leaseSession(admitted, session);
     }
     return isUnrestricted(admitted) ? this.#lease : this.#leasePolicy(admitted);
+  }
+
+  get #hasSessionServers(): boolean {
+    return this.#opened.sessionServers.length > 0;
   }
 
   reload(config: AgentConfig): Promise<ReloadReport> {
@@ -242,6 +247,7 @@ export class ServedAgent {
     const isShared = (server: string): boolean =>
       board.status().every(({ name, origin }) => name !== server || origin !== "session");
     const endpoint = this.#serve(board, {
+      ...(options.perSession !== false && { about: this.#opened.about }),
       onRoots: takesRoots ? onRoots : undefined,
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
@@ -259,12 +265,24 @@ export class ServedAgent {
     this.#closing.add(closing);
   }
 
+  /** For clients without a session: they cannot see which servers they do not get. */
+  #aboutWithoutSession(): string | undefined {
+    const { about, sessionServers } = this.#opened;
+    if (!this.#hasSessionServers) return about();
+    const text =
+      "These MCP servers run once for each session of a client, and this client has no session, as no client of MCP " +
+      `2026-07-28 has, so their tools are not offered: ${listServers(sessionServers)}. Tell the user: ` +
+      'with "scope": "shared" in the configuration, or through plugboard serve, they are.';
+    return [about(), text].filter((each) => each !== undefined).join("\n\n");
+  }
+
   #serve(
     board: EndpointBoard,
-    ofSession: Pick<EndpointOptions, "onRoots" | "mayLogForOthers"> = {},
+    ofSession: Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers"> = {},
   ): Endpoint {
     const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
-    const { about, keepsApps } = this.#opened;
+    const { keepsApps } = this.#opened;
+    const about = (): string | undefined => this.#aboutWithoutSession();
     const onApproval = approvals?.askFor(this.id);
     const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
     return new Endpoint({ board, agent: this.id, ...given, ...ofSession });

@@ -55,6 +55,9 @@ describe("how a model gets a tool", () => {
       bySearch: isSearchable(tool),
       atAll: isForModels(tool),
     }).toEqual(expected);
+    const asTask = { ...tool, execution: { taskSupport: "required" } };
+    for (const gets of [isShownToModels, isSearchable, isForModels])
+      expect(gets(asTask)).toBe(false);
   });
 });
 

@@ -69,12 +69,18 @@ describe("servers of one session", () => {
 
   it("are not offered to clients without a session, of either era", async () => {
     const { url } = await openGateway({ servers: SERVERS });
-    const list = modern("tools/list");
+    const [list, discover] = [modern("tools/list"), modern("server/discover")];
     expect(serversIn(await post(url, list.body, list.headers))).toEqual(["shared"]);
+    const told = await post(url, discover.body, discover.headers);
+    expect(told.message?.["result"].instructions).toMatch(
+      /^These MCP servers run once for each session .* their tools are not offered: own\. Tell the user/,
+    );
     expect(serversIn(await post(url, legacy("tools/list")))).toEqual(["shared"]);
     const { message } = await post(url, call("own__echo", { text: "hi" }));
     expect(message?.["error"].message).toContain("mcp__own__echo");
     expect(startedProcesses()).toHaveLength(1);
+    const begun = await post(url, legacy("initialize", INITIALIZE));
+    expect(begun.message?.["result"].instructions).not.toContain("not offered");
     expect(serversIn(await post(url, legacy("tools/list"), await begin(url)))).toEqual([
       "shared",
       "own",

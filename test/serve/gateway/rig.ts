@@ -76,7 +76,9 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
           random: randomBytes,
           waitMs,
         });
-  const hasSessionServers = agent.servers.some(({ scope }) => scope === "session");
+  const sessionServers = agent.servers.flatMap(({ name, scope }) =>
+    scope === "session" ? [name] : [],
+  );
   const agents = new GatewayAgents({
     ...common,
     approvals,
@@ -86,7 +88,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
         ? {
             board,
             workspace,
-            hasSessionServers,
+            sessionServers,
             roots: agent.roots,
             about: () => undefined,
             keepsApps: () => false,

@@ -4,7 +4,7 @@ import type { BoardCallOptions } from "../../../core/types/board.ts";
 import { approvalsOf } from "../../../core/types/caller.ts";
 import { isForModels } from "../../../core/types/include.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
-import { type CallOutcome, canonicalName, type Tool } from "../../../core/types/tool.ts";
+import { type CallOutcome, canonicalName, needsTask, type Tool } from "../../../core/types/tool.ts";
 import { abortSignalOf, type LightSignal } from "../../../util/abort.ts";
 import { type Exchange, showsApps } from "../client.ts";
 import type { EndpointBoard, EndpointContext } from "../context.ts";
@@ -104,7 +104,10 @@ export class ServedTools {
     const { board, namesServer } = this.#context;
     const keepsApps = this.#context.keepsApps?.() ?? false;
     const isNamed = namesServer();
-    const listed = board.tools({ all: true }).filter(({ include }) => include !== "manual");
+    // No client can run a tool as a task here.
+    const listed = board
+      .tools({ all: true })
+      .filter((tool) => tool.include !== "manual" && !needsTask(tool));
     const toItem = (tool: Tool): JsonObject => toDefinition(tool, isNamed, keepsApps);
     const forApps = listed.filter(({ include }) => include === "app");
     return {

@@ -27,7 +27,7 @@ describe("/mcp", () => {
     ]);
     await editor.ask(sessionId, "Hello?");
     const offered = scripted.requests[0]?.tools.map(({ name }) => name.replace("mcp__small__", ""));
-    expect(offered).toEqual(["echo", "draw", "research", "late", "move"]);
+    expect(offered).toEqual(["echo", "draw", "late", "move"]);
     // What a server keeps for its app can be called by name.
     expect(await editor.ask(sessionId, "/tools")).not.toContain("refresh");
     expect(await editor.call(sessionId, "small/refresh", { chart: "a" })).toBe("refreshed a");

@@ -138,6 +138,18 @@ describe("what a legacy server asks", () => {
   });
 });
 
+it.each([
+  ["shows apps", { extensions: { "io.modelcontextprotocol/ui": {} } }],
+  ["shows none", {}],
+])("a tool that runs only as a task is not listed to a client that %s", async (_, capabilities) => {
+  const board = await open({ lab: fixture("special-tools") }, { showsApps: true });
+  const { url } = await serve(board);
+  const { tools } = await (await connectModern(url, { capabilities })).listTools();
+  const names = tools.map(({ name }) => name);
+  expect(names).toContain("mcp__lab__draw");
+  expect(names).not.toContain("mcp__lab__research");
+});
+
 describe("a call that waits for an answer", () => {
   const capabilities = { elicitation: { form: {} } };
   const call = { name: "mcp__asks__ask", arguments: askArgs };
