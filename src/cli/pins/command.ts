@@ -5,19 +5,18 @@ import type { CliContext } from "../context.ts";
 
 export interface PinsRequest {
   action:
-    | { kind: "list" }
+    | { kind: "list"; all: boolean }
     /** `target` is `server/tool`, or a server for everything it has. */
     | { kind: "show" | "approve" | "forget"; target: string }
     | { kind: "forget-all" };
 }
 
 const NOTES = `
-A pin is a tool's definition as it was first seen. With "pins": "block", a tool
-that is new or has changed is refused until you approve it. Resources and
-prompts are pinned too, under names such as docs/prompt:review. See
-docs/security.md.`;
-
-const LIST: PinsRequest = { action: { kind: "list" } };
+A pin is a tool's definition as it was first seen. With "pins": "warn", which is
+the default, you are told of a tool that is new or has changed, and it is used
+all the same. With "pins": "block", it is refused until you approve it.
+Resources and prompts are pinned too, under names such as docs/prompt:review.
+See docs/security.md.`;
 
 const TARGET = {
   name: "target",
@@ -42,9 +41,12 @@ export const COMMANDS = [
     commands: [
       command({
         name: "list",
-        about: "list every pinned tool and whether it has changed",
-        examples: ["plugboard pins list"],
-        read: (): PinsRequest => LIST,
+        about: "list the pinned tools, first those that have changed",
+        options: {
+          all: { kind: "flag", name: "--all", about: "also of servers that you have removed" },
+        },
+        examples: ["plugboard pins list", "plugboard pins list --all"],
+        read: (_, { all }): PinsRequest => ({ action: { kind: "list", all } }),
         run,
       }),
       command({
@@ -89,7 +91,7 @@ export const COMMANDS = [
         run,
       }),
     ],
-    read: (): PinsRequest => LIST,
+    read: (): PinsRequest => ({ action: { kind: "list", all: false } }),
     run,
   }),
 ];

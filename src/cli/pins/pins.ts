@@ -1,11 +1,15 @@
 // `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
 import { lostReason, lostRemedy, pendingParts, PinReview } from "../../core/board/pins.ts";
+import { definitionHash } from "../../core/catalog/catalog-cache.ts";
+import { findConfig } from "../../core/config/find.ts";
+import { loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { loadConfig } from "../../core/config/load.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { LostPins, PinEntry, ServerPins } from "../../core/types/pin.ts";
 import { openFileState } from "../../core/state/files/open.ts";
-import { oneLine, shellWord } from "../../util/text.ts";
+import { oneLine, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
@@ -27,7 +31,7 @@ export async function runPins({ action }: PinsRequest, context: CliContext): Pro
   const work = { review, all, context };
   switch (action.kind) {
     case "list":
-      listPins(all, lost, context);
+      await listPins({ all, lost, isWhole: action.all }, context);
       break;
     case "show":
       refuseLost(action.target, all, lost);
@@ -47,12 +51,19 @@ export async function runPins({ action }: PinsRequest, context: CliContext): Pro
   return EXIT.ok;
 }
 
-function listPins(
-  all: readonly ServerPins[],
-  lost: readonly LostPins[],
-  { screen, options }: CliContext,
-): void {
-  const entries = entriesOf({ servers: all });
+interface ListedPins {
+  all: readonly ServerPins[];
+  lost: readonly LostPins[];
+  /** Also of servers that are not configured. */
+  isWhole: boolean;
+}
+
+/** What waits for a person comes first. */
+async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext): Promise<void> {
+  const { screen, options } = context;
+  const servers = isWhole ? all : await configuredOf(all, context);
+  const found = entriesOf({ servers });
+  const entries = [...pendingOf(found), ...found.filter(({ pin }) => pin.kind === "pinned")];
   if (options.json) {
     return screen.json({ pins: entries.map(pinJson), ...(lost.length > 0 && { lost }) });
   }
@@ -60,13 +71,48 @@ function listPins(
   for (const each of lost) {
     screen.note(`${oneLine(each.server)}: ${lostReason(each)}; ${lostRemedy(each)}`);
   }
-  if (entries.length === 0 && lost.length === 0) screen.note("no tools are pinned yet");
+  if (all.length === 0 && lost.length === 0) screen.note("no tools are pinned yet");
+  const hidden = all.length - servers.length;
+  if (hidden > 0) {
+    const whole = offeredCommand("pins list --all", options);
+    screen.note(
+      `left out: ${plural(hidden, "server")} that you have removed or changed (${whole})`,
+    );
+  }
   const waiting = pendingOf(entries);
   const [first] = waiting;
   if (first === undefined) return;
   const count = waiting.length === 1 ? "1 is" : `${waiting.length} are`;
   const command = offeredCommand(`pins show ${shellWord(nameOf(first, all))}`, options);
   screen.note(`${count} new or changed; to see how:\n  ${command}`);
+}
+
+/**
+ * Those of servers that are configured here, for any agent; all of them where no configuration says which there are. Of
+ * a server that was changed, the pins of its former definition are left out once the new one has pins.
+ */
+async function configuredOf(
+  all: readonly ServerPins[],
+  { io, options }: CliContext,
+): Promise<readonly ServerPins[]> {
+  const { env, cwd, homedir } = io;
+  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  if (source.kind !== "file") return all;
+  const given = { cwd, homedir, base: source.base };
+  try {
+    const { agentIds } = await loadGateway(source.path, given);
+    const agents = await Promise.all(agentIds.map((id) => loadConfig(source.path, id, given)));
+    const servers = agents.flatMap((agent) => agent.servers);
+    const keys = new Set(servers.map((each) => definitionHash(each, "")));
+    const names = new Set(servers.map(({ name }) => name));
+    const renewed = new Set(all.filter(({ key }) => keys.has(key)).map(({ server }) => server));
+    return all.filter(
+      ({ server, key }) => names.has(server) && (keys.has(key) || !renewed.has(server)),
+    );
+  } catch {
+    // Other commands say what is wrong with the file.
+    return all;
+  }
 }
 
 /** For a server, only what changed; for a tool, also an unchanged pin. */

@@ -19,7 +19,7 @@ import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateMore, stateNotes } from "./server-state.ts";
-import { ruleLines } from "./rules.ts";
+import { pinLines, ruleLines } from "./rules.ts";
 import { untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
@@ -47,6 +47,7 @@ export async function runOverview(context: CliContext): Promise<number> {
         ...overviewTable(opened.board, context, readyMs, plan),
         ...untrustedLines(opened.agent, context),
         ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
+        ...pinLines(opened.board.status(), opened.agent, context),
       ];
       lines.push(...toolSearchLines(describePlan(plan), screen.terminal));
       if (opened.source.kind === "demo") lines.push("", ...demoHints(screen.terminal.out));

@@ -54,10 +54,10 @@ describe("a tool that a rule refuses", () => {
   });
 });
 
-describe("a tool that changed", () => {
-  const offer = (description: string): string =>
-    scratch.file("offer.json", { tools: [{ name: "read", description }] });
+const offer = (description: string): string =>
+  scratch.file("offer.json", { tools: [{ name: "read", description }] });
 
+describe("a tool that changed", () => {
   beforeEach(async () => {
     const file = offer("Reads.");
     configure({ docs: fixture("from-file", `--file=${file}`) }, { pins: "block" });
@@ -82,6 +82,25 @@ describe("a tool that changed", () => {
     const { stderr } = await run("tools", "--refresh");
     expect(stderr).toContain("changed since it was pinned");
     expect((await run("status")).stdout).toContain("changed since it was pinned");
+  });
+});
+
+describe("a tool that changed since it was pinned, where pins only warn", () => {
+  it("runs, and whoever first sees that is told so and how to prevent it", async () => {
+    const file = offer("Reads.");
+    configure({ docs: fixture("from-file", `--file=${file}`) });
+    expect(await run("call", "docs/read")).toMatchObject({ code: 0, stdout: "read\n", stderr: "" });
+    offer("Sends.");
+    const called = await run("call", "docs/read");
+    expect(called).toMatchObject({ code: 0, stdout: "read\n" });
+    const told = called.stderr.replace(/\s+/g, " ");
+    expect(told).toContain(`it is used all the same, since "pins" is "warn"; to accept it: `);
+    const overview = (await run()).stdout.replace(/\s+/g, " ");
+    expect(overview).toContain(
+      `! what 'docs' offers differs from what you first saw, and is used all the same; "pins": "block" would refuse it until you approve it: plugboard --config board.json pins show docs`,
+    );
+    await run("pins", "approve", "docs");
+    expect((await run()).stdout).not.toContain("differs");
   });
 });
 

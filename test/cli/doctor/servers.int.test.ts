@@ -292,7 +292,11 @@ describe("a server that works, but", () => {
     scratch.file("tools.json", { tools: [{ name: "a", description: "Two." }] });
     const second = await diagnose(["notes"]);
     expect(found(second.findings, "notes")).toMatchObject([
-      { check: "pins-changed", remedy: expect.stringMatching(/plugboard pins show notes$/) },
+      {
+        check: "pins-changed",
+        message: `1 definition of 'notes' changed since you first saw it, and such tools are used all the same, since "pins" is "warn"`,
+        remedy: `to have them refused until you approve them, set "pins": "block"; to see what changed: plugboard pins show notes`,
+      },
     ]);
     expect(found(second.findings, "again")).toEqual([]);
   });

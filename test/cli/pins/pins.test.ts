@@ -1,6 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { definitionHash } from "../../../src/core/catalog/catalog-cache.ts";
+import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { PinReview } from "../../../src/core/board/pins.ts";
 import { localTime } from "../../../src/cli/terminal/local-time.ts";
 import type { CliContext } from "../../../src/cli/context.ts";
@@ -57,7 +59,7 @@ describe("plugboard pins", () => {
     expect(JSON.parse((await scratch.run(["pins", "--json"])).stdout)).toEqual({ pins: [] });
   });
 
-  it("lists every pin, and points at what changed", async () => {
+  it("lists what changed first, and points at it", async () => {
     await seeChanges();
     const { code, stdout, stderr } = await scratch.run(["pins", "list"]);
     expect(code).toBe(0);
@@ -66,11 +68,36 @@ describe("plugboard pins", () => {
       "TOOL | STATE | FIRST SEEN | CHANGED",
       `docs (instructions) | changed | ${first} | ${later}`,
       `docs/read | changed | ${first} | ${later}`,
-      `docs/list | pinned | ${first}`,
       `docs/send | new | ${later} | ${later}`,
+      `docs/list | pinned | ${first}`,
       "",
     ]);
     expect(stderr).toBe("3 are new or changed; to see how:\n  plugboard pins show docs\n");
+  });
+
+  it("leaves out servers that are no longer configured, or not as they were, unless you ask", async () => {
+    const { servers } = parseAgentConfig({ servers: { docs: { command: "docs" } } });
+    const key = definitionHash(servers[0]!, "");
+    await see([read]);
+    await see([read], { server: "gone" });
+    const names = async (...argv: string[]): Promise<string[]> => {
+      const { stdout } = await scratch.run(["pins", "list", "--json", ...argv]);
+      return JSON.parse(stdout).pins.map((pin: { server: string; key: string }) =>
+        pin.key === key ? pin.server : `${pin.server}, earlier`,
+      );
+    };
+    expect(await names()).toEqual(["docs, earlier", "gone, earlier"]);
+    scratch.servers({ docs: { command: "docs" } });
+    // Until the server has pins as it is now, those of before are what there is.
+    expect(await names()).toEqual(["docs, earlier"]);
+    await see([read], { key });
+    expect(await names()).toEqual(["docs"]);
+    expect(await names("--all")).toHaveLength(3);
+    expect((await scratch.run(["pins"])).stderr).toBe(
+      "left out: 2 servers that you have removed or changed (plugboard pins list --all)\n",
+    );
+    scratch.file("servers.json", "{");
+    expect(await names()).toHaveLength(3);
   });
 
   it("quotes a name that a shell would interpret", async () => {

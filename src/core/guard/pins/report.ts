@@ -72,7 +72,9 @@ function consequences(
   if (change.kind === "lost") return [WORDS[listing].lost, lostRemedy(change)];
   const refused = change.kind === "new" ? "not offered and refused" : "refused";
   return [
-    ...(mode === "block" ? [`${refused} until it is approved`] : []),
+    mode === "block"
+      ? `${refused} until it is approved`
+      : 'it is used all the same, since "pins" is "warn"',
     ...(isPersistent ? [`to accept it: plugboard pins approve ${pinName(change)}`] : []),
   ];
 }
