@@ -18,16 +18,14 @@ const SURROUNDINGS = {
   acp: "home=empty",
   add: "home=empty",
   ask: "home=model",
-  call: "home=empty",
   import: "home=applications",
   login:
     'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
   openclaw: 'not-run="needs OpenClaw"',
-  record: "home=empty",
+  record: "home=default",
   registry: 'not-run="asks the MCP registry"',
-  replay: "home=empty",
+  replay: 'home=servers, before="plugboard record files files.jsonl list_allowed_directories"',
   serve: "home=empty",
-  trace: "home=empty",
   trust: "home=project",
 };
 

@@ -15,9 +15,9 @@ export const PLUGBOARD: Command = command({
     "plugboard import --write",
     "plugboard connect claude-code",
     "plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .",
+    "plugboard tools read a file",
+    "plugboard call files/read_text_file path=README.md",
     "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
-    "plugboard tools time",
-    "plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo",
   ],
   run: async (_, context) => (await import("./status/overview.ts")).runOverview(context),
 });

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { allPages, root } from "./pages.ts";
 
@@ -39,6 +40,18 @@ const ADAPTERS = ["ai-sdk", "openai", "anthropic", "pi", "langchain", "clawtools
 // Inside the repository, so that modules find its dependencies.
 const directory = mkdtempSync(join(root, "node_modules", ".docs-code-"));
 afterAll(() => rmSync(directory, { recursive: true }));
+
+it("is JavaScript in the README, so that any supported version of Node runs it", async () => {
+  const blocks = allPages().flatMap(({ path, blocks: all }) =>
+    path === "README.md" ? all.filter(({ language }) => language === "ts") : [],
+  );
+  expect(blocks).not.toEqual([]);
+  for (const { line, lines } of blocks) {
+    const file = join(directory, `readme-${line}.mjs`);
+    writeFileSync(file, lines.join("\n"));
+    await promisify(execFile)(process.execPath, ["--check", file]);
+  }
+});
 
 it("compiles", async () => {
   const places = new Map<string, { path: string; line: number }>();

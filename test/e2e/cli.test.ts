@@ -3,7 +3,8 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { Sink, useScratch } from "../cli/harness.ts";
@@ -302,6 +303,13 @@ describe("the tour", () => {
     expect(stdout).toMatch(/\$ plugboard call demo\/countdown from=5\nLift-off/);
     expect(stdout).toContain("\n  plugboard add files -- npx ");
     expect(stdout).toContain("`npm link`");
+    const [, more = ""] = stdout.split("\nMore\n");
+    const pages = more.split("\n").flatMap((line) => (line.includes(".md") ? [line.trim()] : []));
+    expect(pages.map((page) => [basename(page), existsSync(page)])).toEqual([
+      ["README.md", true],
+      ["cli.md", true],
+      ["configuration.md", true],
+    ]);
   });
 
   it("fits 80 columns", async () => {
@@ -309,7 +317,9 @@ describe("the tour", () => {
       stdout: new Sink({ columns: 80 }),
       env: { NO_COLOR: "1" },
     });
-    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+    // A path is not broken, wherever the package is.
+    const lines = stdout.split("\n").filter((line) => !line.endsWith(".md"));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it("is what a board without a configuration leads to", async () => {

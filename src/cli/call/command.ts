@@ -70,9 +70,10 @@ export const COMMANDS = [
     server: {},
     notes: NOTES,
     examples: [
-      "plugboard call demo/convert_time --help",
-      "plugboard call demo/convert_time time=14:30 from=Berlin to=Tokyo",
-      "plugboard call echo text=hi -- npx -y some-server",
+      "plugboard call files/read_text_file --help",
+      "plugboard call files/read_text_file path=README.md head:=5",
+      "plugboard call files read_text_file --path README.md --head 5",
+      "plugboard call read_graph -- npx -y @modelcontextprotocol/server-memory",
     ],
     hint: "arguments of a tool are written key=value; to see how: plugboard call --help",
     missing: (typed) => {

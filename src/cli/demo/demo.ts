@@ -1,5 +1,6 @@
 // `plugboard demo`: a short tour of the demo server that comes with the package, whatever is configured.
 
+import { fileURLToPath } from "node:url";
 import type { Board } from "../../core/types/board.ts";
 import { shellQuoted } from "../../util/text.ts";
 import { readArguments } from "../read-arguments.ts";
@@ -61,6 +62,11 @@ async function makeCall(
   return callTool(board, { tool }, await readArguments(words, context), context);
 }
 
+/** Of a page in the package, wherever that is installed: the same path leads there from source and compiled file. */
+function pathOf(page: string): string {
+  return fileURLToPath(new URL(`../../../${page}`, import.meta.url));
+}
+
 function nextSteps({ screen, io }: CliContext): string[] {
   const { paint } = screen.terminal.out;
   const isCheckout = io.env["npm_lifecycle_event"] === "start";
@@ -81,9 +87,16 @@ function nextSteps({ screen, io }: CliContext): string[] {
     paint("bold", "From TypeScript"),
     "",
     `  import { loadConfig, openBoard } from "plugboard";`,
-    `  await using board = await openBoard(await loadConfig("plugboard.json"));`,
-    `  const tools = board.tools(); // for your agent loop`,
+    `  const board = await openBoard(await loadConfig("plugboard.json"));`,
+    `  try {`,
+    `    const tools = board.tools(); // for your agent loop`,
+    `  } finally {`,
+    `    await board.close();`,
+    `  }`,
     "",
-    "More: docs/cli.md, docs/configuration.md",
+    paint("bold", "More"),
+    "",
+    "  plugboard --help",
+    ...["README.md", "docs/cli.md", "docs/configuration.md"].map((page) => `  ${pathOf(page)}`),
   ];
 }

@@ -51,7 +51,7 @@ export const COMMANDS = [
     examples: [
       "plugboard generate-cli files",
       "plugboard generate-cli files --output bin/files.mjs",
-      "plugboard generate-cli -- npx -y some-server",
+      "plugboard generate-cli -- npx -y @modelcontextprotocol/server-everything",
       "./files.mjs read-text-file --path notes.txt",
     ],
     read: ([server], { output, refresh }, { typed }): GenerateCliRequest => ({

@@ -56,9 +56,8 @@ export const COMMANDS = [
     server: {},
     notes: RECORD_NOTES,
     examples: [
-      "plugboard record demo demo.jsonl convert_time time=14:30 from=Berlin to=Tokyo",
+      "plugboard record files files.jsonl read_text_file path=README.md",
       "plugboard record files files.jsonl",
-      "plugboard record echo.jsonl echo text=hi -- npx -y some-server",
     ],
     read: ([server, file, ...call], { force, yes }): RecordRequest => ({
       ...tracedCall(server, call, yes),
@@ -76,8 +75,8 @@ export const COMMANDS = [
     ],
     notes: REPLAY_NOTES,
     examples: [
-      "plugboard add demo -- plugboard replay demo.jsonl",
-      "plugboard tools -- plugboard replay demo.jsonl",
+      "plugboard tools -- plugboard replay files.jsonl",
+      "plugboard add recorded -- plugboard replay files.jsonl",
     ],
     traits: { speaksOnStdio: true, logs: ["state"] },
     read: ([file]): ReplayRequest => ({ file }),

@@ -67,7 +67,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: [
       "plugboard tools read a file",
-      "plugboard tools demo/convert_time",
+      "plugboard tools files/read_text_file",
       "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
     ],
     read: (query, { server, refresh, long, all, limit, schema }, { typed }): ToolsRequest => ({

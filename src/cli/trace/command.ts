@@ -71,10 +71,10 @@ export const COMMANDS = [
     server: {},
     notes: NOTES,
     examples: [
-      "plugboard trace demo",
-      "plugboard trace demo current_time zone=Tokyo",
-      "plugboard trace demo current_time zone=Tokyo --full",
-      "plugboard trace echo text=hi -- npx -y some-server",
+      "plugboard trace files",
+      "plugboard trace files read_text_file path=README.md",
+      "plugboard trace files read_text_file path=README.md --full",
+      "plugboard trace read_graph -- npx -y @modelcontextprotocol/server-memory",
       "plugboard trace https://example.com/mcp",
     ],
     read: ([server, ...call], { full, yes }): TraceRequest => ({

@@ -54,7 +54,7 @@ export const COMMANDS = [
     examples: [
       "plugboard types > tools.d.ts",
       "plugboard types files --output src/tools.d.ts",
-      "plugboard types -- npx -y some-server",
+      "plugboard types -- npx -y @modelcontextprotocol/server-everything",
     ],
     read: (servers, { output, refresh }, { typed }): TypesRequest => ({
       servers,
