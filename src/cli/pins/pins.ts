@@ -1,7 +1,6 @@
 // `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
-import { lostReason, lostRemedy, pendingParts, PinReview } from "../../core/board/pins.ts";
-import { definitionHash } from "../../core/catalog/catalog-cache.ts";
+import { lostReason, lostRemedy, pendingParts, PinReview, pinsOf } from "../../core/board/pins.ts";
 import { findConfig } from "../../core/config/find.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
@@ -87,10 +86,7 @@ async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext)
   screen.note(`${count} new or changed; to see how:\n  ${command}`);
 }
 
-/**
- * Those of servers that are configured here, for any agent; all of them where no configuration says which there are. Of
- * a server that was changed, the pins of its former definition are left out once the new one has pins.
- */
+/** Those of servers that are configured here, for any agent; all of them where no configuration says which there are. */
 async function configuredOf(
   all: readonly ServerPins[],
   { io, options }: CliContext,
@@ -102,12 +98,9 @@ async function configuredOf(
   try {
     const { agentIds } = await loadGateway(source.path, given);
     const agents = await Promise.all(agentIds.map((id) => loadConfig(source.path, id, given)));
-    const servers = agents.flatMap((agent) => agent.servers);
-    const keys = new Set(servers.map((each) => definitionHash(each, "")));
-    const names = new Set(servers.map(({ name }) => name));
-    const renewed = new Set(all.filter(({ key }) => keys.has(key)).map(({ server }) => server));
-    return all.filter(
-      ({ server, key }) => names.has(server) && (keys.has(key) || !renewed.has(server)),
+    return pinsOf(
+      agents.flatMap(({ servers }) => servers),
+      all,
     );
   } catch {
     // Other commands say what is wrong with the file.

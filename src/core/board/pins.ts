@@ -1,5 +1,6 @@
 // The pins, for a person to review: what is pinned, how it has changed since, and approving or forgetting it.
 
+import { definitionHash } from "../catalog/catalog-cache.ts";
 import { changedParts, type Diff, diffText, diffTools, legible } from "../guard/pins/diff.ts";
 import { approve } from "../guard/pins/pin.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   PinnedTool,
   ServerPins,
 } from "../types/pin.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
 import type { PinStore } from "../types/shared-state.ts";
 
 export { lostReason, lostRemedy } from "../guard/pins/report.ts";
@@ -65,6 +67,19 @@ export class PinReview {
       return { ...pins, tools };
     });
   }
+}
+
+/** The pins of these servers. Those of a former definition are left out once the one of now has pins. */
+export function pinsOf(
+  servers: readonly ServerDefinition[],
+  all: readonly ServerPins[],
+): ServerPins[] {
+  const keys = new Set(servers.map((each) => definitionHash(each, "")));
+  const names = new Set(servers.map(({ name }) => name));
+  const renewed = new Set(all.filter(({ key }) => keys.has(key)).map(({ server }) => server));
+  return all.filter(
+    ({ server, key }) => names.has(server) && (keys.has(key) || !renewed.has(server)),
+  );
 }
 
 /** The differences between what was approved and what is pending; where there is only one of them, all of it. */
