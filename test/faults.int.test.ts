@@ -52,7 +52,7 @@ describe("noise that is dropped", () => {
     const logged = lines.filter(({ fields }) => fields.stream === "stderr");
     expect(logged.length).toBeGreaterThan(0);
     expect(logged.length).toBeLessThan(5000);
-    expect(logged.every(({ level, fields }) => level === "info" && fields.server === "bad")).toBe(
+    expect(logged.every(({ level, fields }) => level === "warn" && fields.server === "bad")).toBe(
       true,
     );
     expect([...logged.map(({ message }) => message), ...status.stderr].join("")).not.toMatch(

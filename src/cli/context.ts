@@ -16,6 +16,8 @@ export interface GlobalOptions {
   json: boolean;
   color: boolean;
   logLevel: LogThreshold;
+  /** With --log-level or --verbose. */
+  isLogLevelGiven: boolean;
   /** Tools marked `ownerOnly` may be called. */
   owner: boolean;
   exitWithStdin: boolean;
@@ -95,6 +97,7 @@ export function globalOptions(given: Given, typed?: TypedServer): GlobalOptions 
     json: given.json === true,
     color: given.color !== false,
     logLevel: logLevel ?? (verbose ? "info" : "warn"),
+    isLogLevelGiven: logLevel !== undefined || verbose === true,
     owner: given.owner === true,
     exitWithStdin: given.exitWithStdin === true,
     standalone: given.standalone === true,

@@ -95,6 +95,7 @@ async function runWithin(
   { argv, io, screen, report }: CommandSetup,
 ): Promise<number> {
   const { paint } = screen.terminal.err;
+  let onWarning: (warning: Error) => void = () => {};
   try {
     // What speaks a protocol on stdin ends with it anyway.
     if (options.exitWithStdin && !traits.speaksOnStdio) {
@@ -109,13 +110,16 @@ async function runWithin(
       format: env["PLUGBOARD_LOG_FORMAT"] === "json" ? "json" : "text",
       isStateShown: traits.logs?.includes("state") !== true,
       showsVisits: traits.logs?.includes("visits") === true,
+      // A person sees it with the failure that it explains; the log file of what runs for long has all of it.
+      showsStderr:
+        options.isLogLevelGiven ||
+        (traits.logs?.includes("state") === true && !screen.terminal.err.isTerminal),
       apart: (text) => commandsApart(text, options),
       paint,
       write: (line) => screen.note(line),
     });
-    io.events.on("warning", ({ name: kind, message }: Error) =>
-      logger.debug(`${kind}: ${message}`),
-    );
+    onWarning = ({ name: kind, message }) => logger.debug(`${kind}: ${message}`);
+    io.events.on("warning", onWarning);
     const { signal } = lifetime;
     // What goes wrong is in the log.
     const onHangup: CliContext["onHangup"] = (listener) =>
@@ -146,6 +150,8 @@ async function runWithin(
       else screen.json(told);
     }
     return exitCode;
+  } finally {
+    io.events.off("warning", onWarning);
   }
 }
 

@@ -33,6 +33,7 @@ const globals: GlobalOptions = {
   json: false,
   color: true,
   logLevel: "warn",
+  isLogLevelGiven: false,
   owner: false,
   exitWithStdin: false,
   standalone: false,
@@ -274,7 +275,8 @@ describe("a command line asks for", () => {
     [["--exit-with-stdin"], { exitWithStdin: true }],
     [["--standalone"], { standalone: true }],
   ])("%j before and after the command", async (flags, expected) => {
-    const options = { ...globals, ...expected };
+    const isLogLevelGiven = "logLevel" in expected;
+    const options = { ...globals, isLogLevelGiven, ...expected };
     expect(await asked(...flags, "status")).toMatchObject({ options });
     expect(await asked("status", ...flags)).toMatchObject({ options });
     expect(await asked(...flags)).toMatchObject({ command: { kind: "list" }, options });

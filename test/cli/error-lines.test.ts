@@ -8,6 +8,7 @@ const options: GlobalOptions = {
   json: false,
   color: false,
   logLevel: "warn",
+  isLogLevelGiven: false,
   owner: false,
   exitWithStdin: false,
   standalone: false,

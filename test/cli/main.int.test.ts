@@ -236,14 +236,16 @@ describe("the command line", () => {
     const quiet = await scratch.run(["tools"]);
     expect(quiet.stderr).not.toMatch(/^talks \|/m);
     expect(quiet.stderr).toContain("the server exited with code 1: Error: API_KEY is not set\n");
-    const text = await scratch.run(["--verbose", "status"]);
-    expect(text.stderr).toMatch(/^talks \| Error: API_KEY is not set$/m);
+    for (const level of [["--verbose"], ["--log-level", "warn"]]) {
+      const text = await scratch.run([...level, "status"]);
+      expect(text.stderr).toMatch(/^talks \| Error: API_KEY is not set$/m);
+    }
     const json = await scratch.run(["--verbose", "status"], {
       env: { PLUGBOARD_LOG_FORMAT: "json" },
     });
     const lines = json.stderr.split("\n").filter((line) => line.startsWith("{"));
     expect(lines.map((line): unknown => JSON.parse(line))).toContainEqual(
-      expect.objectContaining({ level: "info", server: "talks", stream: "stderr" }),
+      expect.objectContaining({ level: "warn", server: "talks", stream: "stderr" }),
     );
   });
 });

@@ -17,6 +17,8 @@ export interface LogOptions {
   isStateShown: boolean;
   /** Lines about who comes and goes, which have the field `visit`, are shown by default. */
   showsVisits?: boolean;
+  /** What servers write to stderr is shown, at its level. */
+  showsStderr: boolean;
   /** Splits a text before a command that it offers for copying. */
   apart: (text: string) => string[];
   paint: Paint;
@@ -31,11 +33,19 @@ const TONES: Readonly<Record<LogLevel, Tone>> = {
 };
 
 export function createLog(options: LogOptions): Logger {
-  const { level: threshold, format, isStateShown, showsVisits = false, write } = options;
+  const {
+    level: threshold,
+    format,
+    isStateShown,
+    showsVisits = false,
+    showsStderr,
+    write,
+  } = options;
   let pino: Pino | undefined;
   const log = (level: LogLevel, message: string, fields: LogFields = {}): void => {
     const isVisit = showsVisits && threshold === "warn" && fields["visit"] !== undefined;
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(threshold) && !isVisit) return;
+    if (!showsStderr && fields["stream"] === "stderr") return;
     if (isStateShown && threshold === "warn" && fields["state"] !== undefined) return;
     if (format === "json") (pino ??= openPino(write))[level](fields, message);
     else write(logLine(level, message, fields, options));

@@ -15,7 +15,7 @@ import {
 import type { SessionLayer } from "./session/session-layer.ts";
 import { BoardSearch } from "./tool-search.ts";
 import { statusOffBoard, untrustedStatus } from "./untrusted-servers.ts";
-import { parseAgentConfig } from "../config/parse.ts";
+import { parseBoardConfig } from "../config/parse.ts";
 import { formatProblem } from "../config/issue.ts";
 import { requireProviders } from "../config/secret-references.ts";
 import type { Selection } from "../guard/session-limits.ts";
@@ -46,6 +46,7 @@ import type { CallOutcome, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { plural } from "../../util/text.ts";
 import type { LightSignal } from "../../util/abort.ts";
 
 /**
@@ -68,7 +69,8 @@ export async function openBoardBeside(
 ): Promise<Board> {
   let board: LiveBoard | undefined;
   try {
-    const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
+    const { env = process.env } = options;
+    const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
     requireProviders(agent, namesOf(options.secretProviders));
     const native = await nativeFor(agent, options, gateway);
     const configuration = configurationOf(agent, native, options);
@@ -218,7 +220,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     await this.#openInGateway();
     await this.#core.addServers();
     const started = servers.start(start, agent.startupWait);
-    if (this.#session === undefined) this.#cleanUp();
+    if (this.#session === undefined) {
+      this.#reportStarts();
+      this.#cleanUp();
+    }
     await started;
     if (this.#session !== undefined) this.#tellNotices();
     this.#core.opened();
@@ -285,6 +290,25 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     this.#warn(agent.warnings);
     for (const note of agent.notes ?? []) logger.info(formatProblem(note));
     if (stateDir !== undefined) checkStateDirectory(stateDir, env);
+  }
+
+  /** Logs which servers are disabled, and, when every first attempt has ended, how many are ready. */
+  #reportStarts(): void {
+    const { servers, logger } = this.#core;
+    const all = servers.own();
+    const enabled = all.filter(({ definition }) => definition.enabled);
+    const disabled = all.filter((each) => !enabled.includes(each)).map(({ name }) => name);
+    if (disabled.length > 0) logger.info(`disabled: ${disabled.join(", ")}`);
+    const inState = (kind: string): ServerEntry[] =>
+      enabled.filter(({ supervisor }) => supervisor.state.kind === kind);
+    if (inState("starting").length === 0) return;
+    const off = servers.events.on("state", () => {
+      const isOver = this.#closing !== undefined;
+      if (inState("starting").length > 0 && !isOver) return;
+      off();
+      const count = `${inState("ready").length} of ${plural(enabled.length, "server")}`;
+      if (!isOver) logger.info(`${count} ready`);
+    });
   }
 
   /** Loaded here, so that the start of the servers does not wait for code that only cleans up. */
@@ -575,8 +599,9 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     if (this.#session !== undefined) throw ofAgentAlone("configured anew");
-    const agent = isAgentConfig(config) ? config : parseAgentConfig(config);
-    requireProviders(agent, namesOf(this.#core.options.secretProviders));
+    const { secretProviders, env = process.env } = this.#core.options;
+    const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
+    requireProviders(agent, namesOf(secretProviders));
     // Before its turn: a gateway that is lost meanwhile makes the board take over servers in a turn of its own.
     await this.#core.gateway?.lookAgain();
     return this.#inTurn(() => this.#reload(agent));

@@ -9,7 +9,21 @@ import { layerIssues, mergeSessionDefaults, plainServers } from "./layers/merge.
 import { boardSchema, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/file-schema.ts";
 import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
-import { durationWarnings, serverWarnings, sessionWarnings } from "./schema/warnings.ts";
+import {
+  durationWarnings,
+  plaintextWarnings,
+  serverWarnings,
+  sessionWarnings,
+} from "./schema/warnings.ts";
+import type { Environment } from "../../util/environment.ts";
+
+/** As `parseAgentConfig`, for what a program brings: also warns of credentials that are written out in it. */
+export function parseBoardConfig(input: BoardConfig, env: Environment): AgentConfig {
+  const agent = parseAgentConfig(input);
+  const { servers } = readServers(input.servers, ["servers"]);
+  const found = plaintextWarnings([...servers.values()], { env });
+  return { ...agent, warnings: [...agent.warnings, ...toProblems(found, {})] };
+}
 
 /** Throws CONFIG_INVALID, listing everything that is wrong. `baseDir` is what relative paths are relative to. */
 export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentConfig {

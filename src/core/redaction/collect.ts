@@ -29,7 +29,12 @@ export interface Credential {
   place: string;
   /** The value with what stands around it, as in `:value@`. Such a phrase is not ordinary text, however short it is. */
   phrases: string[];
+  /** Nothing but its place, a header, speaks for a credential. */
+  isDoubtful: boolean;
 }
+
+/** The headers whose values are no secrets. */
+const HARMLESS_HEADERS = new Set(["accept", "content-type", "user-agent"]);
 
 /**
  * The credentials in a target: values from `secret://`, values of a `${VAR}` that is named like a credential, and
@@ -60,7 +65,7 @@ export function collectSecrets(
     for (const [name, value] of Object.entries(resolved.headers)) {
       found.in(`headers.${name}`, `${name}: `);
       found.value(value, ownValue(before?.headers, name));
-      found.header(name, value);
+      found.configuredHeader(name, value);
     }
     const { clientSecret, privateKey } = resolved.oauth || {};
     found.in("oauth");
@@ -113,6 +118,16 @@ class Collection {
       this.#variables(unresolved);
     }
     this.#named(value, likeness);
+  }
+
+  /** A header of the configuration may identify the caller, whatever its name is. */
+  configuredHeader(name: string, value: string): void {
+    if (/^cookie$/i.test(name)) return this.header(name, value);
+    const before = this.#found.size;
+    this.header(name, value);
+    const isFound = this.#found.size > before || this.#found.has(value.trim());
+    if (isFound || HARMLESS_HEADERS.has(name.toLowerCase())) return;
+    this.#add(value, this.#before, "", true);
   }
 
   header(name: string, value: string): void {
@@ -219,15 +234,17 @@ class Collection {
     this.#add(decode(value), before, after);
   }
 
-  #add(value: string, before = this.#before, after = ""): void {
+  #add(value: string, before = this.#before, after = "", isDoubtful = false): void {
     const secret = value.trim();
     if (secret === "") return;
     const known = this.#found.get(secret);
     const phrase = before === "" ? [] : [`${before}${secret}${after}`];
     if (known === undefined) {
-      this.#found.set(secret, { value: secret, place: this.#place, phrases: phrase });
+      const place = this.#place;
+      this.#found.set(secret, { value: secret, place, phrases: phrase, isDoubtful });
     } else {
       known.phrases.push(...phrase);
+      known.isDoubtful &&= isDoubtful;
     }
   }
 }

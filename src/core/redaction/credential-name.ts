@@ -54,8 +54,9 @@ export function credentialLikeness(name: string): Likeness {
   if (words.some((word) => PASSWORD.has(word)) || /passw(?:or)?d$/.test(last)) return "password";
   const isKey = words.some((word, at) => word === "key" && KEY_KINDS.has(words[at - 1] ?? ""));
   if (isKey || words.some((word) => CREDENTIAL.has(word))) return "credential";
-  if (/(?:token|secret)$/.test(last)) return "credential";
-  return words.some((word) => MAYBE.has(word)) ? "maybe" : LAST.get(last);
+  if (/(?:token|secret|authkey|authcode)$/.test(last)) return "credential";
+  const isMaybe = words.some((word) => MAYBE.has(word)) || last.endsWith("auth");
+  return isMaybe ? "maybe" : LAST.get(last);
 }
 
 /** The beginnings and forms that services give their keys, so that people and programs can tell what they are. */

@@ -7,7 +7,7 @@ import { type Credential, collectSecrets, namesIn } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
 
 /**
- * Returns the credentials that would hide ordinary words if they were searched for by themselves. With `place`, the
+ * Returns the credentials that would hide ordinary words if they were searched for by themselves, but not what is only a header. With `place`, the
  * credentials replace those that were there before.
  */
 export function protect(
@@ -30,5 +30,5 @@ export function protect(
   for (const { phrases } of unprotected) {
     for (const phrase of phrases) redactor.addPhrase(phrase);
   }
-  return unprotected;
+  return unprotected.filter(({ isDoubtful }) => !isDoubtful);
 }

@@ -106,11 +106,14 @@ export function replaceCredentials(
   };
 }
 
-/** Where a server has credentials that are written out. */
-export function plaintextCredentials(server: ServerConfig): CredentialPlace[] {
+/** Where a server has credentials that are written out, unless they are `known` to come from elsewhere. */
+export function plaintextCredentials(
+  server: ServerConfig,
+  known?: ReadonlySet<string | undefined>,
+): CredentialPlace[] {
   const found: CredentialPlace[] = [];
   replaceCredentials(server, (value, place) => {
-    found.push(place);
+    if (!known?.has(value)) found.push(place);
     return value;
   });
   return found;

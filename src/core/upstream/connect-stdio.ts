@@ -78,7 +78,7 @@ function stdioCarrier(
     child.stderr,
     clock,
     (line) => {
-      logger.info(line, { stream: "stderr" });
+      logger.warn(line, { stream: "stderr" });
       tap?.listener?.({ kind: "stderr", text: line });
     },
     redact,

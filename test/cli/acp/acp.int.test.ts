@@ -163,7 +163,7 @@ describe("plugboard acp", () => {
     await agent.done;
   });
 
-  it("logs each failed start, crash and restart in a line, and not what servers write", async () => {
+  it("logs each failed start and crash in a line, and a bounded part of what servers write", async () => {
     const broken = { ...fixture("stderr-then-exit"), maxRestarts: 0 };
     const flaky = fixture("flaky-start", "--fail=1", `--state=${scratch.directory}/count`);
     const noisy = fixture("stderr-flood", "--mb=1");
@@ -173,23 +173,23 @@ describe("plugboard acp", () => {
     const { result } = await agent.request("session/new", { cwd: "/", mcpServers: [] });
     const { sessionId } = result as unknown as { sessionId: string };
     await agent.request("session/set_mode", { sessionId, modeId: "auto" });
-    await agent.stderr.until("warn  flaky: ready again");
+    await agent.stderr.until("error flaky: start failed");
     const prompt = [{ type: "text", text: "/call shaky/crash {}" }];
     await agent.request("session/prompt", { sessionId, prompt });
     await agent.stderr.until(
       "warn  shaky: crashed: the server exited with code 7; next attempt in",
     );
     const lines = agent.stderr.text.trim().split("\n");
-    expect(lines.filter((line) => line.includes("broken"))).toEqual([
+    expect(lines.filter((line) => line.includes("broken:"))).toEqual([
       expect.stringContaining(
-        'warn  broken: start failed: the server exited with code 1: Error: API_KEY is not set (set API_KEY in its "env";',
+        'error broken: start failed: the server exited with code 1: Error: API_KEY is not set (set API_KEY in its "env";',
       ),
     ]);
-    expect(lines.filter((line) => line.includes("flaky"))).toEqual([
-      expect.stringMatching(/^warn {2}flaky: start failed: .*; next attempt in/),
-      expect.stringMatching(/^warn {2}flaky: ready again/),
+    expect(lines.filter((line) => line.includes("flaky:"))).toEqual([
+      expect.stringMatching(/^error flaky: start failed: .*; next attempt in/),
     ]);
-    expect(agent.stderr.text).not.toContain(" | ");
+    expect(lines).toContain("broken | Error: API_KEY is not set");
+    expect(lines.length).toBeLessThan(1000);
     agent.stdin.end();
     await agent.done;
   });

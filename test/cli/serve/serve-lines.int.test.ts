@@ -19,13 +19,13 @@ it("plugboard serve logs who comes and goes, and every crash, restart and failur
   stdin.write(
     `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: crash })}\n`,
   );
-  await stderr.until("echo: ready again");
+  await stderr.until("echo: crashed");
   stdin.end();
   expect((await done).code).toBe(0);
   expect(stderr.text.match(/^info .*$/gm)).toEqual([
     "info  session begins: probe 9",
     "info  session ends: probe 9",
   ]);
-  expect(stderr.text).toMatch(/^warn {2}missing: start failed: .* state=failed/m);
+  expect(stderr.text).toMatch(/^error missing: start failed: .* state=failed/m);
   expect(stderr.text).toMatch(/^warn {2}echo: crashed: .* state=backoff/m);
 });

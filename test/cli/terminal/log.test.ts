@@ -15,6 +15,7 @@ function logged(
     level,
     format,
     isStateShown,
+    showsStderr: true,
     apart: (text) => text.split(" $ "),
     paint: painter(color),
     write: (line) => lines.push(line),
@@ -107,12 +108,14 @@ describe("the log", () => {
       format: "text",
       isStateShown: false,
       showsVisits,
+      showsStderr: false,
       apart: (text) => [text],
       paint: painter(false),
       write: (line) => lines.push(line),
     });
     log.info("session begins", { visit: "session", caller: "a" });
     log.info("ready", {});
+    log.error("what a server wrote", { server: "a", stream: "stderr" });
     expect(lines).toEqual(shown);
   });
 });

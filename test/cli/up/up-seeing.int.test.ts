@@ -81,7 +81,7 @@ describe("plugboard up", () => {
     scratch.servers({ echo: fixture("echo"), missing: { command: "no-such-program" } });
     const added = await scratch.run(["tokens", "add", "ci", "--agent", "default", "--json"]);
     const { token: ofCi } = JSON.parse(added.stdout) as { token: string };
-    const { get, post, call, stop, stderr, url, token } = await up();
+    const { get, post, call, stop, stderr, url, token } = await up(["--log-level", "info"]);
     expect((await get("/metrics", { authorization: `Bearer ${ofCi}` })).status).toBe(403);
     const { session } = await post("initialize", INITIALIZE);
     await call("echo", { text: "hi" });
@@ -172,10 +172,10 @@ describe("plugboard up", () => {
     const lines = stderr.text.split("\n").map((line) => line.replace(/ path=.*/, ""));
     expect(lines).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^warn {2}missing: start failed: .* state=failed/),
+        expect.stringMatching(/^error missing: start failed: .* state=failed/),
         "info  session begins: probe 9 caller=default agent=default",
         expect.stringMatching(/^warn {2}echo: crashed: .*; next attempt in .* state=backoff/),
-        expect.stringMatching(/^warn {2}echo: ready again/),
+        expect.stringMatching(/^info {2}echo: ready again/),
         "warn  refused: it has no token",
         "warn  refused: its token is not valid",
         "warn  refused: its token is not for what it asks for caller=ci",

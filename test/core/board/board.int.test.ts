@@ -18,6 +18,28 @@ afterEach(async () => {
 // Last, so that it is done first.
 closeBoards();
 
+it("logs which servers are disabled, how many are ready, and credentials that are written out", async () => {
+  const logger = recordingLogger();
+  const servers = {
+    echo: {
+      ...fixture("echo"),
+      env: { API_TOKEN: "Zx81Qw22aa", FROM_SHELL_TOKEN: "of-the-shell" },
+    },
+    shell: { ...fixture("echo"), env: { SHELL_TOKEN: "of-the-shell" } },
+    broken: { command: "no-such-command-anywhere" },
+    off: { ...fixture("echo"), enabled: false },
+  };
+  await openBoard({ servers }, { logger, env: { ...process.env, KEY: "of-the-shell" } }).then(
+    (board) => board.close(),
+  );
+  const told = (level: string) =>
+    logger.lines.filter((line) => line.level === level).map(({ message }) => message);
+  expect(told("info")).toEqual(expect.arrayContaining(["disabled: off", "2 of 3 servers ready"]));
+  expect(told("warn").filter((message) => message.includes("plaintext"))).toEqual([
+    expect.stringContaining("MCP server 'echo' has plaintext credentials in config"),
+  ]);
+});
+
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "plugboard-board-"));
   temporary.push(directory);

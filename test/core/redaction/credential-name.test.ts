@@ -11,11 +11,11 @@ describe("a name", () => {
       "credential",
       "TOKEN GITHUB_TOKEN githubToken NPM_TOKENS MYTOKEN CLIENT_SECRET clientSecret API_KEY apiKey OPENAI_APIKEY " +
         "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY PRIVATE_KEY GITHUB_PAT x-api-key x-auth-token Authorization " +
-        "Cookie JWT access_token refresh.token",
+        "Cookie JWT access_token refresh.token TS_AUTHKEY",
     ],
     [
       "maybe",
-      "AUTH BASIC_AUTH CREDENTIALS GOOGLE_APPLICATION_CREDENTIALS OPENAI_KEY key sig SIGNATURE",
+      "AUTH BASIC_AUTH PGAUTH npmAuth CREDENTIALS GOOGLE_APPLICATION_CREDENTIALS OPENAI_KEY key sig SIGNATURE",
     ],
     [
       undefined,

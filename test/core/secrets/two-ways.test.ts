@@ -7,7 +7,8 @@ const refused = secretUnavailable("there is no such secret");
 const unreachable = secretUnavailable("no credentials", { hint: "sign in" });
 const toolFailed = secretUnavailable("tool failed: not signed in", { permanent: false });
 
-type Way = string | undefined | Error | "never";
+/** What it answers, or fails with; "never" answers nothing. */
+type Way = string | undefined | Error;
 
 /** What comes of it, who was asked in which order, and what the operator was told. */
 async function ask(library: Way, program: Way, clock = new ManualClock()) {

@@ -3,6 +3,7 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { plaintextCredentials } from "../../redaction/with-references.ts";
+import type { Environment } from "../../../util/environment.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
@@ -48,17 +49,22 @@ export function serverWarnings(
 }
 
 /**
- * One for each server, at its first credential that is written out. Only for files: in code, a value may come from
- * anywhere.
+ * One for each server, at its first credential that is written out. In code, a value that is in the environment too was
+ * most likely read from there, and there is no file that a command could change.
  */
-export function plaintextWarnings(servers: readonly CheckedServer[]): Issue[] {
+export function plaintextWarnings(
+  servers: readonly CheckedServer[],
+  inCode?: { env: Environment },
+): Issue[] {
   const warned = new Map<string, Issue>();
+  const known = inCode && new Set(Object.values(inCode.env));
   for (const { name, path, config } of servers) {
-    const [first] = warned.has(name) ? [] : plaintextCredentials(config);
+    const [first] = warned.has(name) ? [] : plaintextCredentials(config, known);
     if (first === undefined) continue;
     const message = `MCP server '${name}' has plaintext credentials in config — consider using secret:// references`;
     const issue = atKey([...path, ...first.path], message);
-    warned.set(name, { ...issue, remedy: movingRemedy(name, first.path) });
+    const remedy = inCode === undefined ? { remedy: movingRemedy(name, first.path) } : {};
+    warned.set(name, { ...issue, ...remedy });
   }
   return [...warned.values()];
 }

@@ -249,14 +249,14 @@ export function createGcpProvider(
       };
       return ask(byLibrary, (until) => accessByTool(wanted, until), signal);
     },
-    async store(given, value, { signal }) {
-      const name = nameFor(given);
+    async store(wanted, value, { signal }) {
+      const name = nameFor(wanted);
       await ask(
         (until) => store(name, value, until),
         (until) => storeByTool(name, value, until),
         signal,
       );
-      return place(given);
+      return place(wanted);
     },
     place,
     async close() {
@@ -313,7 +313,7 @@ async function makeClient(
 
 /** The names of the statuses that do not pass. gcloud writes them into its messages. */
 const PERMANENT =
-  /\b(?:NOT_FOUND|PERMISSION_DENIED|UNAUTHENTICATED|FAILED_PRECONDITION|INVALID_ARGUMENT)\b|gcloud auth login|gcloud config set/;
+  /\b(?:NOT_FOUND|PERMISSION_DENIED|UNAUTHENTICATED|FAILED_PRECONDITION|INVALID_ARGUMENT)\b|gcloud auth login|gcloud config set|Failed to find attribute \[project\]/;
 
 function toolOptions(endpoint: string | undefined, signal: AbortSignal): ToolOptions {
   // gcloud's own name for the setting.

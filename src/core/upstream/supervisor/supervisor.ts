@@ -303,9 +303,7 @@ export class Supervisor implements ServerSupervisor {
       if (this.#connection === connection && reason) this.#crashed(connection, reason);
     });
     const facts = { ms: Math.round(startMs), tools: tools.tools.length };
-    // Whoever was told of the failure is told of its end.
-    if (hadFailed) this.#logger.warn("ready again", { state: "ready", ...facts });
-    else this.#logger.info("ready", facts);
+    this.#logger.info(hadFailed ? "ready again" : "ready", facts);
     const { pid, identity } = connection;
     const since = this.#clock.now();
     const { protocolVersion } = identity;
@@ -315,7 +313,7 @@ export class Supervisor implements ServerSupervisor {
 
   #startFailed(error: PlugboardError): void {
     const decision = error.permanent ? HOPELESS : this.#backoff.startFailed();
-    this.#handleFailure("start failed", error, decision);
+    this.#handleFailure("start failed", error, decision, "error");
   }
 
   #crashed(connection: Connection, error: PlugboardError): void {
@@ -324,10 +322,15 @@ export class Supervisor implements ServerSupervisor {
     this.#lastStderr = connection.stderrTail();
     this.#remains = connection.close();
     const decision = error.permanent ? HOPELESS : this.#backoff.crashed();
-    this.#handleFailure("crashed", error, decision);
+    this.#handleFailure("crashed", error, decision, "warn");
   }
 
-  #handleFailure(what: string, error: PlugboardError, decision: BackoffDecision): void {
+  #handleFailure(
+    what: string,
+    error: PlugboardError,
+    decision: BackoffDecision,
+    level: "warn" | "error",
+  ): void {
     this.#lastError = error;
     const { state, next } = afterFailure(error, decision, {
       ...this.#options,
@@ -341,7 +344,9 @@ export class Supervisor implements ServerSupervisor {
     const { hint } = error;
     // The hint of a sign-in is what happens next.
     const advice = hint === undefined || state.kind === "needs-auth" ? "" : ` (${hint})`;
-    this.#logger.warn(`${what}: ${error.message}${advice}; ${next}`, fields);
+    // A sign-in that is needed is nobody's mistake.
+    const told = state.kind === "needs-auth" ? "warn" : state.kind === "failed" ? "error" : level;
+    this.#logger[told](`${what}: ${error.message}${advice}; ${next}`, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
     this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => this.#tryAgain());
@@ -349,6 +354,7 @@ export class Supervisor implements ServerSupervisor {
 
   #tryAgain(): void {
     this.#restarts += 1;
+    this.#logger.info("restarting", { attempt: this.#backoff.attempt });
     void this.#begin();
   }
 

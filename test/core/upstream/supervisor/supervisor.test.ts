@@ -410,32 +410,35 @@ describe("a call's way to a connection", () => {
 });
 
 describe("the log", () => {
-  /** What is shown by default. */
-  const warnings = () =>
-    logger.lines
-      .filter(({ level }) => level === "warn")
-      .map(({ message, fields }) => [message, fields["state"]]);
+  const told = () => logger.lines.map(({ level, message }) => [level, message]);
 
-  it("has a line for every failed start, every crash and every recovery", async () => {
+  it("has a line for every failed start, every crash, every restart and every recovery", async () => {
     script = [new PlugboardError("TIMEOUT", "too slow"), new PlugboardError("TIMEOUT", "too slow")];
-    const supervisor = supervise();
+    const supervisor = supervise({ maxRestarts: 3 });
     await supervisor.start();
     await clock.advance(1000);
     await clock.advance(2000);
     opened[0]?.crash(crash);
     await settle();
     await clock.advance(4000);
-    expect(warnings()).toEqual([
-      ["start failed: too slow; next attempt in 1 s", "backoff"],
-      ["start failed: too slow; next attempt in 2 s", "backoff"],
-      ["ready again", "ready"],
-      [`crashed: ${crash.message}; next attempt in 4 s`, "backoff"],
-      ["ready again", "ready"],
+    opened[1]?.crash(crash);
+    await settle();
+    expect(told()).toEqual([
+      ["error", "start failed: too slow; next attempt in 1 s"],
+      ["info", "restarting"],
+      ["error", "start failed: too slow; next attempt in 2 s"],
+      ["info", "restarting"],
+      ["info", "ready again"],
+      ["warn", `crashed: ${crash.message}; next attempt in 4 s`],
+      ["info", "restarting"],
+      ["info", "ready again"],
+      ["error", `crashed: ${crash.message}; no further attempt: 3 restarts did not help`],
     ]);
   });
 
   it.each([
     [
+      "error",
       new PlugboardError("SPAWN_FAILED", "no such command", {
         permanent: true,
         hint: "install it",
@@ -444,19 +447,20 @@ describe("the log", () => {
       { server: "docs", state: "failed", code: "SPAWN_FAILED" },
     ],
     [
+      "warn",
       new PlugboardError("NEEDS_AUTH", "who are you?", { permanent: true, hint: "log in" }),
       "start failed: who are you?; log in",
       { server: "docs", state: "needs-auth", code: "NEEDS_AUTH" },
     ],
-  ])("says what happens next: %s", async (error, message, fields) => {
+  ])("says what happens next, at %s: %s", async (level, error, message, fields) => {
     script = [error];
     await supervise({ name: "docs" }).start();
-    expect(logger.lines).toEqual([{ level: "warn", message, fields }]);
+    expect(logger.lines).toEqual([{ level, message, fields }]);
   });
 
   it("of a start that works says so only to those who want to know", async () => {
     await supervise().start();
-    expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([["info", "ready"]]);
+    expect(told()).toEqual([["info", "ready"]]);
   });
 });
 
