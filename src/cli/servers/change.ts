@@ -7,10 +7,14 @@ import {
   writtenServer,
 } from "../../core/config/server-text.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { oneLine } from "../../util/text.ts";
+import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { canonicalJson } from "../../util/canonical-json.ts";
+import { oneLine, shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { offeredCommand } from "../offered-command.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ChangeRequest } from "./command.ts";
 import { changeServerFile, findServer, type ServerFile, untrustedLines } from "./server-file.ts";
@@ -22,6 +26,7 @@ export async function runChange(
   const { screen, options } = context;
   const { file, server } = await findServer(name, scope, context);
   if (kind === "remove") requireOwn(name, file);
+  const removed = kind === "remove" ? writtenServer(file, name) : undefined;
   const change = (servers: ServerText): string =>
     kind === "remove"
       ? withoutServer(servers, name)
@@ -41,17 +46,41 @@ export async function runChange(
       name,
       file: file.path,
       changed: isChanged,
+      ...(isJsonObject(removed) && { server: withoutCredentials(removed) }),
       ...(isTrusted !== undefined && { trusted: isTrusted }),
     });
     return EXIT.ok;
   }
   screen.lines([outcome(kind, name, file, isChanged)]);
   if (kind === "remove") {
+    if (isJsonObject(removed))
+      for (const line of undoLines(name, removed, file, context)) screen.note(line);
     const left = await findServer(name, undefined, context).catch(() => undefined);
     if (left) screen.note(`another ${visible(name)} is still in ${visible(left.file.path)}`);
   }
   if (isTrusted === false) for (const line of untrustedLines(file, context)) screen.note(line);
   return EXIT.ok;
+}
+
+const SCOPES = { home: ["--scope", "user"], directory: ["--scope", "project"] } as const;
+
+/** What was removed, as a command that adds it again. Only a person sees its credentials, which are gone from the file. */
+function undoLines(
+  name: string,
+  removed: JsonObject,
+  { source: { from } }: ServerFile,
+  { options, screen }: CliContext,
+): string[] {
+  const shown = screen.terminal.err.isTerminal ? removed : withoutCredentials(removed);
+  const isWhole = canonicalJson(shown) === canonicalJson(removed);
+  const scope = from === "home" || from === "directory" ? SCOPES[from] : [];
+  const words = ["add-json", ...scope, name, JSON.stringify(shown)].map(shellQuoted).join(" ");
+  return [
+    isWhole
+      ? "to add it again:"
+      : "to add it again, with its credentials, which are not shown here:",
+    `  ${offeredCommand(words, options)}`,
+  ];
 }
 
 function outcome(

@@ -4,7 +4,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { FileSource } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { readTextFile, writeTextFile } from "../../core/config/text/text-file.ts";
@@ -16,23 +15,10 @@ const SCHEMA = "plugboard.schema.json";
 const INSTALLED = `node_modules/plugboard/${SCHEMA}`;
 
 /**
- * The value of `$schema`, as a path relative to the file, or as the URL of a file in this user's home. A copy beside the
- * user's own file is named unless the project has the package: the command itself may run from a cache, or from a directory
- * that changes with every version of Node. Undefined if there can be no copy.
+ * The value of `$schema`, relative to the file, so that it is right for everybody who has the file and says nothing about
+ * this machine. Undefined for a file that is neither the user's own nor in a project that has the package.
  */
 export async function editorSchema(
-  source: Pick<FileSource, "path" | "from">,
-  context: CliContext,
-): Promise<string | undefined> {
-  const copy = copyOf(context);
-  return (
-    (await portableSchema(source, context)) ??
-    ((await hasCopy(copy)) ? pathToFileURL(copy).href : undefined)
-  );
-}
-
-/** The same, if it is right for everybody who has the file. */
-export async function portableSchema(
   { path, from }: Pick<FileSource, "path" | "from">,
   context: CliContext,
 ): Promise<string | undefined> {

@@ -34,7 +34,7 @@ import type { SecretSettingsOf } from "../store-secret.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { judgeFile } from "../trust/judge-file.ts";
 import type { Scope } from "./command.ts";
-import { portableSchema, renewEditorSchema } from "./editor-schema.ts";
+import { editorSchema, renewEditorSchema } from "./editor-schema.ts";
 
 export interface ServerFile extends ServerText {
   path: string;
@@ -231,7 +231,7 @@ async function withEditorSchema(
     await renewEditorSchema(context);
     return text;
   }
-  const schema = await portableSchema(source, context);
+  const schema = await editorSchema(source, context);
   return schema === undefined ? text : { ...text, text: setValue(text.text, ["$schema"], schema) };
 }
 

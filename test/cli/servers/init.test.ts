@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../../src/core/config/load.ts";
 import { useScratch } from "../harness.ts";
@@ -47,12 +46,15 @@ describe("the $schema of a new file", () => {
     expect(existsSync(join(scratch.directory, "home/plugboard.schema.json"))).toBe(false);
   });
 
-  it("is a copy in the home of Plugboard elsewhere, which follows the version", async () => {
-    const copy = join(scratch.directory, "home/plugboard.schema.json");
+  it("is left out of another project's file, and never leads to your home", async () => {
     await scratch.run(["init"]);
-    expect(schemaOf("plugboard.json")).toBe(pathToFileURL(copy).href);
-    expect(readFileSync(copy, "utf8")).toBe(published);
+    expect(scratch.read("plugboard.json")).not.toMatch(/\$schema|home/);
+    await scratch.run(["init", "--config", "other.json"]);
+    expect(scratch.read("other.json")).not.toMatch(/\$schema|home/);
+  });
 
+  it("is a copy beside your own file, which follows the version", async () => {
+    const copy = join(scratch.directory, "home/plugboard.schema.json");
     await scratch.run(["init", "-s", "user"]);
     expect(schemaOf("home/plugboard.json")).toBe("./plugboard.schema.json");
     scratch.file("home/plugboard.schema.json", "{}");
@@ -62,8 +64,8 @@ describe("the $schema of a new file", () => {
 
   it("is left out where there can be no copy", async () => {
     mkdirSync(join(scratch.directory, "home/plugboard.schema.json"), { recursive: true });
-    expect((await scratch.run(["init"])).code).toBe(0);
-    expect(scratch.read("plugboard.json")).not.toContain("$schema");
+    expect((await scratch.run(["init", "-s", "user"])).code).toBe(0);
+    expect(scratch.read("home/plugboard.json")).not.toContain("$schema");
   });
 
   it("is not written by add where only this user has it", async () => {
