@@ -4,7 +4,7 @@
 import { type Argument, type Command, type HelpWanted, Mistake, type Prepared } from "./command.ts";
 import { type Option, takesValue, type ValuedOption } from "./option.ts";
 import { findCommand, loadGroups, PLUGBOARD } from "./commands.ts";
-import { type GlobalOptions, globalOptions } from "./context.ts";
+import { GLOBAL_OPTIONS, type GlobalOptions, globalOptions } from "./context.ts";
 import { EXIT } from "./exit-code.ts";
 import { hasServer, takeServer, type TypedServer } from "./typed-server.ts";
 
@@ -142,7 +142,7 @@ async function scan(argv: readonly string[]): Promise<Line> {
   let mistake: LineMistake | undefined;
 
   const found = (name: string): Found | undefined =>
-    optionNamed(name, command, options) ?? optionNamed(name, PLUGBOARD, globals);
+    optionNamed(name, command, options) ?? optionNamed(name, { options: GLOBAL_OPTIONS }, globals);
 
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? "";
@@ -202,7 +202,11 @@ interface Found {
   given: Given;
 }
 
-function optionNamed(name: string, { options }: Command, given: Given): Found | undefined {
+function optionNamed(
+  name: string,
+  { options }: Pick<Command, "options">,
+  given: Given,
+): Found | undefined {
   const key = Object.keys(options).find((each) => {
     const option = options[each];
     return option?.name === name || option?.short === name || option?.also === name;

@@ -3,6 +3,7 @@
 import { COMMANDS as CALL } from "./call/command.ts";
 import { type Command, command, type CommandGroup } from "./command.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
+import { CHECK } from "./shared-options.ts";
 
 /** The outermost command, which does something by itself, too. */
 export const PLUGBOARD: Command = command({
@@ -10,7 +11,8 @@ export const PLUGBOARD: Command = command({
   about: "Plug any MCP server into any agent. Without a command, shows your servers.",
   usage: ["[options] [command]"],
   hint: "for commands and options: plugboard --help",
-  options: GLOBAL_OPTIONS,
+  // `plugboard list` shows it.
+  options: { ...GLOBAL_OPTIONS, check: { ...CHECK, isHidden: true } },
   examples: [
     "plugboard import --write",
     "plugboard connect claude-code",
@@ -19,7 +21,9 @@ export const PLUGBOARD: Command = command({
     "plugboard call files/read_text_file path=README.md",
     "plugboard tools -- npx -y @modelcontextprotocol/server-everything",
   ],
-  run: async (_, context) => (await import("./status/overview.ts")).runOverview(context),
+  read: (_, { check }) => ({ check }),
+  run: async ({ check }, context) =>
+    (await import("./status/overview.ts")).runOverview(context, check),
 });
 
 /** The command of that name within another. For a call, nothing is loaded: that would take longer than the rest of it. */

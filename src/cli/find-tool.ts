@@ -22,6 +22,11 @@ export async function findTool(
       throw new PlugboardError(code, message, { server, hint: `to enable it: ${command}` });
     }
     if (code !== "UNKNOWN_TOOL") throw error;
-    throw new PlugboardError(code, message, { hint: hint ?? "to list all tools: plugboard tools" });
+    const named = board.status().find((each) => name.startsWith(`${each.name}/`))?.name;
+    const list =
+      named === undefined
+        ? "to list all tools: plugboard tools"
+        : `to list its tools: plugboard tools --server ${shellWord(named)}`;
+    throw new PlugboardError(code, message, { hint: hint ?? list });
   }
 }

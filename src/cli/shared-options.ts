@@ -8,6 +8,13 @@ export const YES = {
   about: "do not ask",
 } as const satisfies Option;
 
+/** For the overview of all servers. */
+export const CHECK = {
+  kind: "flag",
+  name: "--check",
+  about: "exit with 3 if a server has failed or needs you to sign in",
+} as const satisfies Option;
+
 export const SCOPE = {
   kind: "value",
   name: "--scope",

@@ -41,7 +41,7 @@ const globals: GlobalOptions = {
 
 describe("a command line asks for", () => {
   it.each<[string[], object]>([
-    [[], { kind: "list" }],
+    [[], { kind: "list", check: false }],
     [["tools"], { kind: "tools", query: [], refresh: false, long: false, all: false }],
     [
       ["tools", "a", "b"],
@@ -108,6 +108,7 @@ describe("a command line asks for", () => {
       { kind: "resources", query: ["a", "b"], server: "s" },
     ],
     [["read", "a:1"], { kind: "read", uri: "a:1", yes: false }],
+    [["read", "s", "a:1"], { kind: "read", uri: "a:1", server: "s", yes: false }],
     [
       ["read", "a:1", "--server", "s", "--output", "d", "--yes"],
       { kind: "read", uri: "a:1", server: "s", output: "d", yes: true },
@@ -170,8 +171,8 @@ describe("a command line asks for", () => {
       { kind: "acp", mcpOverAcp: false, openclaw: true, agent: ["openclaw", "acp"] },
     ],
     [["demo"], { kind: "demo" }],
-    [["list"], { kind: "list" }],
-    [["ls"], { kind: "list" }],
+    [["list"], { kind: "list", check: false }],
+    [["ls"], { kind: "list", check: false }],
     [["rm", "a", "-s", "user"], { kind: "remove", name: "a", scope: "user" }],
     [["enable", "a"], { kind: "enable", name: "a", scope: undefined }],
     [["get", "a"], { kind: "get", name: "a", scope: undefined }],
@@ -279,7 +280,10 @@ describe("a command line asks for", () => {
     const options = { ...globals, isLogLevelGiven, ...expected };
     expect(await asked(...flags, "status")).toMatchObject({ options });
     expect(await asked("status", ...flags)).toMatchObject({ options });
-    expect(await asked(...flags)).toMatchObject({ command: { kind: "list" }, options });
+    expect(await asked(...flags)).toMatchObject({
+      command: { kind: "list", check: false },
+      options,
+    });
   });
 
   it.each([["--version"], ["-v"], ["-V"], ["--json", "--version"]])(
@@ -447,7 +451,9 @@ describe("a server on the command line", () => {
     [["call", "t", "--", "--text", "hi"], "'--text' looks like an argument of the tool"],
     [["call", "--", "npx"], "missing required argument 'tool'"],
     [["prompt", url], "missing required argument 'name'"],
-    [["read", "a:b", "c:d"], "'c:d' is too much"],
+    [["read", "s", "a:b", "c:d"], "'c:d' is too much"],
+    [["read", "s", "a:b", "--server", "s"], "the server is named twice"],
+    [["call", "--check", "t"], "unknown option '--check'"],
     [["login", "x", "--", "npx"], "there is nothing to sign in to"],
     [["login", "--", "npx", "x"], "there is nothing to sign in to; pass its credentials with -e"],
     [["logout", "--", "npx", "x"], "there is nothing to sign in to"],

@@ -78,7 +78,9 @@ describe("plugboard read", () => {
 
   it("starts no other server with --server", async () => {
     scratch.servers({ lib: lib(), gone: { command: "/nowhere/at/all" } });
+    const named = await scratch.run(["read", "lib", "lib:///shelf/a"]);
     const { stdout, stderr } = await scratch.run(["read", "lib:///shelf/a", "--server", "lib"]);
+    expect(named).toMatchObject({ code: 0, stdout });
     expect([stdout, stderr]).toEqual(["Shelf a.\n", ""]);
   });
 

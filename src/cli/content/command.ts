@@ -1,7 +1,7 @@
 // `plugboard resources`, `read`, `prompts` and `prompt` on the command line.
 
 import { readsStdin } from "../call/command.ts";
-import { type Argument, command } from "../command.ts";
+import { type Argument, command, Mistake } from "../command.ts";
 import { ONLY_SERVER, SAVE_BINARY, YES } from "../shared-options.ts";
 import { isHttp, SERVER_OPTIONS } from "../typed-server.ts";
 
@@ -44,13 +44,21 @@ export const COMMANDS = [
   command({
     name: "read",
     about: "read a resource",
-    args: [{ kind: "one", name: "uri", about: "as listed by resources, or made from a template" }],
+    usage: ["[options] <uri>", "[options] <server> <uri>"],
+    args: [
+      { kind: "one", name: "uri", about: "as listed by resources, or made from a template" },
+      { kind: "maybe", name: "of", about: "the URI, if the first word is the server's name" },
+    ],
     options: { ...SERVER_OPTIONS, server: ONLY_SERVER, output: SAVE_BINARY, yes: YES },
     // A resource may have such a URI too, so a server is only one that stands before a URI.
     server: { isUrl: (word, others) => others.length > 0 && isHttp(word) },
     tooMuch: "one resource is read",
-    examples: ["plugboard read docs:///install", "plugboard read --server docs docs:///install"],
-    read: ([uri], { server, output, yes }): ReadRequest => ({ uri, server, output, yes }),
+    examples: ["plugboard read docs:///install", "plugboard read docs docs:///install"],
+    read: ([first, second], { server, output, yes }): ReadRequest | Mistake => {
+      if (second === undefined) return { uri: first, server, output, yes };
+      if (server !== undefined) return new Mistake("the server is named twice");
+      return { uri: second, server: first, output, yes };
+    },
     run: async (request, context) => (await import("./content.ts")).runRead(request, context),
   }),
   command({

@@ -4,7 +4,7 @@
 import { SECRET_STORES, type SecretStoreName } from "../../core/types/secret-provider.ts";
 import { type Argument, type Command, command } from "../command.ts";
 import type { Option } from "../option.ts";
-import { SCOPE, wholeNumber, YES } from "../shared-options.ts";
+import { CHECK, SCOPE, YES, wholeNumber } from "../shared-options.ts";
 import { exceptionsIn, URL_OPTIONS, type UrlExceptions } from "../typed-server.ts";
 
 /** Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. */
@@ -336,8 +336,11 @@ export const COMMANDS = [
     name: "list",
     aliases: ["ls"],
     about: "show your servers, as plugboard alone does",
-    examples: ["plugboard list"],
-    run: async (_, context) => (await import("../status/overview.ts")).runOverview(context),
+    options: { check: CHECK },
+    examples: ["plugboard list", "plugboard --check"],
+    read: (_, { check }) => ({ check }),
+    run: async ({ check }, context) =>
+      (await import("../status/overview.ts")).runOverview(context, check),
   }),
   command({
     name: "init",

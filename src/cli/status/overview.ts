@@ -25,8 +25,8 @@ import { planFor, toolSearchLines } from "./tool-search.ts";
 import { type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 
-/** Succeeds even if servers failed: reporting that is what it is for. */
-export async function runOverview(context: CliContext): Promise<number> {
+/** Succeeds even if servers failed, since reporting that is what it is for; with `isCheck` it fails then. */
+export async function runOverview(context: CliContext, isCheck = false): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
   return withBoard(
@@ -35,10 +35,12 @@ export async function runOverview(context: CliContext): Promise<number> {
     async (opened) => {
       await untilStarted(opened.board, context, opened.agent.startupWait);
       const readyMs = clock.monotonic() - began;
+      const isBroken = isCheck && opened.board.status().some(needsRemedy);
+      const exitCode = isBroken ? EXIT.unavailable : EXIT.ok;
       const gateway = opened.attachment && (await readStatus(opened.attachment.gateway, context));
       if (options.json) {
         screen.json(overviewJson(opened, gateway, readyMs));
-        return EXIT.ok;
+        return exitCode;
       }
       const plan = planFor(opened.agent, opened.board);
       const lines = [
@@ -55,7 +57,7 @@ export async function runOverview(context: CliContext): Promise<number> {
         lines.push("", `${offeredCommand("doctor", options)} says what to do.`);
       }
       screen.lines(lines);
-      return EXIT.ok;
+      return exitCode;
     },
   );
 }

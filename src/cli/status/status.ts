@@ -143,9 +143,10 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
         screen.lines(ruleLines(rules, screen.terminal));
         screen.lines(toolSearchLines(describePlan(planFor(agent, board)), screen.terminal));
       }
-      if (!options.json && servers.length > 0) {
+      const started = servers.filter(({ state }) => state.kind !== "disabled");
+      if (!options.json && started.length > 0) {
         const { paint } = screen.terminal.out;
-        const which = servers.length === 1 ? "This server was" : "These servers were";
+        const which = started.length === 1 ? "This server was" : "These servers were";
         screen.lines(["", paint("dim", `${which} started for this command.`)]);
       }
       return EXIT.ok;

@@ -7,11 +7,11 @@ import { canonicalName, type Tool } from "../../core/types/tool.ts";
 import { closest } from "../../util/closest.ts";
 import { isSuspicious } from "../../core/types/diagnostic.ts";
 import { stateToJson } from "../../core/types/server-state.ts";
-import { duration, oneLine, plainText, plural, shellWord } from "../../util/text.ts";
+import { duration, oneLine, plainText, plural } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findTool } from "../find-tool.ts";
-import { commandsApart, offeredCommand } from "../offered-command.ts";
+import { commandsApart } from "../offered-command.ts";
 import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
 import { untilStarted, whileStarting } from "../status/starting.ts";
@@ -58,6 +58,10 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
     requireReady(board, options);
     const found = await findTools(board, command);
     const { named, tools, hidden, more, scores } = found;
+    const hasServer = word !== undefined && serverIn(word) !== undefined;
+    // A name, and no words to look for: rejects with UNKNOWN_TOOL, and what is near.
+    if (hasServer && tools.length === 0 && hidden === 0)
+      await findTool(board, word, context.signal);
     const servers = board.status();
     if (options.json) {
       screen.json({
@@ -238,7 +242,6 @@ function emptyNotes(
     return [...disabled.map(({ name }) => `server '${name}' is disabled`), "no tools"];
   }
   const wanted = query.join(" ");
-  const only = servers.length === 1 ? servers[0] : undefined;
   const byName = new Map(
     all.flatMap((tool) => {
       const name = canonicalName(tool);
@@ -251,14 +254,7 @@ function emptyNotes(
   const hint =
     meant !== undefined
       ? [`hint: did you mean ${plainText(meant)}?`]
-      : wanted.includes("/") && only !== undefined
-        ? [
-            "hint: to list its tools:",
-            `  ${offeredCommand(`tools --server ${shellWord(only.name)}`, options)}`,
-          ]
-        : [
-            "hint: try other words for what the tool should do; without words, all tools are listed",
-          ];
+      : ["hint: try other words for what the tool should do; without words, all tools are listed"];
   return [`no tool matches '${wanted}'`, ...hint];
 }
 

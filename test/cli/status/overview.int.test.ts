@@ -12,6 +12,11 @@ const some = () => ({
   off: { command: "node", enabled: false },
 });
 
+const well = {
+  id: "well",
+  mcp: { servers: { missing: { enabled: false }, dies: { enabled: false } } },
+};
+
 describe("plugboard", () => {
   it("shows every server with its state, tools and prompt tokens, and why one is not ready", async () => {
     scratch.servers(some());
@@ -29,6 +34,16 @@ describe("plugboard", () => {
     expect(stdout).toMatch(/^off +○ disabled$/m);
     expect(stdout).toMatch(/^4 servers, 11 tools, ~\d+ tokens in a prompt, 2 not ready$/m);
     expect(stdout).toMatch(/\n\nplugboard doctor says what to do\.\n$/);
+  });
+
+  it.each([
+    [["--check"], 3],
+    [["list", "--check", "--json"], 3],
+    [["--check", "--agent", "well"], 0],
+  ])("%j exits with 3 if a server failed", async (argv, code) => {
+    const agents = { defaults: { mcp: { servers: some() } }, list: [well] };
+    const file = scratch.file("agents.json", { agents });
+    expect((await scratch.run(["--config", file, ...argv])).code).toBe(code);
   });
 
   it("says where to read more about each that failed, but not about many", async () => {

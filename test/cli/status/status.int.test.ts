@@ -22,6 +22,17 @@ describe("plugboard status", () => {
     expect(stdout).toMatch(/^missing +✗ failed +0 +stdio +no-such-command\n {4}.+\n {4}hint: /m);
   });
 
+  it("does not say of a disabled server that it was started", async () => {
+    const off = { ...fixture("echo"), enabled: false };
+    scratch.servers({ off });
+    for (const argv of [["status"], ["status", "off"]]) {
+      const { code, stdout } = await scratch.run(argv);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^off +○ disabled/m);
+      expect(stdout).not.toContain("started for this command");
+    }
+  });
+
   it("says when the agent's model searches for tools, as the overview does", async () => {
     const mcp = { servers: { some: fixture("many-tools", "--count=40") } };
     const baseUrl = "http://127.0.0.1:9/v1";

@@ -198,6 +198,18 @@ describe("plugboard tools", () => {
     expect(stderr).toBe("no tool matches 'ecko'\nhint: did you mean echo/echo?\n");
   });
 
+  it.each([[[]], [["--json"]]])(
+    "refuses a tool that its server does not have: %j",
+    async (more) => {
+      scratch.servers(two());
+      const { code, stderr } = await scratch.run(["tools", "echo/ecko", ...more]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(
+        "there is no tool named 'echo/ecko'\nhint: did you mean 'echo/echo'",
+      );
+    },
+  );
+
   it("says that there are no tools", async () => {
     scratch.servers({ none: fixture("no-tools") });
     const { code, stderr } = await scratch.run(["tools"]);
@@ -368,7 +380,7 @@ describe("plugboard tools", () => {
         "plugboard: there is no server named 'ecko'\nhint: did you mean 'echo'?\nmore: plugboard help UNKNOWN_SERVER\n",
     });
     expect((await scratch.run(["tools", "echo/delete_everything_now"])).stderr).toBe(
-      "no tool matches 'echo/delete_everything_now'\nhint: to list its tools:\n  plugboard tools --server echo\n",
+      "plugboard: there is no tool named 'echo/delete_everything_now'\nhint: to list its tools:\n  plugboard tools --server echo\nmore: plugboard help UNKNOWN_TOOL\n",
     );
     const { stderr } = await scratch.run(["tools", "--server", "zzzz"]);
     expect(stderr).toContain("hint: the servers are: echo, swap\n");
