@@ -124,7 +124,8 @@ async function findFor(
   options: AttachOptions,
 ): Promise<FoundChannel> {
   const found = await findChannel(source, context);
-  if (found.kind === "standalone" || found.apart.size === 0) return found;
+  const isSettled = found.kind === "standalone" || found.apart.size === 0;
+  if (isSettled || options.programPath === undefined) return found;
   return findChannel(source, context, await envFor(context, options));
 }
 

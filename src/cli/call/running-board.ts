@@ -72,7 +72,10 @@ async function findRunning(
   if (found.kind !== "attach" || !isShared(tool, found)) return undefined;
   // It may be the tool or a value, and only a board with all servers can say which.
   if (word !== undefined && found.shares.has(tool)) return undefined;
-  return (await isTrustedBy(found.gateway, source, io)) ? found.gateway : undefined;
+  const { gateway } = found;
+  const { agent = DEFAULT_AGENT } = options;
+  if (gateway.fingerprint.agents[agent]?.hasSessionServers) return undefined;
+  return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
 }
 
 /** Without its server, a name may mean a tool of any server. */
@@ -91,7 +94,7 @@ async function openOn(
   const { io, options, signal } = context;
   const { agent = DEFAULT_AGENT } = options;
   const known = fingerprint.agents[agent];
-  if (known === undefined || known.hasSessionServers) return undefined;
+  if (known === undefined) return undefined;
   const session = await GatewaySession.open(link, {
     agent,
     cwd: known.workspace ?? io.cwd,

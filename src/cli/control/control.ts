@@ -11,7 +11,7 @@ import {
   isGatewayProcess,
   type RunningGateway,
 } from "../../core/state/running-gateway.ts";
-import { stateFromWire, type WireRestarted } from "../../serve/channel/wire.ts";
+import { ask, stateFromWire } from "../../serve/channel/wire.ts";
 import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";
@@ -41,12 +41,11 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
       hint: "other commands start their servers anew each time, so there is nothing to restart",
     });
   }
-  const status = await withLink(gateway, "restart", context, async (link) => {
+  const { state: told, tools } = await withLink(gateway, "restart", context, async (link) => {
     const { agent = DEFAULT_AGENT } = options;
-    await untilInterrupted(link.request("agent/attach", { agent }), signal);
-    return untilInterrupted(link.request("server/restart", { server }), signal);
+    await untilInterrupted(ask(link, "agent/attach", { agent }), signal);
+    return untilInterrupted(ask(link, "server/restart", { server }), signal);
   });
-  const { state: told, tools } = status as WireRestarted;
   const state = stateFromWire(told);
   const isReady = state.kind === "ready";
   if (options.json) screen.json({ server, state: stateToJson(state) });
@@ -113,7 +112,7 @@ export async function stopGateway(
 ): Promise<void> {
   try {
     const link = await connectTo(gateway, command, context);
-    await link.request("gateway/stop", {});
+    await ask(link, "gateway/stop", {});
     link.close();
   } catch (error) {
     // One that hangs, or is of a version with another channel. The id in its note may be that of another process: of

@@ -5,6 +5,7 @@ import { filesOf } from "../../core/config/find.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import type { ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
+import { ask } from "../../serve/channel/wire.ts";
 import { visible } from "../../util/visible.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
@@ -31,7 +32,7 @@ export async function runReload({ yes }: ReloadRequest, context: CliContext): Pr
     gateway === undefined
       ? Promise.resolve(undefined)
       : withLink(gateway, "reload", context, async (link) => {
-          const answer = link.request("gateway/reload", {});
+          const answer = ask(link, "gateway/reload", {});
           return (await untilInterrupted(answer, context.signal)) as ReloadReport;
         });
   const approve = async (): Promise<boolean> => {

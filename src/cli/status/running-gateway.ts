@@ -3,6 +3,7 @@
 import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { gatewayFile, type RunningGateway } from "../../core/state/running-gateway.ts";
+import { ask } from "../../serve/channel/wire.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/seeing/status.ts";
@@ -44,7 +45,7 @@ export async function readStatus(
   context: CliContext,
 ): Promise<GatewayStatus> {
   const answer = await withLink(gateway, context.commandName, context, (link) =>
-    link.request("gateway/status", {}),
+    ask(link, "gateway/status", {}),
   );
   const status = withErrors(answer);
   if (isStatus(status)) return status;

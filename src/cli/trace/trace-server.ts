@@ -6,6 +6,7 @@ import type { Board } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
+import { ask } from "../../serve/channel/wire.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
@@ -84,12 +85,12 @@ async function followGateway(
   const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
     link.hear("trace", ({ entry }) => listener(entry as TraceEntry));
-    await link.request("agent/attach", { agent });
-    await link.request("agent/trace", { trace: 1, options: { server, maxSize } });
+    await ask(link, "agent/attach", { agent });
+    await ask(link, "agent/trace", { trace: 1, options: { server, maxSize } });
     onGateway?.(gateway);
     const end = await Promise.race([aborted(signal), link.closed]);
     if (end !== undefined) throw gatewayGone();
-    await link.request("agent/endTrace", { trace: 1 });
+    await ask(link, "agent/endTrace", { trace: 1 });
     return EXIT.ok;
   });
 }

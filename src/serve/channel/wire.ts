@@ -10,6 +10,7 @@ import type { ServerState } from "../../core/types/server-state.ts";
 import type { ToldStatus } from "../../core/types/supervisor.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../../core/types/tool.ts";
 import type { TraceOptions } from "../../core/types/trace.ts";
+import type { Link, RequestOptions } from "./link.ts";
 import type { HandlerNumbers } from "./questions.ts";
 
 /** What goes with a request of a session. */
@@ -77,16 +78,20 @@ export type Member = keyof typeof MEMBERS;
 export type Method = keyof typeof METHODS;
 export type Params<Name extends Method> = (typeof METHODS)[Name];
 
-/** The answer to `session/find`. */
-export interface FoundTool {
-  tool: Omit<Tool, "execute">;
-  isListed: boolean;
+interface Results {
+  /** `tools` is how many are listed. */
+  "server/restart": { state: JsonObject; tools: number };
+  "session/find": { tool: Omit<Tool, "execute">; isListed: boolean };
 }
+export type Result<Name extends Method> = Name extends keyof Results ? Results[Name] : unknown;
 
-/** The answer to `server/restart`. `tools` is how many are listed. */
-export interface WireRestarted {
-  state: JsonObject;
-  tools: number;
+export function ask<Name extends Method>(
+  link: Link,
+  method: Name,
+  params: Params<Name>,
+  options?: RequestOptions,
+): Promise<Result<Name>> {
+  return link.request(method, params, options) as Promise<Result<Name>>;
 }
 
 /** What the gateway tells whenever something has changed. */

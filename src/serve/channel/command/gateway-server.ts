@@ -15,24 +15,9 @@ import type {
   ToldStatus,
 } from "../../../core/types/supervisor.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
-import { type Clock, within } from "../../../util/clock.ts";
-import { type Member, type Method, type Params, stateFromWire, type WireServer } from "../wire.ts";
-import type { GatewaySession } from "./gateway-session.ts";
-
-/** The gateway that runs now. */
-export interface GatewayInUse {
-  clock: Clock;
-  /** Whether there is one that takes calls. */
-  readonly isUsable: boolean;
-  /** Asks about a server. Rejects if no gateway runs. */
-  ask<Name extends Method>(
-    method: Name,
-    params: Params<Name>,
-    signal?: AbortSignal,
-  ): Promise<unknown>;
-  /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
-  sessionOf(board: object | undefined): GatewaySession;
-}
+import { within } from "../../../util/clock.ts";
+import { type Member, stateFromWire, type WireServer } from "../wire.ts";
+import type { GatewayServers } from "./gateway-servers.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
 const REPORT_MS = 500;
@@ -52,12 +37,12 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   unpinned: readonly string[] | undefined;
   has: ServerContent["has"] | undefined;
   readonly #name: string;
-  readonly #gateway: GatewayInUse;
+  readonly #gateway: GatewayServers;
   #listener: SupervisorListener | undefined;
   /** Another one for each time that the server becomes ready: what was known of the last one may be outdated. */
   #connection: GatewayConnection;
 
-  constructor(told: WireServer, gateway: GatewayInUse) {
+  constructor(told: WireServer, gateway: GatewayServers) {
     this.#name = told.name;
     this.told = told;
     this.#gateway = gateway;
@@ -181,7 +166,7 @@ interface GatewayConnection extends LiveServer {
 
 /** What is asked of one server of the gateway. Answers are those of the gateway's guard. */
 export function connectionTo(
-  gateway: GatewayInUse,
+  gateway: GatewayServers,
   server: string,
   facts?: Pick<GatewayServer, "identity" | "has">,
 ): GatewayConnection {

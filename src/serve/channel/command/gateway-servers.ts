@@ -2,8 +2,13 @@
 // or this process runs the servers itself.
 
 import { NATIVE_MODULES } from "../../../core/config/fingerprint.ts";
-import { boardClosed, cancelled, toPlugboardError, withHint } from "../../../core/types/errors.ts";
-import { PlugboardError } from "../../../core/types/errors.ts";
+import {
+  boardClosed,
+  cancelled,
+  PlugboardError,
+  toPlugboardError,
+  withHint,
+} from "../../../core/types/errors.ts";
 import type {
   BoardInGateway,
   GatewayPort,
@@ -22,8 +27,8 @@ import type {
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, pause, within } from "../../../util/clock.ts";
 import type { Link } from "../link.ts";
-import type { Method, Params, Told } from "../wire.ts";
-import { connectionTo, type GatewayInUse, GatewayServer } from "./gateway-server.ts";
+import { ask, type Method, type Params, type Told } from "../wire.ts";
+import { connectionTo, GatewayServer } from "./gateway-server.ts";
 import { GatewaySession } from "./gateway-session.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
@@ -66,7 +71,7 @@ interface Attached {
   sessions: Map<object, GatewaySession>;
 }
 
-export class GatewayServers implements GatewayPort, GatewayInUse {
+export class GatewayServers implements GatewayPort {
   onChange: (() => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly #options: GatewayServersOptions;
@@ -94,6 +99,7 @@ export class GatewayServers implements GatewayPort, GatewayInUse {
     return servers;
   }
 
+  /** Whether there is a gateway that takes calls. */
   get isUsable(): boolean {
     return this.#now !== undefined;
   }
@@ -107,6 +113,8 @@ export class GatewayServers implements GatewayPort, GatewayInUse {
   }
 
   settled(signal?: AbortSignal): Promise<void> | undefined {
+    // Its end may not have been told yet.
+    if (this.#now?.link.isOpen === false) this.#lose(this.#now, "has stopped");
     return this.#settling && this.#untilSettled(this.#settling, signal);
   }
 
@@ -176,15 +184,17 @@ export class GatewayServers implements GatewayPort, GatewayInUse {
     }
   }
 
+  /** Asks about a server. Rejects if no gateway runs. */
   async ask<Name extends Method>(
     method: Name,
     params: Params<Name>,
     signal?: AbortSignal,
   ): Promise<unknown> {
     if (this.#now === undefined) throw gone("it has stopped");
-    return this.#now.link.request(method, params, { signal });
+    return ask(this.#now.link, method, params, { signal });
   }
 
+  /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
   sessionOf(board: object | undefined): GatewaySession {
     const [first] = this.#boards.keys();
     const session = this.#now?.sessions.get(board ?? first ?? {});
@@ -208,7 +218,7 @@ export class GatewayServers implements GatewayPort, GatewayInUse {
     const left = (): [object, { given: BoardInGateway }][] =>
       [...this.#boards].filter(([board]) => !next.sessions.has(board));
     try {
-      await link.request("agent/attach", { agent: this.#options.agentId });
+      await ask(link, "agent/attach", { agent: this.#options.agentId });
       // More boards may open meanwhile.
       while (left().length > 0) {
         await Promise.all(

@@ -10,7 +10,7 @@ import type { ServerLogLevel } from "../../../core/types/server-log.ts";
 import type { UpdateListener } from "../../../core/types/tool.ts";
 import type { Link } from "../link.ts";
 import { Questions } from "../questions.ts";
-import type { FoundTool, Member, WireOptions } from "../wire.ts";
+import { ask, type Member, type Result, type WireOptions } from "../wire.ts";
 
 export interface GatewaySessionOptions extends Omit<BoardInGateway, "onNotice"> {
   agent: string;
@@ -40,13 +40,13 @@ export class GatewaySession {
     const session = new GatewaySession(link);
     link.hear("event", ({ event, value }) => onEvent?.(event as string, value as JsonObject));
     const handlers = session.#questions.numbersOf({ onApproval, onElicitation, onSampling });
-    await link.request("session/open", { agent, options: { ...options, handlers } });
+    await ask(link, "session/open", { agent, options: { ...options, handlers } });
     return session;
   }
 
   /** Also finds tools that the rules hide. Rejects as `board.find` does. */
-  async find(name: string, signal?: AbortSignal): Promise<FoundTool> {
-    return (await this.link.request("session/find", { name }, { signal })) as FoundTool;
+  find(name: string, signal?: AbortSignal): Promise<Result<"session/find">> {
+    return ask(this.link, "session/find", { name }, { signal });
   }
 
   /** Uses a member of the session's board. A tool is called as `server/tool` or `native/tool`. */
@@ -59,7 +59,7 @@ export class GatewaySession {
     const update = onUpdate as (value: unknown) => void;
     const params = { member, args, options };
     try {
-      return await this.link.request("session/ask", params, { signal, onUpdate: update });
+      return await ask(this.link, "session/ask", params, { signal, onUpdate: update });
     } catch (error) {
       throw member === "call" ? this.#lost(error as PlugboardError) : error;
     } finally {
@@ -68,13 +68,13 @@ export class GatewaySession {
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
-    void this.link.request("session/logLevel", { level: level ?? "" }).catch(() => {});
+    void ask(this.link, "session/logLevel", { level: level ?? "" }).catch(() => {});
   }
 
   /** Resolves when the gateway has closed it. */
   async close(): Promise<void> {
     // A gateway that is gone has closed it.
-    await this.link.request("session/close", {}).catch(() => {});
+    await ask(this.link, "session/close", {}).catch(() => {});
     this.link.close();
   }
 

@@ -21,8 +21,8 @@ import {
   type Method,
   METHODS,
   type Params,
+  type Result,
   stateToWire,
-  type WireRestarted,
 } from "../wire.ts";
 import { ToldServers } from "./told-servers.ts";
 
@@ -49,7 +49,8 @@ export interface ServedLinkOptions {
   onAnswered: () => void;
 }
 
-type Methods = { [Name in Method]: (params: Params<Name>, incoming: Incoming) => unknown };
+type Answer<Name extends Method> = Result<Name> | Promise<Result<Name>>;
+type Methods = { [Name in Method]: (params: Params<Name>, incoming: Incoming) => Answer<Name> };
 type Members = Record<string, (...args: unknown[]) => unknown>;
 
 export class ServedLink {
@@ -95,13 +96,19 @@ export class ServedLink {
     for (const undo of this.#undo.splice(0)) undo();
   }
 
+  #atEnd(undo: () => void): void {
+    if (this.#closing === undefined) this.#undo.push(undo);
+    else undo();
+  }
+
   readonly #methods: Methods = {
     "gateway/status": () => this.#options.host.status(),
     "gateway/reload": () => this.#options.host.reload(),
     "gateway/stop": () => this.#options.host.stop(),
     "agent/attach": async ({ agent }) => {
       const board = await this.#use(agent);
-      this.told ??= new ToldServers(board, this.link, this.#options.clock, this.#undo);
+      const { clock } = this.#options;
+      this.told ??= new ToldServers(board, this.link, clock, (undo) => this.#atEnd(undo));
       this.told.tell();
     },
     "agent/trace": ({ trace, options }) => this.#trace(trace, options),
@@ -112,7 +119,7 @@ export class ServedLink {
       this.#change((board) => serversOf(board).acquire(server, signal)),
     "server/refresh": ({ server }) => this.#change((board) => serversOf(board).refresh(server)),
     "server/restart": ({ server }) =>
-      this.#change(async (board): Promise<WireRestarted> => {
+      this.#change(async (board) => {
         const { state, tools } = await board.restart(server);
         return { state: stateToWire(state), tools };
       }),
@@ -140,7 +147,7 @@ export class ServedLink {
     const board = await host.boardOf(agent);
     if (board === undefined) throw invalid(`the gateway has no agent '${oneLine(agent, 100)}'`);
     if (!this.link.isOpen) throw invalid("the command is gone");
-    this.#undo.push(host.attached({ ...this.info, agent }));
+    this.#atEnd(host.attached({ ...this.info, agent }));
     this.#board = board;
     return board;
   }
@@ -182,7 +189,7 @@ export class ServedLink {
     // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
     session.on("tools", this.#options.onAnswered);
     const unwatch = this.#options.host.watch?.(agent, session);
-    if (unwatch !== undefined) this.#undo.push(unwatch);
+    if (unwatch !== undefined) this.#atEnd(unwatch);
     return session;
   }
 
@@ -197,9 +204,13 @@ export class ServedLink {
     { member, args, options }: Params<"session/ask">,
     incoming: Incoming,
   ): Promise<unknown> {
-    const { handlers = {}, wantsUpdates, ...given } = options;
-    const isKnown = Object.hasOwn(MEMBERS, member) && isLike(args, MEMBERS[member as Member]);
-    if (!isKnown || !areNumbers(handlers)) throw invalid(`${member} is not well formed`);
+    const { callId, caller, approvalsOf, meta, input, clientCapabilities, server, known } = options;
+    const { handlers = {}, wantsUpdates } = options;
+    const example = Object.hasOwn(MEMBERS, member) ? MEMBERS[member as Member] : undefined;
+    // One more would take the place of the options.
+    const isWhole = example && isLike(args, example) && args.length === example.length;
+    if (!isWhole || !areNumbers(handlers)) throw invalid(`${oneLine(member)} is not well formed`);
+    const given = { callId, caller, approvalsOf, meta, input, clientCapabilities, server, known };
     const [name = "", part] = member.split(".").reverse();
     const session = (await this.#opened()) as unknown as Record<string, Members>;
     const { signal, update: onUpdate } = incoming;

@@ -19,14 +19,14 @@ export class ToldServers {
   #native = "";
   #timer: Timer | undefined;
 
-  constructor(board: Board, link: Link, clock: Clock, undo: (() => void)[]) {
+  constructor(board: Board, link: Link, clock: Clock, atEnd: (undo: () => void) => void) {
     this.#board = board;
     this.#link = link;
     this.#clock = clock;
     for (const event of ["server", "tools", "appTools", "resources", "prompts"] as const) {
-      undo.push(board.on(event, () => this.tell()));
+      atEnd(board.on(event, () => this.tell()));
     }
-    undo.push(() => this.#timer?.cancel());
+    atEnd(() => this.#timer?.cancel());
   }
 
   /** Counters change with every call; the command is told now and then. */

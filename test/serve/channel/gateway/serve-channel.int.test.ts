@@ -264,6 +264,7 @@ describe("requests to the gateway itself", () => {
     ["no name", "session/find", {}],
     ["no URI", "session/ask", asking("resources.read", [])],
     ["a server that is no text", "session/ask", asking("resources.list", [{}])],
+    ["more than the arguments", "session/ask", asking("call", ["x", {}, {}])],
     ["what is no member for commands", "session/ask", asking("close", [])],
     ["what every object has", "session/ask", asking("constructor", [])],
     ["a second session", "session/open", opening({})],
