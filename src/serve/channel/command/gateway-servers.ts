@@ -124,8 +124,11 @@ export class GatewayServers implements GatewayPort {
     this.#boards.set(board, { given });
     try {
       if (attached !== undefined) await this.#openSession(attached, board, given);
+      if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
-      // The gateway may have gone just now: whatever takes its place opens the session then.
+      // The gateway may have gone just now, which may be told later: whatever takes its place opens the session then.
+      const isGone = error instanceof PlugboardError && error.code === "SERVER_UNAVAILABLE";
+      if (isGone) await pause(this.clock, RETRY_MS, this.#ending.signal);
       if (this.#now !== attached) return;
       this.#boards.delete(board);
       throw error;
@@ -142,7 +145,7 @@ export class GatewayServers implements GatewayPort {
     // A gateway that hangs does not keep the command.
     if (session) await within(this.clock, CLOSE_WAIT_MS, session.close());
     session?.link.close();
-    if (isLast) attached?.link.close();
+    if (isLast && attached !== undefined) closeAll(attached);
   }
 
   setLogLevel(board: object, level: ServerLogLevel | undefined): void {
@@ -225,6 +228,7 @@ export class GatewayServers implements GatewayPort {
           left().map(([board, { given }]) => this.#openSession(next, board, given)),
         );
       }
+      if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
       closeAll(next);
       throw error;
@@ -271,8 +275,10 @@ export class GatewayServers implements GatewayPort {
           else this.#servers.get(value.server as string)?.event(event, value, board);
         },
       });
-      const level = this.#boards.get(board)?.level;
-      if (level !== undefined) session.setLogLevel(level);
+      const known = this.#boards.get(board);
+      // Nobody needs it any more.
+      if (known === undefined || !attached.link.isOpen) return link.close();
+      if (known.level !== undefined) session.setLogLevel(known.level);
       attached.sessions.set(board, session);
     } catch (error) {
       link.close();

@@ -11,12 +11,18 @@ import { openBoard } from "../../../../src/core/board/board.ts";
 import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
 import type { Link } from "../../../../src/serve/channel/link.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import type { Board, SessionBoard } from "../../../../src/core/types/board.ts";
 import type { BoardEvents } from "../../../../src/core/types/events.ts";
 import { type AttachedBoardOptions, openAttachedBoard } from "../../../support/attached.ts";
 import { fixture, textOf } from "../../../support/boards.ts";
-import { closeChannels, openChannel, type TestChannel } from "../../../support/channels.ts";
+import {
+  closeChannels,
+  counted,
+  openChannel,
+  type TestChannel,
+} from "../../../support/channels.ts";
 import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 
 const agent = parseAgentConfig({
@@ -266,6 +272,43 @@ describe("no other gateway comes", () => {
     ending.abort();
     expect(await waiting).toMatchObject({ failure: { code: "CANCELLED" } });
   });
+});
+
+it("a board that closes while the next gateway is being attached to leaves no link", async () => {
+  const [first, second] = [await gateway(), await gateway()];
+  const { channel: counting, links } = counted(second.channel);
+  const [asked, held] = [deferred(), deferred()];
+  const connect = async (): Promise<Link> => {
+    asked.resolve();
+    await held.promise;
+    return counting.connect();
+  };
+  const { board } = await attached(first, async () => ({ ...second.channel, connect }));
+  await kill(first);
+  await asked.promise;
+  await board.close();
+  held.resolve();
+  await eventually(() => links.length > 0 && links.every(({ isOpen }) => !isOpen));
+});
+
+it("a session that closes while it is being opened leaves no link", async () => {
+  const first = await gateway();
+  const { channel: counting, links } = counted(first.channel);
+  const [asked, held] = [deferred(), deferred()];
+  const connect = async (): Promise<Link> => {
+    if (links.length === 3) {
+      asked.resolve();
+      await held.promise;
+    }
+    return counting.connect();
+  };
+  const { board } = await attached({ ...first, channel: { ...first.channel, connect } });
+  const opening = board.openSession({ cwd: "/" }).catch(() => undefined);
+  await asked.promise;
+  const closing = board.close();
+  held.resolve();
+  await Promise.all([opening, closing]);
+  await eventually(() => links.length === 4 && links.every(({ isOpen }) => !isOpen));
 });
 
 it("a link that breaks takes the others with it, and all are opened again", async () => {
