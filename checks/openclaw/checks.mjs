@@ -13,6 +13,8 @@ import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
 const END_MS = 20_000;
 /** How long something that goes on by itself may take. */
 const FOUND_MS = 60_000;
+/** A gateway that is gone is given a minute to come back. */
+const GONE_MS = 120_000;
 const SESSIONS = 10;
 /** OpenClaw's own tools for the resources and prompts of a server. */
 const UTILITIES = new Set(["prompts_get", "prompts_list", "resources_list", "resources_read"]);
@@ -166,19 +168,90 @@ export const CHECKS = [
     },
   },
   {
-    name: "plugboard acp --openclaw: a closed session has no slot any more, and the slot is free for the next",
+    name: "plugboard acp --openclaw: after a restart of the editor the second session is opened alone, and no prompt is lost",
+    async run(rig) {
+      for (const method of ["session/load", "session/resume"]) {
+        const { second, slot } = await withEditor(rig, async (editor, slots) => {
+          const one = await newSession(editor, slots, { first: fixture("echo") });
+          const two = await newSession(editor, slots, { second: fixture("echo") });
+          for (const each of [one, two]) await answered(rig, editor, each, `Before ${method}.`);
+          return { second: two, slot: serversAsked(rig, two).slots };
+        });
+        await withEditor(rig, async (editor, slots) => {
+          const mcpServers = asAcp({ second: fixture("echo") });
+          await editor.request(method, { sessionId: second, cwd: slots.work, mcpServers });
+          await answered(rig, editor, second, `After ${method}.`);
+          assert.deepEqual(serversAsked(rig, second), {
+            slots: slot,
+            servers: ["house", "second"],
+          });
+          // Another session may have the slot of the first, which nobody has come back for.
+          const third = await newSession(editor, slots, { third: fixture("echo") });
+          await answered(rig, editor, third, `Beside ${method}.`);
+          assert.deepEqual(serversAsked(rig, third).servers, ["house", "third"]);
+        });
+      }
+    },
+  },
+  {
+    name: "plugboard acp --openclaw: an open session that is loaded or resumed with other servers loses no prompt",
     run: (rig) =>
       withEditor(rig, async (editor, slots) => {
-        const first = await newSession(editor, slots, { alpha: fixture("echo") });
-        await editor.prompt(first, NO_CALL);
-        const used = serversAsked(rig, first).slots;
-        await editor.request("session/close", { sessionId: first });
-        const second = await newSession(editor, slots, { beta: fixture("echo") });
-        await editor.prompt(second, NO_CALL);
-        assert.deepEqual(serversAsked(rig, second).slots, used);
-        await askAgain(slots, first);
-        assert.deepEqual(serversAsked(rig, first).slots, [], "of the closed session");
+        const session = await newSession(editor, slots, { first: fixture("echo") });
+        await answered(rig, editor, session, "Before any change.");
+        for (const [method, name] of [
+          ["session/load", "second"],
+          ["session/resume", "third"],
+        ]) {
+          const mcpServers = asAcp({ [name]: fixture("echo") });
+          await editor.request(method, { sessionId: session, cwd: slots.work, mcpServers });
+          await answered(rig, editor, session, `After ${method}.`);
+          assert.deepEqual(serversAsked(rig, session).servers, ["house", name], method);
+        }
       }),
+  },
+  {
+    name: "plugboard acp --openclaw: a closed session has no slot any more, and goes on in OpenClaw alone without losing a prompt",
+    async run(rig) {
+      const first = await withEditor(rig, async (editor, slots) => {
+        const session = await newSession(editor, slots, { alpha: fixture("echo") });
+        await answered(rig, editor, session, "Before it is closed.");
+        await editor.request("session/close", { sessionId: session });
+        assert.equal(await askAgain(slots, session), "Hello.");
+        assert.deepEqual(serversAsked(rig, session).slots, [], "of the closed session");
+        const other = await newSession(editor, slots, { beta: fixture("echo") });
+        await answered(rig, editor, other, "Before the editor is closed.");
+        return other;
+      });
+      assert.equal(await askAgain(await slotsOf(rig), first), "Hello.");
+      assert.deepEqual(serversAsked(rig, first).slots, [], "after the editor was closed");
+    },
+  },
+  {
+    name: "plugboard acp --openclaw: when OpenClaw's gateway dies, the servers of a session end; the next prompt has them again",
+    async run(rig) {
+      const slots = await slotsOf(rig);
+      await slots.gateway();
+      const editor = await slots.editor();
+      const servers = () => (commandsOf(rig.running()).match(/list-changed\.mjs/g) ?? []).length;
+      try {
+        const session = await newSession(editor, slots, { alpha: fixture("list-changed") });
+        await answered(rig, editor, session, "Before the gateway dies.");
+        assert.equal(servers(), 1);
+        await slots.kill();
+        await until(
+          () => servers() === 0,
+          () => `the server still runs:\n${commandsOf(rig.running())}`,
+          GONE_MS,
+        );
+        await slots.gateway();
+        await answered(rig, editor, session, "After the gateway has come back.");
+        assert.deepEqual(serversAsked(rig, session).servers, ["alpha", "house"]);
+      } finally {
+        await editor.close();
+      }
+      assert.equal(servers(), 0);
+    },
   },
   {
     name: "plugboard acp --openclaw killed with -9: nothing is left of it, and the next one takes the slot from the session that had it",
@@ -282,6 +355,18 @@ async function newSession(editor, { work }, servers) {
   return (await editor.request("session/new", params)).sessionId;
 }
 
+/** A prompt that is answered, with a request to the model that ends with this very prompt. */
+async function answered(rig, editor, session, prompt) {
+  const { said, stopReason } = await editor.prompt(session, prompt);
+  assert.equal(stopReason, "end_turn");
+  assert.match(said, /Hello\./, `'${prompt}' got no answer`);
+  const asked = lastRequest(rig, session).messages.filter(({ role }) => role === "user");
+  assert.ok(
+    asked.some(({ text }) => text.includes(prompt)),
+    `'${prompt}' is not in the last request`,
+  );
+}
+
 function asAcp(servers) {
   return Object.entries(servers).map(([name, server]) => ({ name, ...server, env: [] }));
 }
@@ -289,7 +374,7 @@ function asAcp(servers) {
 /** A turn of a session of the editor without the editor, through OpenClaw's own API. */
 async function askAgain(slots, session) {
   const { turn } = await slots.gateway();
-  await turn({ agent: "main", session: `acp-bridge:${session}`, prompt: NO_CALL });
+  return turn({ agent: "main", session: `acp-bridge:${session}`, prompt: NO_CALL });
 }
 
 /** The last request to the model for a session of the editor. */
@@ -381,8 +466,8 @@ function shown(requests) {
 }
 
 /** Resolves to what `look` finds; rejects with what `complain` says when it has found nothing for long. */
-async function until(look, complain) {
-  const deadline = performance.now() + FOUND_MS;
+async function until(look, complain, ms = FOUND_MS) {
+  const deadline = performance.now() + ms;
   for (;;) {
     const found = await look();
     if (found) return found;

@@ -1,6 +1,7 @@
 // Calls OpenClaw's gateway. One connection opens with the first call and closes when it has been idle for a while, because
 // a gateway sends its events to everybody who is connected.
 
+import { connect } from "node:net";
 import { PlugboardError } from "../core/types/errors.ts";
 import type { JsonObject } from "../core/types/json.ts";
 import { pause, type Timer } from "../util/clock.ts";
@@ -51,6 +52,25 @@ export class GatewayClient {
    */
   async call(method: string, params: JsonObject): Promise<GatewayAnswer> {
     return this.#use((connection) => connection.call(method, params));
+  }
+
+  /** Whether anything listens where the gateway is. Costs the gateway less than `hello`. */
+  isThere(): Promise<boolean> {
+    const { hostname, port, protocol } = new URL(this.url);
+    return new Promise((resolve) => {
+      const socket = connect({
+        host: hostname.replace(/^\[|\]$/g, ""),
+        port: Number(port) || (protocol === "wss:" ? 443 : 80),
+        timeout: this.#options.timeoutMs,
+      });
+      const answer = (isThere: boolean): void => {
+        socket.destroy();
+        resolve(isThere);
+      };
+      socket.once("connect", () => answer(true));
+      socket.once("error", () => answer(false));
+      socket.once("timeout", () => answer(false));
+    });
   }
 
   /** Idempotent. Calls that are open are rejected. */

@@ -81,6 +81,27 @@ export async function switchOff(
   });
 }
 
+/**
+ * OpenClaw keeps a session's connection to a slot until its next turn, and loses that turn's prompt if the slot does not
+ * answer by then. It also closes them when a session is stopped, which has no other effect on one that does nothing.
+ */
+export async function closeConnections(gateway: Gateway, key: string): Promise<void> {
+  const { session } = resultOf(await gateway.call("sessions.describe", { key }));
+  if (!isJsonObject(session) || isBusy(session)) return;
+  resultOf(await gateway.call("sessions.abort", { key, clearQueued: true }));
+}
+
+function isBusy({
+  status,
+  hasActiveRun,
+  hasActiveSubagentRun,
+  childSessions,
+}: JsonObject): boolean {
+  if (status === "running" || hasActiveRun === true || hasActiveSubagentRun === true) return true;
+  // Agents that it has started would be stopped with it.
+  return Array.isArray(childSessions) && childSessions.length > 0;
+}
+
 /** The settings that give a session its servers: which servers are on, and which tools of a server are off. */
 interface Switches {
   servers: JsonObject;

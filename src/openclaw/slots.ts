@@ -1,7 +1,6 @@
 // Slots: the disabled `mcp.servers` entries that `plugboard openclaw setup` writes into OpenClaw's configuration, and
 // which session uses which of them. Both are files below `$PLUGBOARD_HOME/openclaw`.
 
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject } from "../core/types/json.ts";
 import { PlugboardError } from "../core/types/errors.ts";
@@ -24,7 +23,7 @@ export interface SlotFile {
   gateway?: { url?: string };
 }
 
-/** The session that has a slot switched on. It stays behind when a front crashes, so that the next one can clear it. */
+/** The session that has a slot switched on, or had it last: it gets the same one again. */
 export interface SlotRecord {
   version: 1;
   /** OpenClaw's key of the session. */
@@ -33,6 +32,8 @@ export interface SlotRecord {
   gateway: string;
   /** Milliseconds since the epoch. */
   since: number;
+  /** False if the slot was switched off. A front that crashes leaves it on, and the next one clears it. */
+  isOn: boolean;
 }
 
 /** The entry for the simple route, where all agents share one gateway. A session with a slot switches it off. */
@@ -74,18 +75,20 @@ export async function writeSlots(home: string, file: SlotFile): Promise<void> {
 export async function readRecord(home: string, slot: Slot): Promise<SlotRecord | undefined> {
   const value = await readJsonFile(recordFile(home, slot), MOST_BYTES);
   if (!isJsonObject(value) || value["version"] !== 1) return undefined;
-  const { sessionKey, gateway, since } = value;
+  const { sessionKey, gateway, since, isOn } = value;
   if (typeof sessionKey !== "string" || sessionKey === "") return undefined;
   if (typeof gateway !== "string") return undefined;
-  return { version: 1, sessionKey, gateway, since: typeof since === "number" ? since : 0 };
+  return {
+    version: 1,
+    sessionKey,
+    gateway,
+    since: typeof since === "number" ? since : 0,
+    isOn: isOn !== false,
+  };
 }
 
 export async function writeRecord(home: string, slot: Slot, record: SlotRecord): Promise<void> {
   await writeJsonFile(recordFile(home, slot), record);
-}
-
-export async function removeRecord(home: string, slot: Slot): Promise<void> {
-  await rm(recordFile(home, slot), { force: true });
 }
 
 /** Where the record of a slot is. */

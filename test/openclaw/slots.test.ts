@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   readRecord,
   readSlots,
-  removeRecord,
   slotsFile,
   slotUrl,
   writeRecord,
@@ -58,15 +57,16 @@ test.each<[string, unknown]>([
   });
 });
 
-test("a record says which session has a slot, until it is removed", async () => {
+test("a record says which session has a slot or had it last; one of an earlier version is of a slot that is on", async () => {
   const record = { version: 1, sessionKey: "agent:main:x", gateway: "/state", since: 5 } as const;
   expect(await readRecord(home, SLOT)).toBeUndefined();
-  await removeRecord(home, SLOT);
-  await writeRecord(home, SLOT, record);
-  expect(await readRecord(home, SLOT)).toEqual(record);
+  for (const isOn of [true, false]) {
+    await writeRecord(home, SLOT, { ...record, isOn });
+    expect(await readRecord(home, SLOT)).toEqual({ ...record, isOn });
+  }
   expect(await readdir(join(home, "openclaw", "slots"))).toEqual(["plugboard-1.json"]);
-  await removeRecord(home, SLOT);
-  expect(await readRecord(home, SLOT)).toBeUndefined();
+  await writeFile(join(home, "openclaw", "slots", "plugboard-1.json"), JSON.stringify(record));
+  expect(await readRecord(home, SLOT)).toEqual({ ...record, isOn: true });
 });
 
 test("a record that cannot be read counts as none", async () => {

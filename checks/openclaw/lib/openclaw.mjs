@@ -73,6 +73,10 @@ export async function startOpenclaw({ port, token, cwd, env }) {
     output: () => output,
     turn: (options) => runTurn({ port, token, ...options }),
     stop,
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
   };
 }
 

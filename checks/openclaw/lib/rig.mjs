@@ -108,6 +108,12 @@ async function openRigIn(home) {
         const gateway = await started?.catch(() => undefined);
         await gateway?.stop();
       },
+      /** SIGKILL. `gateway()` starts another one. */
+      async kill() {
+        const gateway = await started;
+        started = undefined;
+        await gateway.kill();
+      },
     };
   };
 

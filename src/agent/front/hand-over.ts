@@ -34,6 +34,8 @@ export interface Prepared {
   params(): Promise<JsonObject>;
   /** The agent has answered. What the client asks for in the session waits for this. */
   opened?(sessionId: string): Promise<void>;
+  /** Resolves when the agent cannot use the board any more, until somebody asks for the session again. Never rejects. */
+  readonly gone?: Promise<void>;
   /** The session is over, or did not open. Idempotent; also closes the endpoint. */
   release(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export class RelayedSession {
   readonly setup: SessionSetup;
   agent: FrontAgent;
   board: OpenBoard;
-  /** The agent has ended and nobody came back for long: the board is closed, and opened anew with the next request. */
+  /** The agent could not use its board for long: the board is closed, and opened anew with the next request. */
   isAsleep = false;
   /** The process that has it open. After a restart the agent has another one. */
   process: AgentProcess;

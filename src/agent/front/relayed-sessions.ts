@@ -12,7 +12,7 @@ import type { Clock, Timer } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { readMcpServers } from "../acp/servers/mcp-servers.ts";
 import { parseLoad, parseNew, parseResume } from "../acp/wire/params.ts";
-import { type AgentEnd, howItEnded } from "./agent-process.ts";
+import { type AgentEnd, type AgentProcess, howItEnded } from "./agent-process.ts";
 import { AGENT_ENDED, type FrontAgent, stopped } from "./front-agent.ts";
 import type { RelayedClient } from "./relayed-client.ts";
 import type { FrontSession, FrontSessionOptions } from "./front-session.ts";
@@ -200,6 +200,7 @@ export class RelayedSessions {
   }
 
   #tellHandOver(session: RelayedSession): void {
+    this.#sleepWhenGone(session);
     const work = session.board.prepared.opened?.(session.agentId);
     if (work === undefined) return;
     const { hold, logger } = this.#options;
@@ -273,7 +274,15 @@ export class RelayedSessions {
     await agent.ready();
     const { process } = agent;
     if (process === undefined) throw stopped();
-    if (process === session.process) return;
+    if (process !== session.process) await this.#reopen(session, process);
+    else if (!wasAsleep) return;
+    if (wasAsleep) session.board.frontSession.begin(session.id);
+    await session.board.prepared.opened?.(session.agentId);
+  }
+
+  /** Has another process of the agent open the session. */
+  async #reopen(session: RelayedSession, process: AgentProcess): Promise<void> {
+    const { agent } = session;
     const { params } = session.setup;
     const method = this.#restoringMethod();
     if (method === undefined)
@@ -298,8 +307,6 @@ export class RelayedSessions {
     } finally {
       this.#replayed.delete(session);
     }
-    if (wasAsleep) session.board.frontSession.begin(session.id);
-    await session.board.prepared.opened?.(session.agentId);
   }
 
   async #wake(session: RelayedSession): Promise<void> {
@@ -309,6 +316,7 @@ export class RelayedSessions {
     session.isAsleep = false;
     session.agent = agent;
     session.board = board;
+    this.#sleepWhenGone(session);
     if (before !== agent) await this.#options.dismiss(before);
   }
 
@@ -341,13 +349,23 @@ export class RelayedSessions {
     this.#timers.get(agent)?.cancel();
     const timer = this.#options.clock.later(KEPT_MS, () => {
       for (const session of sessions) {
-        const isOver = this.get(session.id) !== session || session.lost !== undefined;
-        if (isOver || session.process === agent.process) continue;
-        session.isAsleep = true;
-        void session.close();
+        if (session.process !== agent.process) this.#sleep(session);
       }
     });
     this.#timers.set(agent, timer);
+  }
+
+  #sleepWhenGone(session: RelayedSession): void {
+    const { board } = session;
+    void board.prepared.gone?.then(() => {
+      if (session.board === board) this.#sleep(session);
+    });
+  }
+
+  #sleep(session: RelayedSession): void {
+    if (this.get(session.id) !== session || session.lost !== undefined) return;
+    session.isAsleep = true;
+    void session.close();
   }
 
   /** Idempotent; never rejects; resolves when nothing of the session is left. */

@@ -2,8 +2,13 @@
 // configuration for itself, and the board is served at the address of the slot.
 //
 // Whoever listens on a slot's port has the slot: two fronts cannot, and a crash frees it. The record of a slot names the
-// session that has it switched on. A front that finds one has taken over from a front that crashed, and switches the slot
-// off for that session before it serves anything there: otherwise the old session would reach the new one's board.
+// session that has it switched on, or had it last. A front that finds one switched on has taken over from a front that
+// crashed, and switches the slot off for that session before it serves anything there: otherwise the old session would reach
+// the new one's board.
+//
+// OpenClaw ends its MCP session at a slot long after the slot was switched off, and loses a prompt if nobody answers. So
+// OpenClaw is asked to end it before the port is given up; while it does not, the port stays open. A session gets the slot
+// that it had last, where its next front answers what the one before could not.
 
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { SessionEndpoint } from "../../serve/endpoint/session-endpoint.ts";
@@ -12,18 +17,19 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, valueIn } from "../../core/types/json.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import type { GatewayClient } from "../gateway-client.ts";
-import { findLabel, findSession, switchOff, switchOn } from "../session-slot.ts";
+import { closeConnections, findLabel, findSession, switchOff, switchOn } from "../session-slot.ts";
 import {
   readRecord,
   recordFile,
   readSlots,
-  removeRecord,
   type Slot,
   slotPath,
+  type SlotRecord,
   slotUrl,
   writeRecord,
 } from "../slots.ts";
-import { type Clock, within } from "../../util/clock.ts";
+import { type Clock, type Timer, within } from "../../util/clock.ts";
+import { deferred } from "../../util/deferred.ts";
 import { errorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import type { HandOver, HandOverRequest, Prepared } from "../../agent/front/hand-over.ts";
@@ -49,15 +55,25 @@ const RELEASE_MS = 5000;
 /** OpenClaw connects to the servers of a session in its first turn, which takes long on a busy machine. */
 const CONNECT_MS = 60_000;
 
+/** How often the gateway is looked for while a session has a slot, and when it is given up: it may be restarting. */
+const LOOK_MS = 15_000;
+const GONE_MS = 60_000;
+
 const SETUP = "plugboard openclaw setup";
 const NOT_CONNECTED =
   "because OpenClaw does not know the slot of this session, or could not reach it. See the log of its gateway; " +
   `'${SETUP}' shows what is missing. If you have only sent commands so far, such as /status, all is well.`;
 
+/** Slots of sessions that have ended, by name: OpenClaw has not ended its MCP session there. */
+type Held = Map<string, SessionEndpoint>;
+
+type Context = SlotHandOverOptions & { held: Held };
+
 export function slotHandOver(options: SlotHandOverOptions): HandOver {
+  const context: Context = { ...options, held: new Map() };
   return {
     lateConnection: { withinMs: CONNECT_MS, hint: NOT_CONNECTED },
-    prepare: (request) => SlotSession.prepare(request, options),
+    prepare: (request) => SlotSession.prepare(request, context),
     close: async () => {
       await options.endpoints.close();
       await options.gateway.close();
@@ -68,7 +84,7 @@ export function slotHandOver(options: SlotHandOverOptions): HandOver {
 /** A slot in the hands of one session. */
 class SlotSession implements Prepared {
   readonly endpoint: SessionEndpoint;
-  readonly #options: SlotHandOverOptions;
+  readonly #options: Context;
   readonly #claim: Claim;
   readonly #params: JsonObject;
   /** OpenClaw's own key of the session; unknown for a new one until OpenClaw has given it an id. */
@@ -77,24 +93,21 @@ class SlotSession implements Prepared {
   /** The key in the slot's record, which is there as long as the slot may be on. */
   #recorded: string | undefined;
   #released: Promise<void> | undefined;
+  readonly #gone = deferred();
+  #look: Timer | undefined;
 
   static async prepare(
     { kind, params, sessionId }: HandOverRequest,
-    options: SlotHandOverOptions,
+    options: Context,
   ): Promise<SlotSession> {
     // Whatever is wrong with the gateway is known before a slot is taken and servers are started.
     await options.gateway.hello();
     const named = await namedKey(params, options);
     const key = named ?? (await keyOf(kind, sessionId, options.gateway));
-    return new SlotSession(await claimSlot(options), params, key, options);
+    return new SlotSession(await claimSlot(key, options), params, key, options);
   }
 
-  private constructor(
-    claim: Claim,
-    params: JsonObject,
-    key: string | undefined,
-    options: SlotHandOverOptions,
-  ) {
+  private constructor(claim: Claim, params: JsonObject, key: string | undefined, options: Context) {
     // The port stays ours until the slot is off, whoever closes the endpoint first.
     this.endpoint = closedBy(claim.endpoint, () => this.release());
     this.#claim = claim;
@@ -117,8 +130,26 @@ class SlotSession implements Prepared {
     await this.#switchOn(this.#key ?? ownKey(sessionId));
   }
 
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
   release(): Promise<void> {
+    this.#look?.cancel();
     return (this.#released ??= this.#release());
+  }
+
+  /** Nobody calls the tools of a session whose gateway is gone. */
+  #watchGateway(seen = this.#options.clock.monotonic()): void {
+    const { clock, gateway } = this.#options;
+    this.#look = clock.later(LOOK_MS, () => {
+      void gateway.isThere().then((isThere) => {
+        const now = clock.monotonic();
+        if (this.#released !== undefined) return;
+        if (!isThere && now - seen >= GONE_MS) this.#gone.resolve();
+        else this.#watchGateway(isThere ? now : seen);
+      });
+    });
   }
 
   /** Idempotent, unless it has failed. */
@@ -141,13 +172,15 @@ class SlotSession implements Prepared {
     this.#key = key;
     this.#recorded = key;
     // Before it is on, so that a crash in between leaves nothing that nobody knows of.
-    const { id } = await gateway.hello();
-    await writeRecord(home, slot, { version: 1, sessionKey: key, gateway: id, since: clock.now() });
+    await writeRecord(home, slot, await recordOf(key, true, { gateway, clock }));
     this.#key = await switchOn(gateway, key, slot.name, `session-${newId()}`);
+    this.#watchGateway();
   }
 
   async #release(): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, held } = this.#options;
+    const { slot, endpoint } = this.#claim;
+    await endpoint.end();
     const late = new AbortController();
     const clearing = this.#clear(late.signal).then(
       () => "cleared",
@@ -157,19 +190,35 @@ class SlotSession implements Prepared {
     if (outcome !== "cleared") {
       late.abort();
       const message = "a slot of OpenClaw stays switched on; whoever uses it next switches it off";
-      logger.warn(message, { slot: this.#claim.slot.name, session: this.#key, reason: outcome });
+      logger.warn(message, { slot: slot.name, session: this.#key, reason: outcome });
+    } else if (endpoint.isHeld) {
+      held.set(slot.name, endpoint);
+      void endpoint.letGo.then(() => giveUp(slot, held, endpoint));
+      return;
     }
     // Only now may another front have the port.
-    await this.#claim.endpoint.close();
+    await endpoint.close();
   }
 
   async #clear(late: AbortSignal): Promise<void> {
     // Whether it is on is certain only when the gateway has answered.
     await this.#switched?.catch(() => {});
-    if (this.#recorded !== undefined) {
-      await clearSlot(this.#claim, this.#key ?? this.#recorded, this.#options, late);
-    }
+    if (this.#recorded === undefined) return;
+    const key = this.#key ?? this.#recorded;
+    await clearSlot(this.#claim, key, this.#options, late);
+    if (!this.#claim.endpoint.isHeld || late.aborted) return;
+    await closeConnections(this.#options.gateway, key).catch((error: unknown) => {
+      const { name } = this.#claim.slot;
+      this.#options.logger.debug("OpenClaw keeps its connection to a slot", { slot: name, error });
+    });
   }
+}
+
+/** Frees the slot of a session that has ended. */
+async function giveUp({ name }: Slot, held: Held, endpoint = held.get(name)): Promise<void> {
+  if (endpoint === undefined) return;
+  if (held.get(name) === endpoint) held.delete(name);
+  await endpoint.close();
 }
 
 function closedBy(endpoint: SessionEndpoint, close: () => Promise<void>): SessionEndpoint {
@@ -185,6 +234,11 @@ function closedBy(endpoint: SessionEndpoint, close: () => Promise<void>): Sessio
     get isConnected() {
       return endpoint.isConnected;
     },
+    get isHeld() {
+      return endpoint.isHeld;
+    },
+    letGo: endpoint.letGo,
+    end: () => endpoint.end(),
     serve: (...args) => endpoint.serve(...args),
     sayWaiting: (...args) => endpoint.sayWaiting(...args),
   };
@@ -197,7 +251,8 @@ interface Claim {
   endpoint: SessionEndpoint;
 }
 
-async function claimSlot(options: SlotHandOverOptions): Promise<Claim> {
+/** `key` is that of the session, if it has one already. */
+async function claimSlot(key: string | undefined, options: Context): Promise<Claim> {
   const { home, gateway } = options;
   const file = await readSlots(home);
   const slots = file?.slots ?? [];
@@ -208,7 +263,7 @@ async function claimSlot(options: SlotHandOverOptions): Promise<Claim> {
   }
   const names = slots.map(({ name }) => name);
   const configured = await configuredServers(gateway);
-  for (const slot of slots) {
+  for (const slot of await inOrder(slots, key, options)) {
     // oxlint-disable-next-line no-await-in-loop -- the first slot that is free
     const endpoint = await claimIfFree({ slot, names }, options);
     if (endpoint === undefined) continue;
@@ -229,14 +284,40 @@ async function claimSlot(options: SlotHandOverOptions): Promise<Claim> {
   );
 }
 
+/**
+ * The slot that the session had last, then those that nobody has had or that a crash has left on, then the one that was
+ * used longest ago.
+ */
+async function inOrder(
+  slots: readonly Slot[],
+  key: string | undefined,
+  { home, gateway }: Context,
+): Promise<Slot[]> {
+  const { id } = await gateway.hello();
+  const rank = (record: SlotRecord | undefined): number => {
+    if (record?.gateway === id && isSameKey(record.sessionKey, key)) return -1;
+    return record?.isOn === false ? record.since + 1 : 0;
+  };
+  const ranked = slots.map(async (slot) => ({ slot, rank: rank(await readRecord(home, slot)) }));
+  return (await Promise.all(ranked))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ slot }) => slot);
+}
+
+/** A record may have a key as it was before OpenClaw had put the agent before it. */
+function isSameKey(recorded: string, key: string | undefined): boolean {
+  return key === recorded || key?.endsWith(`:${recorded}`) === true;
+}
+
 /** Undefined if another session has it. */
 async function claimIfFree(
   { slot, names }: Omit<Claim, "endpoint">,
-  options: SlotHandOverOptions,
+  options: Context,
 ): Promise<SessionEndpoint | undefined> {
+  await giveUp(slot, options.held);
   const endpoint = await reserve(slot, options);
   const stale = endpoint && (await readRecord(options.home, slot));
-  if (endpoint === undefined || stale === undefined) return endpoint;
+  if (endpoint === undefined || stale?.isOn !== true) return endpoint;
   let isOurs = false;
   try {
     isOurs = stale.gateway === (await options.gateway.hello()).id;
@@ -270,12 +351,22 @@ async function reserve(
 async function clearSlot(
   { slot, names }: Omit<Claim, "endpoint">,
   key: string,
-  { gateway, home }: SlotHandOverOptions,
+  { gateway, home, clock }: SlotHandOverOptions,
   late?: AbortSignal,
 ): Promise<void> {
   await switchOff(gateway, key, slot.name, names);
+  const record = await recordOf(key, false, { gateway, clock });
   // By then the record may be that of another front.
-  if (late?.aborted !== true) await removeRecord(home, slot);
+  if (late?.aborted !== true) await writeRecord(home, slot, record);
+}
+
+async function recordOf(
+  sessionKey: string,
+  isOn: boolean,
+  { gateway, clock }: Pick<SlotHandOverOptions, "gateway" | "clock">,
+): Promise<SlotRecord> {
+  const { id } = await gateway.hello();
+  return { version: 1, sessionKey, gateway: id, since: clock.now(), isOn };
 }
 
 /** Undefined if the gateway does not say. */

@@ -49,7 +49,13 @@ export interface SessionEndpoint {
   serve(board: EndpointBoard, options?: ServeSessionOptions): void;
   /** Tells the client of a call what the call waits for, if it wants to know. */
   sayWaiting(callId: string, message: string): void;
+  /** Whether a client has begun an MCP session that it has not ended yet. */
+  readonly isHeld: boolean;
+  /** Resolves when a client has ended its MCP session. Never rejects. */
+  readonly letGo: Promise<void>;
   /** Idempotent. Ends streams and calls; later requests get 404 with a sentence. */
+  end(): Promise<void>;
+  /** Idempotent. `end`, and nothing listens at a fixed address any more. */
   close(): Promise<void>;
 }
 
@@ -117,8 +123,11 @@ export class OpenEndpoint implements SessionEndpoint {
   readonly #ending = new AbortController();
   readonly #replies = new Set<ServerResponse>();
   readonly #attached = new Set<Promise<void>>();
+  readonly #letGo = deferred();
   #isConnected = false;
+  #isHeld = false;
   #state: EndpointState = { kind: "reserved" };
+  #ended: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: OpenEndpointOptions) {
@@ -132,6 +141,14 @@ export class OpenEndpoint implements SessionEndpoint {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  get letGo(): Promise<void> {
+    return this.#letGo.promise;
   }
 
   get http(): SessionEndpoint["http"] {
@@ -182,6 +199,9 @@ export class OpenEndpoint implements SessionEndpoint {
       clock,
       idleMs: IDLE_MS,
       most: MOST_SESSIONS,
+      onChange: (change) => {
+        if (change === "begun") this.#isHeld = true;
+      },
     });
     const entry = new McpEntry({ sessions, maxBodyBytes: limits?.bodyBytes ?? MAX_BODY_BYTES });
     const served = { endpoint, sessions, entry, caller: { id: LOCAL_CALLER, label: caller } };
@@ -202,7 +222,12 @@ export class OpenEndpoint implements SessionEndpoint {
       return sendRefusal(reply, refusal(429, message, { "Retry-After": "5" }));
     }
     this.#replies.add(reply);
-    reply.once("close", () => this.#replies.delete(reply));
+    reply.once("close", () => {
+      this.#replies.delete(reply);
+      if (request.method !== "DELETE" || !reply.writableFinished) return;
+      this.#isHeld = false;
+      this.#letGo.resolve();
+    });
     const served = await this.#board();
     if (typeof served === "string") {
       const headers = { Connection: "close" };
@@ -233,8 +258,13 @@ export class OpenEndpoint implements SessionEndpoint {
     };
   }
 
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.end().then(() => this.#options.onClose());
     return this.#closing;
   }
 
@@ -260,7 +290,7 @@ export class OpenEndpoint implements SessionEndpoint {
     this.#connected.resolve();
   }
 
-  async #close(): Promise<void> {
+  async #end(): Promise<void> {
     const before = this.#state;
     this.#state = { kind: "closed" };
     this.#settled.resolve();
@@ -272,13 +302,12 @@ export class OpenEndpoint implements SessionEndpoint {
       sessions.close();
     }
     // Calls that were cancelled just now still have to be answered.
-    const { clock, onClose } = this.#options;
+    const { clock } = this.#options;
     const answered = [...this.#replies].map(
       (reply) => new Promise<void>((resolve) => reply.once("close", () => resolve())),
     );
     await within(clock, LAST_ANSWER_MS, Promise.all([...answered, ...this.#attached]));
     for (const reply of this.#replies) reply.destroy();
-    await onClose();
   }
 
   /** Waits for the board. A sentence if there is none. */

@@ -47,3 +47,31 @@ it("a session whose hand-over fails has no board, and says why", async () => {
   expect(front.agent().asked("session/prompt")).toEqual([]);
   await expect.poll(async () => (await fetch(url)).status).toBe(404);
 });
+
+it("a board that the agent cannot use any more is closed, and opened anew with the next request", async () => {
+  const gone = deferred();
+  const opened: string[] = [];
+  let prepared = 0;
+  const front = await startFront({
+    handOver: (usual) => ({
+      ...usual,
+      prepare: async (request) => {
+        prepared += 1;
+        return {
+          ...(await usual.prepare(request)),
+          opened: async (sessionId) => void opened.push(sessionId),
+          ...(prepared === 1 && { gone: gone.promise }),
+        };
+      },
+    }),
+  });
+  const sessionId = await front.newSession();
+  const { url } = front.agent().asked("session/new")[0].params.mcpServers[0];
+  gone.resolve();
+  await expect.poll(async () => (await fetch(url)).status).toBe(404);
+  // The agent itself still runs, and knows the session.
+  expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
+  expect(prepared).toBe(2);
+  expect(opened).toEqual([sessionId, sessionId]);
+  expect(front.agents).toHaveLength(1);
+});

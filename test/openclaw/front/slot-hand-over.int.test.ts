@@ -18,16 +18,23 @@ import {
   writeRecord,
   writeSlots,
 } from "../../../src/openclaw/slots.ts";
-import { systemClock } from "../../../src/util/clock.ts";
+import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import {
   type FixtureGateway,
   type GatewayOptions,
   startGateway,
 } from "../../fixtures/openclaw/gateway.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { freePorts } from "../../support/free-ports.ts";
 
-const STALE = { version: 1, sessionKey: "acp-bridge:old", gateway: "/state", since: 0 } as const;
+const STALE = {
+  version: 1,
+  sessionKey: "acp-bridge:old",
+  gateway: "/state",
+  since: 0,
+  isOn: true,
+} as const;
 
 let home: string;
 let slots: Slot[];
@@ -71,17 +78,98 @@ test("a new session gets a slot of its own, is told nothing of it, and has its t
   });
 });
 
-test("closing switches the slot off, removes its record and frees its port", async () => {
+test("closing switches the slot off, and frees its port for the next session that finds no other", async () => {
   const front = openFront();
   const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "id-1");
   expect(await readRecord(home, slots[0]!)).toMatchObject({ sessionKey: "acp-bridge:id-1" });
   await Promise.all([prepared.release(), prepared.release()]);
   expect(overridesOf("acp-bridge:id-1")).toBeUndefined();
-  expect(await readRecord(home, slots[0]!)).toBeUndefined();
-  const next = await open(front, "beta", { kind: "new", params: {} }, "id-2");
-  expect(overridesOf("acp-bridge:id-2")).toMatchObject({ "plugboard-1": true });
+  expect(await readRecord(home, slots[0]!)).toMatchObject({ isOn: false });
+  for (const [id, slot] of [
+    ["id-2", "plugboard-2"],
+    ["id-3", "plugboard-1"],
+  ] as const) {
+    await open(front, "beta", { kind: "new", params: {} }, id);
+    expect(overridesOf(`acp-bridge:${id}`)).toMatchObject({ [slot]: true });
+  }
   expect(await turn("acp-bridge:id-1")).toEqual(["plugboard__old"]);
-  await next.prepared.release();
+});
+
+test("a session gets the slot that it had last, also from another front and after a crash", async () => {
+  const before = openFront();
+  await open(before, "alpha", { kind: "new", params: {} }, "id-1");
+  const { prepared } = await open(before, "beta", { kind: "new", params: {} }, "id-2");
+  await turn("acp-bridge:id-2");
+  await before.close();
+  await prepared.release();
+  const request = { kind: "load", params: {}, sessionId: "acp-bridge:id-2" } as const;
+  await open(openFront(), "gamma", request);
+  expect(await turn("acp-bridge:id-2")).toEqual(["plugboard-2__gamma"]);
+});
+
+test.each(["done", "running"])(
+  "no turn is lost when OpenClaw ends its MCP session late: the session is %s",
+  async (status) => {
+    const front = openFront();
+    const session = async (tool: string): Promise<Prepared> => {
+      const request = { kind: "load", params: {}, sessionId: "acp-bridge:id-1" } as const;
+      return (await open(front, tool, request)).prepared;
+    };
+    gateway.sessions.set("agent:main:acp-bridge:id-1", { status });
+    const first = await session("alpha");
+    expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-1__alpha"]);
+    // As `session/load` with other servers does it: the new board is there before the old one goes.
+    const second = await session("beta");
+    await first.release();
+    expect(await turn("acp-bridge:id-1")).toEqual(["plugboard-2__beta"]);
+    // The port is free once OpenClaw has ended its MCP session there.
+    await expect.poll(() => fetch(slotUrl(slots[0]!)).catch(() => "free")).toBe("free");
+    await second.release();
+    // Only a session that does nothing is stopped for that, and does not need the front any more.
+    const isStopped = gateway.calls.some(({ method }) => method === "sessions.abort");
+    expect(isStopped).toBe(status === "done");
+    if (isStopped) await front.close();
+    expect(await turn("acp-bridge:id-1")).toEqual(["plugboard__old"]);
+  },
+);
+
+test("a slot that OpenClaw still holds is given to another session if there is no other", async () => {
+  const front = openFront();
+  gateway.sessions.set("agent:main:acp-bridge:id-1", { status: "running" });
+  const { prepared } = await open(front, "alpha", { kind: "new", params: {} }, "id-1");
+  await turn("acp-bridge:id-1");
+  await prepared.release();
+  await open(front, "beta", { kind: "new", params: {} }, "id-2");
+  await open(front, "gamma", { kind: "new", params: {} }, "id-3");
+  expect(await turn("acp-bridge:id-3")).toEqual(["plugboard-1__gamma"]);
+  expect(await turn("acp-bridge:id-1")).toEqual(["plugboard__old"]);
+});
+
+test("a session whose gateway has been gone for a minute does not need its servers", async () => {
+  const clock = new ManualClock();
+  const { prepared } = await open(
+    openFront({ clock }),
+    "alpha",
+    { kind: "new", params: {} },
+    "id-1",
+  );
+  let isGone = false;
+  void prepared.gone?.then(() => (isGone = true));
+  const look = async (): Promise<void> => {
+    await expect.poll(() => clock.next()).toBeDefined();
+    await clock.advance(15_000);
+  };
+  await look();
+  const { port, sessions } = gateway;
+  await gateway.stop();
+  for (let n = 0; n < 3; n += 1) await look();
+  gateway = await start({ port, sessions });
+  await look();
+  expect(isGone).toBe(false);
+  await gateway.stop();
+  for (let n = 0; n < 4; n += 1) await look();
+  await expect.poll(() => isGone).toBe(true);
+  gateway = await start({ port, sessions });
 });
 
 test("a session that gets the same slot again for other servers has the tools of those", async () => {
@@ -266,7 +354,7 @@ test("a session that is closed while it opens leaves nothing switched on", async
   const outcomes = await Promise.allSettled([prepared.opened?.("id-1"), prepared.release()]);
   expect(outcomes[1]).toMatchObject({ status: "fulfilled" });
   expect(overridesOf("acp-bridge:id-1")).toBeUndefined();
-  expect(await readRecord(home, slots[0]!)).toBeUndefined();
+  expect(await readRecord(home, slots[0]!)).toMatchObject({ isOn: false });
   await expect(prepared.opened?.("id-1")).resolves.toBeUndefined();
 });
 
@@ -297,7 +385,8 @@ test.each<[string, () => Promise<void>, object]>([
 function openFront({
   args = [],
   logger = silentLogger,
-}: { args?: readonly string[]; logger?: Logger } = {}): HandOver {
+  clock = systemClock,
+}: { args?: readonly string[]; logger?: Logger; clock?: Clock } = {}): HandOver {
   const endpoints = new SessionEndpoints({
     clock: systemClock,
     logger: silentLogger,
@@ -317,7 +406,7 @@ function openFront({
     home,
     args,
     newId: randomUUID,
-    clock: systemClock,
+    clock,
     logger,
   });
   left.push(() => front.close());
