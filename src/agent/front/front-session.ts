@@ -183,6 +183,10 @@ export class FrontSession {
     if (this.#options.lateConnection !== undefined) this.#expectConnection();
   }
 
+  get isPrompting(): boolean {
+    return this.#prompting !== undefined;
+  }
+
   /** Idempotent. */
   #expectConnection(): void {
     const { clock, logger, endpoint, lateConnection } = this.#options;

@@ -304,8 +304,13 @@ export class Relay {
     });
   }
 
-  /** Whatever the agent can do, we take the servers: all of them, or all but those in the client. */
+  /**
+   * Whatever the agent can do, we take the servers, all of them or all but those in the client, and close sessions: a client
+   * would never end their servers otherwise.
+   */
   #withOurCapabilities(bytes: Buffer): Buffer {
+    const closing = ["result", "agentCapabilities", "sessionCapabilities", "close"];
+    const closable = this.#closesSessions() ? bytes : withValue(bytes, closing, {});
     const path = ["result", "agentCapabilities", "mcpCapabilities"];
     const { takesAcpServers } = this.#options;
     const isSaid = valueIn(this.#about, [...path.slice(1), "acp"]) !== undefined;
@@ -316,8 +321,13 @@ export class Relay {
     };
     return Object.entries(ours).reduce(
       (changed, [name, value]) => withValue(changed, [...path, name], value),
-      bytes,
+      closable,
     );
+  }
+
+  #closesSessions(): boolean {
+    const path = ["agentCapabilities", "sessionCapabilities", "close"];
+    return isJsonObject(valueIn(this.#about, path));
   }
 
   /** Remembered, since an agent that is started again may want to hear it again. */
@@ -340,8 +350,13 @@ export class Relay {
       await this.#sessions.forget(session);
       tell();
     };
-    if (method === AGENT.session.close && !isRunning(session)) {
-      // The agent has lost it anyway, and need not be started to hear that.
+    const isClosedHere = !isRunning(session) || !this.#closesSessions();
+    if (method === AGENT.session.close && isClosedHere) {
+      // An agent that has lost it need not be started to hear that. One that cannot close it stops working on it.
+      if (isRunning(session) && session.board.frontSession.isPrompting) {
+        const cancel = { method: AGENT.session.cancel, params: { sessionId: session.agentId } };
+        session.process.send(encode(cancel));
+      }
       return this.#backlog.inBackground(forget(() => this.#client.answer(id, { result: {} })));
     }
     if (method === AGENT.session.close || method === AGENT.session.delete) {
@@ -592,8 +607,8 @@ export class Relay {
   }
 }
 
-function isRunning({ agent, process, lost }: RelayedSession): boolean {
-  return agent.process === process && lost === undefined;
+function isRunning({ agent, process, lost, isAsleep }: RelayedSession): boolean {
+  return agent.process === process && lost === undefined && !isAsleep;
 }
 
 /** With the id that the agent knows the session by. */

@@ -3,6 +3,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 import { type FrontOptions, type Json, settled, SILENT, startFront } from "./memory-front.ts";
 
 const RESUMES = { mcpCapabilities: { http: true }, sessionCapabilities: { resume: {} } };
+const CLOSES = { mcpCapabilities: { http: true }, sessionCapabilities: { close: {} } };
 const LOADS = { mcpCapabilities: { http: true }, loadSession: true };
 const prompt = (sessionId: string) => ({ sessionId, prompt: [{ type: "text", text: "hi" }] });
 
@@ -78,23 +79,23 @@ describe("initialize", () => {
 
   it.each<[said: string, told: string]>([
     [
-      '{"protocolVersion":1.0,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":false,"x":1.0}}}',
-      '{"protocolVersion":1.0,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true,"x":1.0,"sse":true}}}',
+      '{"protocolVersion":1.0,"agentCapabilities":{"sessionCapabilities":{"close":{}},"mcpCapabilities":{"http":false,"x":1.0}}}',
+      '{"protocolVersion":1.0,"agentCapabilities":{"sessionCapabilities":{"close":{}},"mcpCapabilities":{"http":true,"x":1.0,"sse":true}}}',
     ],
     [
       '{"protocolVersion":1}',
-      '{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":true}}}',
+      '{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":{"close":{}},"mcpCapabilities":{"http":true,"sse":true}}}',
     ],
     [
-      '{"agentCapabilities":{"mcpCapabilities":null}}',
-      '{"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":true}}}',
+      '{"agentCapabilities":{"sessionCapabilities":{"list":{}},"mcpCapabilities":null}}',
+      '{"agentCapabilities":{"sessionCapabilities":{"list":{},"close":{}},"mcpCapabilities":{"http":true,"sse":true}}}',
     ],
     // The front takes all servers from the client, and none that is in the client.
     [
       '{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}',
-      '{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true,"sse":true}}}',
+      '{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true,"sse":true},"sessionCapabilities":{"close":{}}}}',
     ],
-  ])("the client hears of http and sse, and of %s otherwise", async (said, told) => {
+  ])("the client hears of http, sse and session/close, and of %s otherwise", async (said, told) => {
     const front = await startFront(answer(said));
     front.send('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}');
     await front.next();
@@ -245,13 +246,30 @@ describe("opening a session", () => {
   it.each(["session/close", "session/delete"])(
     "%s ends the board after the agent's answer, which the client gets when nothing is left",
     async (method) => {
-      const front = await startFront({ script: { "session/delete": () => ({}) } });
+      const front = await startFront({
+        capabilities: CLOSES,
+        script: { "session/delete": () => ({}) },
+      });
       const sessionId = await front.newSession();
       const url = boardUrl(front.agent().asked("session/new"));
       expect(await front.request(method, { sessionId })).toMatchObject({ result: {} });
+      expect(front.agent().asked(method)).toHaveLength(1);
       expect(await statusOf(url)).toBe(404);
     },
   );
+
+  it("session/close of an agent that has none is offered and done by the front, and stops the prompt", async () => {
+    const front = await startFront({ raw: true, script: { "session/prompt": () => SILENT } });
+    const { result } = await front.request("initialize", { protocolVersion: 1 });
+    expect(result.agentCapabilities.sessionCapabilities).toEqual({ close: {} });
+    const sessionId = await front.newSession();
+    const url = boardUrl(front.agent().asked("session/new"));
+    front.send({ id: 1, method: "session/prompt", params: prompt(sessionId) });
+    expect(await front.request("session/close", { sessionId })).toMatchObject({ result: {} });
+    expect(await statusOf(url)).toBe(404);
+    expect(front.agent().asked("session/close")).toEqual([]);
+    expect(front.agent().asked("session/cancel")).toMatchObject([{ params: { sessionId } }]);
+  });
 });
 
 describe("an agent that prints lines that are not messages", () => {
