@@ -24,7 +24,7 @@ const SERVER_PARTS = {
 };
 
 const FILE_PARTS = {
-  file: ["mcpServers", "servers", "agents", "network", "registry", "audit", "$schema"],
+  file: ["mcpServers", "servers", "agents", "network", "acp", "registry", "audit", "$schema"],
   models: ["models"],
   secrets: ["secrets"],
   gateway: ["gateway"],

@@ -50,7 +50,7 @@ export function rulesFor(provider: SchemaProvider): SchemaProvider[] {
 
 export function boardTools(
   board: AdapterBoard,
-  rules: Pick<ModelToolsOptions, "providers" | "maxTools">,
+  rules: Pick<ModelToolsOptions, "providers" | "maxTools" | "keepsNames">,
   { onDiagnostic, contextWindow, toolSearch }: AdapterOptions,
   shape: Shape = {},
 ): BoardTools {

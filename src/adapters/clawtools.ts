@@ -12,7 +12,7 @@ import type { BoardOptions } from "../core/types/board-options.ts";
 import { isJsonObject, type JsonObject } from "../core/types/json.ts";
 import type { OnSampling } from "../core/types/sampling.ts";
 import type { ServerStateKind } from "../core/types/server-state.ts";
-import type { ToolResult } from "../core/types/tool.ts";
+import type { ToolResult, ToolSource } from "../core/types/tool.ts";
 import { errorMessage } from "../util/error-message.ts";
 import {
   type AgentToolErrors,
@@ -31,7 +31,10 @@ export interface ClawTool {
   readonly parameters: JsonObject;
   /** What the server says about the tool, such as `readOnlyHint` and `destructiveHint`. */
   readonly annotations?: JsonObject;
+  /** The tool itself, or a rule of the configuration, keeps it for the owner. It is there only with `owner: true`. */
   readonly ownerOnly?: boolean;
+  /** The server that the tool is from and its name there, or `native`. */
+  readonly source: ToolSource;
   execute(
     toolCallId: string,
     params: Record<string, unknown>,
@@ -211,7 +214,8 @@ class RegistrySync {
   constructor(board: Pick<Board, "tools">, registry: ClawToolRegistry, options: RegistryOptions) {
     const { provider = "generic" } = options;
     const providers = rulesFor(provider);
-    this.#tools = boardTools(board, { providers }, { ...options, toolSearch: "off" }).tools;
+    const rules = { providers, keepsNames: true } as const;
+    this.#tools = boardTools(board, rules, { ...options, toolSearch: "off" }).tools;
     this.#registry = registry;
     this.#options = options;
   }
@@ -272,13 +276,16 @@ class RegistrySync {
 
 /** Reads everything that can change through `current`, so that the registered object stays up to date. */
 function toClawTool(
-  { name, tool: { ownerOnly } }: ModelTool,
+  { name, tool: { source } }: ModelTool,
   current: () => RegisteredTool,
   errors: AgentToolErrors,
 ): ClawTool {
   return {
     name,
-    ...(ownerOnly !== undefined && { ownerOnly }),
+    source,
+    get ownerOnly() {
+      return current().modelTool.tool.ownerOnly;
+    },
     get label() {
       return current().modelTool.tool.label;
     },

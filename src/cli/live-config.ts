@@ -17,6 +17,7 @@ import { type Fingerprint, hashOfFile, takeFingerprint } from "../core/config/fi
 import { type GatewayConfig, gatewaySettings, loadGateway } from "../core/config/gateway.ts";
 import { plugboardHome } from "../core/config/home.ts";
 import { agentIdsIn, loadConfig, type LoadConfigOptions } from "../core/config/load.ts";
+import { withoutOwner } from "../core/config/layers/files.ts";
 import { parseAgentConfig } from "../core/config/parse.ts";
 import { decodeConfig, readConfigBytes } from "../core/config/text/read.ts";
 import {
@@ -419,16 +420,18 @@ export class LiveConfig implements AsyncDisposable {
     );
   }
 
-  #load({ file, base }: ConfigVersion, id: string | undefined): Promise<AgentConfig> {
-    return loadUsed(file.path, id, this.#textsOf(file, base), (path) =>
+  async #load({ file, base }: ConfigVersion, id: string | undefined): Promise<AgentConfig> {
+    const agent = await loadUsed(file.path, id, this.#textsOf(file, base), (path) =>
       waitingOf(base !== undefined && path === base.path ? base : file, id),
     );
+    return base === undefined && !file.isYours ? withoutOwner(agent) : agent;
   }
 
   /** The agent as one file has it, or else what the file has for every agent. */
   async #loadAlone(file: FileVersion, id: string | undefined): Promise<AgentConfig> {
     const known = (await this.#hasAgent(file, id)) ? id : undefined;
-    return loadUsed(file.path, known, this.#textsOf(file), () => waitingOf(file, id));
+    const agent = await loadUsed(file.path, known, this.#textsOf(file), () => waitingOf(file, id));
+    return file.isYours ? agent : withoutOwner(agent);
   }
 
   async #hasAgent(file: FileVersion, id: string = DEFAULT_AGENT): Promise<boolean> {

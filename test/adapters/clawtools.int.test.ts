@@ -122,6 +122,41 @@ describe("loadMCPServers", () => {
     expect(registry.get("echo__sleep").annotations).toBeUndefined();
   });
 
+  it("keeps a colon that the template asks for, and calls the tool by that name", async () => {
+    const registry = new Registry();
+    const servers = { "dev-tools": fixture("echo") };
+    await load({ servers, toolNames: "mcp:{server}:{tool}" }, registry);
+    const tool = registry.get("mcp:dev-tools:echo");
+    expect(await tool.execute("1", { text: "hi" })).toMatchObject({
+      content: [{ text: expect.stringContaining("hi") as string }],
+    });
+  });
+
+  it.each([true, false])(
+    "with owner: %s, tools that a rule keeps for the owner are marked as such, or not there",
+    async (owner) => {
+      const registry = new Registry();
+      const servers = { echo: { ...fixture("echo"), tools: { ownerOnly: ["add"] } } };
+      const native = [{ ...SCRIPT_NATIVE[0]!, name: "own", ownerOnly: true }];
+      await load({ servers }, registry, { owner, native });
+      const marks = ["echo__add", "echo__sleep", "own"].map((name) =>
+        registry.names().includes(name)
+          ? [registry.get(name).ownerOnly, registry.get(name).source]
+          : "not there",
+      );
+      const sleep = { kind: "mcp", server: "echo", tool: "sleep" };
+      expect(marks).toEqual(
+        owner
+          ? [
+              [true, { kind: "mcp", server: "echo", tool: "add" }],
+              [undefined, sleep],
+              [true, { kind: "native" }],
+            ]
+          : ["not there", [undefined, sleep], "not there"],
+      );
+    },
+  );
+
   it("gives schemas that the provider accepts, and arguments that the server does", async () => {
     const registry = new Registry();
     await load({ servers: { echo: fixture("echo") } }, registry, { provider: "openai-strict" });

@@ -116,7 +116,6 @@ export class FrontSession {
       cwd,
       additionalDirectories,
       servers,
-      owner: true,
       approval: "ask",
       // Whatever the agent does with results, its model reads them.
       framing: "full",

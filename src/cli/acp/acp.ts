@@ -25,7 +25,7 @@ import { showPage } from "../login/login.ts";
 import { withBoard } from "../open.ts";
 import { AgentModels } from "./agent-models.ts";
 import { type AcpRequest, isFront, SIGN_IN } from "./command.ts";
-import { openConfig, openEditorBoard } from "./editor-board.ts";
+import { isOwner, openConfig, openEditorBoard } from "./editor-board.ts";
 import { findLoginPath } from "../login-path.ts";
 import { signInToModel } from "./model-key.ts";
 
@@ -58,11 +58,11 @@ export async function runAcp(command: AcpRequest, context: CliContext): Promise<
     const stateDir = plugboardHome(io.env, io.homedir);
     await models.current();
     const { systemPrompt, maxSteps } = agent;
+    const owner = isOwner(agent, options);
     await serveAcp({
       input: Readable.toWeb(stdin) as ReadableStream<Uint8Array>,
       output,
-      // The person at the editor is the owner, and approves calls.
-      openSession: (request) => board.openSession({ ...request, owner: true, approval: "ask" }),
+      openSession: (request) => board.openSession({ ...request, owner, approval: "ask" }),
       newResponder: async (past, settings) => {
         const current = await models.current();
         const answering = current && { ...current, systemPrompt, maxSteps, clock };

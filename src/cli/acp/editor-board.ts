@@ -70,12 +70,19 @@ export async function openEditorBoard(
     apply: async () => {
       const next = await config.readAgent();
       const report = await board.reload(prepared(next, io.cwd));
-      tellLater(startsAgain.filter((key) => !isDeepStrictEqual(agent[key], next[key])));
+      tellLater(
+        [...startsAgain, "acp" as const].filter((key) => !isDeepStrictEqual(agent[key], next[key])),
+      );
       return report;
     },
   });
   context.onHangup(() => config.reload());
   return board;
+}
+
+/** Whether the person at the editor is the owner. */
+export function isOwner({ acp }: AgentConfig, { owner }: CliContext["options"]): boolean {
+  return owner || acp?.owner === true;
 }
 
 /** Opening a session does not wait for the agent's own servers; its first prompt does. */

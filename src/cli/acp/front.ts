@@ -37,7 +37,7 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { AgentModels } from "./agent-models.ts";
 import type { FrontRequest } from "./command.ts";
-import { openConfig, openEditorBoard } from "./editor-board.ts";
+import { isOwner, openConfig, openEditorBoard } from "./editor-board.ts";
 import { findLoginPath } from "../login-path.ts";
 
 const FOR_EDITORS =
@@ -76,6 +76,7 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
     // A board here has done so already, but one in a gateway has not.
     void reapOrphansOnce(clock, logger);
     const { sampling } = models;
+    const owner = isOwner(agent, context.options);
     const endpoints = new SessionEndpoints({
       clock,
       logger,
@@ -102,7 +103,7 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
           ...given,
           ...(sampling && { sampling }),
           ...(format && { whyMissing: FILE_IGNORED }),
-          openSession: (request) => board.openSession(request),
+          openSession: (request) => board.openSession({ ...request, owner }),
           clock,
           logger,
         }),

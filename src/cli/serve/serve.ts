@@ -49,6 +49,7 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
     const attachment = await attachAgent(agent, config.source, context, { programPath });
     const opened = await openClientBoard(agent, {
       ...(attachment && { open: attachment.open }),
+      owner: options.owner,
       stateDir,
       state,
       cwd: io.cwd,

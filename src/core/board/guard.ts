@@ -259,6 +259,11 @@ export class BoardGuard {
     return this.#pins.unpinned(server);
   }
 
+  /** Whether only the owner may call the tool. */
+  isForOwner(subject: Subject): boolean {
+    return this.#policy.isForOwner(subject);
+  }
+
   /** Whether the server's own words about the tool are believed. */
   isTrusted(subject: Subject): boolean {
     return this.#servers.own(subject).trusted === true;

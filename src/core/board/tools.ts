@@ -263,6 +263,7 @@ export class BoardTools {
       guarded: calls.around(subject, () => ({ callee: callee(), frame })),
       tool: {
         ...toTool(entry, execute, guard.presenter(subject)),
+        ...(guard.isForOwner(subject) && { ownerOnly: true }),
         ...(guard.isTrusted(subject) && { trusted: true }),
         ...(isFramed && { isFramed }),
         ...(include && { include }),
@@ -308,7 +309,10 @@ export class BoardTools {
         direct === undefined
           ? calls.around(subject, () => ({ callee: calls.toNative(tool) }))
           : calls.around(subject, () => ({ callee: calls.toGateway(direct, { tool: name }) })),
-      tool: toUnified(tool, execute, guard.presenter(subject)),
+      tool: {
+        ...toUnified(tool, execute, guard.presenter(subject)),
+        ...(guard.isForOwner(subject) && { ownerOnly: true }),
+      },
       isAllowed,
       get isListed() {
         return isAllowed && isOffered();

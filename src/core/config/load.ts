@@ -252,6 +252,7 @@ function mergeAgent(
     networkProxy: root.network?.proxy,
     networkInherit: root.network?.inherit,
     registry: root.registry,
+    acp: root.acp,
     guard: agentGuard(layers),
     audit: auditSettings(root.audit, toPath),
     session: mergeSessionDefaults(

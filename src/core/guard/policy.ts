@@ -46,6 +46,8 @@ export interface Policy {
   judge: (subject: Subject) => PolicyDecision;
   /** Throws REFUSED_BY_POLICY if the subject may not be called now. */
   require: (subject: Subject, call: GuardedCall) => void;
+  /** Whether a rule, or the tool itself, keeps it for the owner. */
+  isForOwner: (subject: Subject) => boolean;
   stage: StageFor;
 }
 
@@ -108,14 +110,18 @@ export function createPolicy({
     return goesByEffect(subject) ? { ...name, effect: effectOf?.(subject) } : name;
   }
 
-  function decide(subject: Subject): PolicyDecision {
+  function layersOf(subject: Subject): ApplicableLayers {
     const own = serverLayers(servers.own(subject).rules);
-    const layers: ApplicableLayers = {
+    return {
       subject,
       name: nameOf(subject),
       denying: denyingLayers(subject),
       allowing: [...agentLayers, ...own],
     };
+  }
+
+  function decide(subject: Subject): PolicyDecision {
+    const layers = layersOf(subject);
     return denial(layers) ?? (owner ? undefined : reserve(layers)) ?? omission(layers) ?? ALLOWED;
   }
 
@@ -142,6 +148,7 @@ export function createPolicy({
     nameOf,
     judge,
     require,
+    isForOwner: (subject) => reserve(layersOf(subject)) !== undefined,
     stage(subject) {
       if (!goesByEffect(subject)) {
         return judge(subject).kind === "allowed"
@@ -228,7 +235,7 @@ function forOwner(rule: string, because = ""): PolicyDecision {
     kind: "refused",
     rule,
     reason: `reserved for the owner by ${rule}${because}`,
-    hint: "if you are the owner, use --owner; in code, set owner: true",
+    hint: "if you are the owner, use --owner; in an editor, set acp.owner in your own file; in code, owner: true",
   };
 }
 

@@ -26,6 +26,8 @@ export interface ModelTool {
 export interface ModelToolsOptions {
   /** In order of preference: a schema that the first cannot take is tried with the next. */
   providers: readonly SchemaProvider[];
+  /** Keeps names as the board has them: whoever gets the tools is no provider, and a template may ask for a colon. */
+  keepsNames?: true;
   /** The provider refuses a request with more tools than this. */
   maxTools?: number;
   /** How many tokens fit into a request to the model: a tool that takes a quarter of them is left out. */
@@ -113,7 +115,10 @@ export function prepareModelTools(tools: readonly Tool[], provider: SchemaProvid
   for (const { parameters } of tools.filter(isForModels)) normalize(parameters, provider);
 }
 
-function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): ModelTool | string {
+function toModelTool(
+  tool: Tool,
+  { providers, keepsNames, onChanged }: ModelToolsOptions,
+): ModelTool | string {
   const reasons: string[] = [];
   for (const provider of providers) {
     const normalized = normalize(tool.parameters, provider);
@@ -125,7 +130,7 @@ function toModelTool(tool: Tool, { providers, onChanged }: ModelToolsOptions): M
     const changes = [...reasons, ...notes];
     if (changes.length > 0) onChanged?.(tool, changes.join("; "));
     return {
-      name: providerName(tool.name),
+      name: keepsNames ? tool.name : providerName(tool.name),
       description: tool.description,
       schema,
       provider,

@@ -91,6 +91,8 @@ export interface AgentConfig {
   networkInherit?: boolean;
   /** The address of the MCP registry that servers are added from. Default: the official one. */
   registry?: string;
+  /** Sessions of editors: whether whoever is at the editor is the owner. */
+  acp?: { owner?: boolean };
   /** Absent if the configuration sets nothing for the guard. */
   guard?: AgentGuard;
   audit?: AuditSettings;

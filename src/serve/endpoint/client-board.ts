@@ -14,7 +14,7 @@ import type { EndpointOptions } from "./context.ts";
 
 /** An agent's board, what its clients are told about it, and what it takes to open sessions on it. */
 export interface ClientBoard extends Required<Pick<EndpointOptions, "about" | "keepsApps">> {
-  /** Opened with `onlyInSessions`, for an owner. */
+  /** Opened with `onlyInSessions`. */
   board: Board;
   /** The working directory of the servers of a session. */
   readonly workspace: string;
@@ -30,6 +30,8 @@ export interface ClientBoardOptions extends Pick<
   BoardOptions,
   "env" | "clock" | "serverLogLevel" | "start" | "programPath" | "restartHint"
 > {
+  /** Whether the board's clients are the owner. Others get a board on top of it. */
+  owner: boolean;
   state: BoardState;
   logger: Logger;
   stateDir: string;
@@ -48,7 +50,7 @@ export async function openClientBoard(
   opened: AgentConfig,
   given: ClientBoardOptions,
 ): Promise<ClientBoard> {
-  const { env, clock, logger, stateDir, state, serverLogLevel, cwd } = given;
+  const { env, clock, logger, stateDir, state, serverLogLevel, cwd, owner } = given;
   const { start = "eager", open = openBoard, programPath, restartHint } = given;
   let agent = forClients(opened, cwd);
   let missing = whyMissing(agent, stateDir);
@@ -63,8 +65,7 @@ export async function openClientBoard(
     state,
     serverLogLevel,
     onlyInSessions: true,
-    // Whoever started the client, or has the gateway's own token. Other callers get a board on top of this one.
-    owner: true,
+    owner,
     defaultToolTimeout: TOOL_TIMEOUT,
     showsApps: true,
     // Questions caused by a client's calls go to that client instead.

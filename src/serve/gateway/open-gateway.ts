@@ -49,7 +49,7 @@ const LOOK_MS = 20;
 
 const NEVER = new AbortController().signal;
 
-export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state"> {
+export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "owner"> {
   settings: GatewaySettings;
   agentIds: readonly string[];
   /** Reads the configuration of one of `agentIds`. */
@@ -215,6 +215,8 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
       const opened = await openClientBoard(await readAgent(id), {
         ...options,
         state,
+        // Callers who are not the owner get a board on top of it.
+        owner: true,
         restartHint: (server) =>
           `to start it again: plugboard restart ${shellWord(server)}${agentOption}`,
       });

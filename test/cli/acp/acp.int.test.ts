@@ -76,6 +76,40 @@ describe("plugboard acp", () => {
     expect(processesWith(`ACP_TEST=${scratch.directory}`)).toEqual([]);
   });
 
+  it.each<[string, string[], object | undefined, object | undefined, boolean]>([
+    ["nobody says so", [], {}, undefined, false],
+    ["it is started with --owner", ["--owner"], {}, undefined, true],
+    ["your own file says so", [], { acp: { owner: true } }, undefined, true],
+    ["only a project's file says so", [], {}, { acp: { owner: true } }, false],
+    ["a project's file has none beneath it", [], undefined, { acp: { owner: true } }, false],
+  ])("is for the owner or not: %s", async (_, options, own, project, isOwner) => {
+    mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
+    const agents = {
+      defaults: { mcp: { servers: { echo: fixture("echo") } }, tools: { ownerOnly: ["echo/pid"] } },
+    };
+    if (own) scratch.file("home/plugboard.json", { agents, ...own });
+    if (project) scratch.file("plugboard.json", own ? project : { agents, ...project });
+    if (project) expect((await scratch.run(["trust", "--yes"])).code).toBe(0);
+    const agent = start(options);
+    await agent.request("initialize", { protocolVersion: 1 });
+    const { result } = await agent.request("session/new", {
+      cwd: scratch.directory,
+      mcpServers: [],
+    });
+    const { sessionId } = result as unknown as { sessionId: string };
+    const prompt = [{ type: "text", text: "/tools pid" }];
+    while (!agent.stdout.text.includes("echo/")) {
+      await agent.request("session/prompt", { sessionId, prompt });
+      prompt[0]!.text = "/tools";
+    }
+    expect(agent.stdout.text.includes("echo/pid")).toBe(isOwner);
+    agent.stdin.end();
+    const { stderr } = await agent.done;
+    expect(stderr.includes("acp.owner is not used: only the file in Plugboard's home")).toBe(
+      project !== undefined,
+    );
+  });
+
   it("takes servers that run in the editor with --mcp-over-acp", async () => {
     const agent = start([], {}, ["--mcp-over-acp"]);
     const results: Record<string, object> = {

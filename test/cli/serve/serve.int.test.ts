@@ -166,6 +166,27 @@ describe("with --search", () => {
   });
 });
 
+describe("tools for the owner", () => {
+  it.each([
+    [[], ["echo__add"]],
+    [["--owner"], ["echo__add", "echo__echo", "shout"]],
+  ])("with the options %j, the client has %j", async (options, names) => {
+    scratch.file(
+      "tools.mjs",
+      'export default { name: "shout", description: "x", parameters: { type: "object" }, ownerOnly: true, execute: () => ({ content: [] }) };',
+    );
+    const file = configure({
+      tools: { native: ["./tools.mjs"], allow: ["echo/add", "echo/echo", "native/*"] },
+      mcp: { servers: { echo: { ...fixture("echo"), tools: { ownerOnly: ["echo"] } } } },
+    });
+    const { ask } = await serve("--config", file, ...options);
+    const { result } = await ask("tools/list");
+    expect(result.tools.map(({ name }) => name).sort()).toEqual(names);
+    const called = await ask("tools/call", { name: "echo__echo", arguments: { text: "hi" } });
+    expect(JSON.stringify(called).includes("reserved for the owner")).toBe(options.length === 0);
+  });
+});
+
 describe("with one server and its own tool names", () => {
   it.each<[string, string[], Request[]]>([
     [

@@ -118,7 +118,7 @@ describe("rules of a board", () => {
       'echo/env is refused by the rule "echo/env" in agents.defaults.tools.deny',
       'echo/cwd is refused by the rule "mcp__echo__cwd" in agents.list[0].tools.deny',
       'echo/pid is refused by the rule "pid" in agents.defaults.mcp.servers.echo.tools.deny',
-      'echo/crash is reserved for the owner by "crash" in agents.list[0].mcp.servers.echo.tools.ownerOnly (if you are the owner, use --owner; in code, set owner: true)',
+      'echo/crash is reserved for the owner by "crash" in agents.list[0].mcp.servers.echo.tools.ownerOnly (if you are the owner, use --owner; in an editor, set acp.owner in your own file; in code, owner: true)',
     ]);
     expect(textOf(await board.call("shout"))).toBe(
       "native/shout is refused: nothing in agents.list[0].tools.allow allows it",

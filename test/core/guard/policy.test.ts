@@ -266,7 +266,7 @@ describe("a refusal", () => {
     const error = await refusal(pass(stage, callOf(of)));
     expect(error).toMatchObject({
       message: "native/wipe is reserved for the owner by the tool's own ownerOnly",
-      hint: "if you are the owner, use --owner; in code, set owner: true",
+      hint: "if you are the owner, use --owner; in an editor, set acp.owner in your own file; in code, owner: true",
       server: undefined,
     });
   });

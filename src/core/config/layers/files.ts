@@ -16,7 +16,17 @@ const APPROVAL = { modes: ["never", "destructive", "ask"], unset: "never" } as c
 const PINS = { modes: ["off", "warn", "block"], unset: "warn" } as const;
 const FRAMING = { modes: ["off", "compact", "full"], unset: "full" } as const;
 
-export function layOver(base: AgentConfig, over: AgentConfig): AgentConfig {
+/** Without the right of the owner, which only the user's own file can give. */
+export function withoutOwner(agent: AgentConfig): AgentConfig {
+  const { acp, warnings, file } = agent;
+  if (acp === undefined) return agent;
+  const message = "is not used: only the file in Plugboard's home can say that you are the owner";
+  const warning = { path: "acp.owner", message, file };
+  return { ...agent, acp: undefined, warnings: [...warnings, warning] };
+}
+
+export function layOver(base: AgentConfig, above: AgentConfig): AgentConfig {
+  const over = withoutOwner(above);
   const roots = over.roots ?? base.roots;
   const keepAlive = over.keepAlive ?? base.keepAlive;
   const names = over.hasToolNames ? over : base;

@@ -360,6 +360,16 @@ const root = {
   })
     .describe("What servers may reach.")
     .optional(),
+  acp: object({
+    owner: flag()
+      .describe("Whether you are the owner of your editors' sessions. Only in your own file.", {
+        default: false,
+        see: "security.md#the-owner",
+      })
+      .optional(),
+  })
+    .describe("Sessions of editors.")
+    .optional(),
   registry: verified(secureUrlProblem, text(), WEB_URL)
     .describe("The address of the MCP registry.", {
       otherwise: "the official one",

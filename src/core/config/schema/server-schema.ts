@@ -258,8 +258,9 @@ export const toolRules = {
     [Array.isArray, rulePatterns("ownerOnly")],
     "true, false or a list of tools",
   )
-    .describe("Only the owner (`--owner`) may call these; `true` is all.", {
+    .describe("Only the owner may call these; `true` is all.", {
       default: false,
+      see: "security.md#the-owner",
     })
     .optional(),
 };
