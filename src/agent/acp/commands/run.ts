@@ -34,7 +34,8 @@ export interface CommandContext extends McpContext {
   /** Shows an update and keeps it in the history. */
   readonly emit: (update: SessionUpdate) => void;
   /** Shows a notice without keeping it in the history. */
-  readonly notify: (text: string) => void;
+  /** `info` is no part of the answer, also for a client that does not show notices. Default `warning`. */
+  readonly notify: (text: string, severity?: "info" | "warning") => void;
   /** Calls the tool, and shows the call from start to end. */
   readonly call: (tool: Tool, args: JsonObject) => Promise<CallOutcome>;
 }

@@ -80,7 +80,7 @@ export function modelResponder(
     const model = await untilAborted(models.open(current), signal, cancelled);
     const reading = resources.read(board.resources, model);
     const { context: blocks, news } = await untilAborted(reading, signal, cancelled);
-    if (news !== undefined) notify(capitalised(news));
+    if (news !== undefined) notify(capitalised(news), "info");
     let isSilent = true;
     const said = new SpokenAnswer();
     const result = await runTurn({

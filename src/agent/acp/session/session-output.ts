@@ -69,12 +69,16 @@ export class SessionOutput {
     this.show({ sessionUpdate: "agent_thought_chunk", content: textBlock(text) });
   }
 
-  /** Shows a notice without keeping it: as a message if the client does not show notices. */
+  /**
+   * Shows a notice without keeping it. For a client that does not show notices, a warning is a message, and information is
+   * a thought: scripts take every message for a part of the answer.
+   */
   notify(text: string, severity: "info" | "warning" = "warning"): void {
     if (this.#options.client.showsNotices()) {
       this.show({ sessionUpdate: "notice", severity, title: text });
       return;
     }
+    if (severity === "info") return this.think(`${text}\n\n`);
     const content = textBlock(`${this.#asParagraph(text)}\n\n`);
     this.show({ sessionUpdate: "agent_message_chunk", content });
     this.#isMidMessage = false;

@@ -289,7 +289,7 @@ export class Session implements UserSettings {
         this.#context.responder?.toolSearch?.(this.#board.tools(), this.#board.toolSearch),
       emit: (update) => output.emit(update),
       say: (text) => output.say(text),
-      notify: (text) => output.notify(text),
+      notify: (text, severity) => output.notify(text, severity),
       call: (tool, args) => this.#calls.run(tool, args, signal),
     };
   }
