@@ -53,9 +53,10 @@ export class TurnView {
           `${screen.terminal.err.paint("cyan", name)} ${oneLine(asText(event.input), LONGEST_INPUT)}`,
         );
       }
-      case "tool_update":
-        if (event.update.progress === undefined) return;
-        return this.#note(`${this.#name(event.id)}: ${progressText(event.update.progress)}`);
+      case "tool_update": {
+        const progress = progressText(event.update);
+        return progress === "" ? undefined : this.#note(`${this.#name(event.id)}: ${progress}`);
+      }
       case "tool_result":
         if (!event.isError) return;
         return this.#note(

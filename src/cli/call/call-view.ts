@@ -1,7 +1,7 @@
 // What a person sees during a call: the servers that start, then the call and its progress.
 
 import type { Board } from "../../core/types/board.ts";
-import type { Progress } from "../../core/types/tool.ts";
+import type { ToolUpdate } from "../../core/types/tool.ts";
 import type { Timer } from "../../util/clock.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -12,6 +12,7 @@ import type { CallUnderWay } from "./call-rows.ts";
 const LINE_EVERY_MS = 1000;
 /** Most calls to a running server are over by then, and need no rows. */
 const ROWS_AFTER_MS = 50;
+const LONGEST_MESSAGE = 200;
 
 type ViewContext = Pick<CliContext, "screen" | "clock">;
 
@@ -36,8 +37,9 @@ export class CallView {
     this.#call.since = this.#context.clock.monotonic();
   }
 
-  progress(progress: Progress): void {
-    const text = progressText(progress);
+  progress(update: ToolUpdate): void {
+    const text = progressText(update);
+    if (text === "") return;
     this.#call.progress = text;
     const { screen, clock } = this.#context;
     const now = clock.monotonic();
@@ -62,11 +64,16 @@ export class CallView {
   }
 }
 
-/** `3/5 (60 %) message` */
-export function progressText({ progress, total, message }: Progress): string {
+/** `3/5 (60 %) message`, or what a tool of your own has told without figures. */
+export function progressText({ progress: figures, content }: ToolUpdate): string {
+  if (figures === undefined) {
+    const words = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    return oneLine(words.join(" "), LONGEST_MESSAGE);
+  }
+  const { progress, total, message } = figures;
   const share =
     total !== undefined && total > 0
       ? `${progress}/${total} (${Math.round((progress / total) * 100)} %)`
       : String(progress);
-  return message === undefined ? share : `${share} ${oneLine(message, 200)}`;
+  return message === undefined ? share : `${share} ${oneLine(message, LONGEST_MESSAGE)}`;
 }

@@ -130,7 +130,7 @@ export async function makeCall(
   view?.calling(canonicalName(tool));
   const outcome = await board.call(tool.name, args, {
     signal,
-    onUpdate: ({ progress }) => progress !== undefined && view?.progress(progress),
+    onUpdate: (update) => view?.progress(update),
   });
   return { tool, outcome };
 }

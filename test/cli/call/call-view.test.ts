@@ -19,7 +19,7 @@ describe("a call under way", () => {
   it("is a row with its progress on a terminal", async () => {
     const { clock, stderr, view } = open(new Sink({ columns: 60, rows: 20 }));
     view.calling("docs/search");
-    view.progress({ progress: 1, total: 4, message: "reading" });
+    view.progress({ content: [], progress: { progress: 1, total: 4, message: "reading" } });
     await clock.advance(50);
     // The rows are loaded by then.
     await expect.poll(() => clock.next()).toBe(120);
@@ -33,17 +33,20 @@ describe("a call under way", () => {
     const { clock, stderr, view } = open(new Sink());
     view.calling("docs/search");
     for (const progress of [1, 2, 3]) {
-      view.progress({ progress, total: 4 });
+      view.progress({ content: [], progress: { progress, total: 4 } });
       await clock.advance(500);
     }
     expect(stderr.text).toBe("progress: 1/4 (25 %)\nprogress: 3/4 (75 %)\n");
   });
 
-  it.each<[Progress, string]>([
-    [{ progress: 3, total: 5, message: "almost\n\u001b[2J" }, "3/5 (60 %) almost"],
-    [{ progress: 3 }, "3"],
-    [{ progress: 3, total: 0, message: "so far" }, "3 so far"],
-  ])("%o reads %s", (progress, text) => {
-    expect(progressText(progress)).toBe(text);
+  it.each<[Progress | undefined, string, string]>([
+    [{ progress: 3, total: 5, message: "almost\n\u001b[2J" }, "", "3/5 (60 %) almost"],
+    [{ progress: 3 }, "", "3"],
+    [{ progress: 3, total: 0, message: "so far" }, "", "3 so far"],
+    // A tool of your own need not have figures.
+    [undefined, "half\n\u001b[2J", "half"],
+  ])("%o with the text %j reads %s", (progress, said, text) => {
+    const content = said === "" ? [] : [{ type: "text" as const, text: said }];
+    expect(progressText({ content, progress })).toBe(text);
   });
 });
