@@ -14,7 +14,7 @@ const HOST = "127.0.0.1";
 
 /** For a run that hangs. */
 const KILL_MS = 120_000;
-const READY_MS = 120_000;
+const READY_MS = 300_000;
 const END_MS = 20_000;
 /** The end of what the gateway said, for an error message. */
 const KEPT_OUTPUT = 8_000;
