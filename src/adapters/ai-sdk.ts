@@ -59,12 +59,15 @@ export interface AiSdkTool {
 export type AiSdkTools = Record<string, AiSdkTool>;
 
 /**
- * A live view: reading its keys gives the board's tools at that moment. A copy (`{ ...tools }`) is a snapshot.
+ * A live view: reading its keys gives the board's tools at that moment. A copy (`{ ...tools, mine }`) is a snapshot, in
+ * which the model calls what it finds with `call_tool`.
  * A tool that has gone can still be read by its name, so that a call to it gets a result.
  */
 export function toAiSdkTools(board: AdapterBoard, options: AiSdkToolsOptions = {}): AiSdkTools {
   const { provider = "generic" } = options;
   const { tools, preselect } = boardTools(board, { providers: rulesFor(provider) }, options, {
+    // A copy, `{ ...tools, mine }`, cannot be told from the SDK's own look at the tools.
+    grows: "maybe",
     // OpenAI refuses a long description, and the whole request with it.
     describesIndex: !provider.startsWith("openai"),
   });

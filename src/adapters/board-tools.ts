@@ -26,10 +26,10 @@ export interface AdapterOptions {
 }
 
 /** What the shape of an adapter allows: whether its list can grow, and where the names of all tools can be. */
-type Shape = Pick<PromptToolsOptions, "isFixed" | "describesIndex">;
+type Shape = Pick<PromptToolsOptions, "grows" | "describesIndex">;
 
 /** For an adapter that returns a list once: what the model finds later does not come into it. */
-export const SNAPSHOT: Shape = { isFixed: true, describesIndex: true };
+export const SNAPSHOT: Shape = { grows: "no", describesIndex: true };
 
 export interface Preselection {
   /**

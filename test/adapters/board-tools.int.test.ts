@@ -3,7 +3,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { ToolMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";
-import { generateText, stepCountIs } from "ai";
+import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { preselectAiSdkTools, toAiSdkTools } from "../../src/adapters/ai-sdk.ts";
 import { toAnthropicTools } from "../../src/adapters/anthropic.ts";
@@ -43,12 +43,42 @@ it("the AI SDK's loop calls what its model has found, and what it knows by name"
   });
   expect(text).toBe("done");
   const offered = running.requests.map((request) => request.tools.map(({ name }) => name));
-  expect(offered[0]?.slice(0, 2)).toEqual(["search_tools", "mcp__office__delete_refund"]);
+  expect(offered[0]?.slice(0, 3)).toEqual([
+    "search_tools",
+    "call_tool",
+    "mcp__office__delete_refund",
+  ]);
   expect(offered[1]).toEqual([...(offered[0] ?? []), VOUCHER]);
   expect(offered[3]).toEqual([...(offered[1] ?? []), "mcp__office__find_badge"]);
   const results = running.requests.at(-1)?.toolResults.map((result) => result.text) ?? [];
   expect(results[1]).toContain('"tool":"create_voucher","id":"7"');
   expect(results[2]).toContain('"tool":"find_badge","id":"8"');
+});
+
+it("a copy of the AI SDK's set, with a tool of your own, calls what its model has found with call_tool", async () => {
+  const board = await open(office);
+  running = await startModel({
+    turns: [
+      { toolCalls: [{ name: "search_tools", arguments: SEARCH }] },
+      { toolCalls: [{ name: "call_tool", arguments: { name: VOUCHER, arguments: { id: "7" } } }] },
+      { toolCalls: [{ name: "mine", arguments: {} }] },
+      { text: "done" },
+    ],
+  });
+  const mine = tool({ inputSchema: jsonSchema({ type: "object" }), execute: () => "my own" });
+  const { text } = await generateText({
+    model: createAnthropic({ baseURL: `${running.url}/v1`, apiKey: "none" })("scripted"),
+    prompt: "go",
+    tools: { ...toAiSdkTools(board), mine },
+    stopWhen: stepCountIs(9),
+  });
+  expect(text).toBe("done");
+  const results = running.requests.at(-1)?.toolResults.map((result) => result.text) ?? [];
+  expect(results[0]).toContain(
+    "Found 1 tool; call them by name if your next step offers them, otherwise with call_tool.",
+  );
+  expect(results[1]).toContain('"tool":"create_voucher","id":"7"');
+  expect(results[2]).toBe("my own");
 });
 
 describe("a list that is read for every request", () => {

@@ -8,7 +8,7 @@ import { isForModels, type ToolSearchSetting } from "../types/include.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { ToolSearch } from "../types/search.ts";
 import type { Tool, ToolResult } from "../types/tool.ts";
-import { oneLine, plural } from "../../util/text.ts";
+import { capitalised, oneLine, plural } from "../../util/text.ts";
 import {
   describePlan,
   type PlanOptions,
@@ -55,10 +55,10 @@ export interface PromptToolsOptions {
   toolSearch: () => ToolSearchSetting;
   contextWindow?: number;
   /**
-   * The model's list of tools cannot change while it works. It calls what it has found through `call_tool`, and the
-   * guard still sees the tool itself.
+   * Whether what the model finds comes into its list of tools: default yes. If it does not, or may not because somebody can
+   * copy the list, the model calls what it has found through `call_tool`, and the guard still sees the tool itself.
    */
-  isFixed?: boolean;
+  grows?: "yes" | "no" | "maybe";
   /** Where there is no other place for the names of all tools, they are in the description of the search. */
   describesIndex?: boolean;
 }
@@ -173,7 +173,7 @@ export class PromptTools {
   }
 
   #inPrompt(plan: PromptPlan): Tool[] {
-    if (plan.mode === "all" || this.#options.isFixed) return [...plan.shown];
+    if (plan.mode === "all" || this.#grows === "no") return [...plan.shown];
     const searchable = new Map(plan.searchable.map((tool) => [tool.name, tool]));
     return [
       ...plan.shown,
@@ -206,20 +206,18 @@ export class PromptTools {
 
   /** Made anew only if it changes: its text is a part of the prompt. */
   #searchTool({ mode, searchable }: PromptPlan): Tool {
-    const { isFixed = false, describesIndex = false } = this.#options;
+    const { describesIndex = false } = this.#options;
     const name = this.#nameOf(SEARCH_NAMES);
     const hasNames = mode === "index";
     const index = hasNames && describesIndex ? `\n\n${THEIR_WORDS}\n${toolIndex(searchable)}` : "";
     const key = JSON.stringify([name, hasNames, index]);
     if (this.#search?.key === key) return this.#search.tool;
-    const after = isFixed
-      ? `Call what you find with ${this.#nameOf(CALL_NAMES)}.`
-      : "You can call what it finds from your next step on.";
+    const after = capitalised(this.#howToCall("what it finds", "it"));
     const tool = ownTool({
       name,
       description:
         "Finds tools: you do not see all that there are. Ask before you say that something cannot be done, with one " +
-        `short question for each step of the task. ${after} There are tools of ${serversOf(searchable)}.${index}`,
+        `short question for each step of the task. ${after}. There are tools of ${serversOf(searchable)}.${index}`,
       parameters: {
         type: "object",
         properties: {
@@ -243,7 +241,7 @@ export class PromptTools {
   }
 
   #callTool({ searchable }: PromptPlan): Tool[] {
-    if (!this.#options.isFixed || searchable.length === 0) return [];
+    if (this.#grows === "yes" || searchable.length === 0) return [];
     this.#caller ??= ownTool({
       name: this.#nameOf(CALL_NAMES),
       description: `Calls a tool that ${this.#nameOf(SEARCH_NAMES)} has found.`,
@@ -286,10 +284,8 @@ export class PromptTools {
     if (tools.length === 0) {
       return [...none, NOTHING_FOUND].join(" ");
     }
-    const { isFixed } = this.#options;
-    const then = isFixed
-      ? `call them with ${this.#nameOf(CALL_NAMES)}`
-      : "you can call them from your next step on";
+    const isFixed = this.#grows !== "yes";
+    const then = this.#howToCall("them", "them");
     const found = `Found ${plural(tools.length, "tool")}; ${then}. ${THEIR_WORDS}`;
     let left = isFixed ? LONGEST_SCHEMAS : Infinity;
     const each = tools.map((tool) => {
@@ -305,6 +301,23 @@ export class PromptTools {
       ].join("\n");
     });
     return [[...none, found].join(" "), ...each].join("\n\n");
+  }
+
+  get #grows(): "yes" | "no" | "maybe" {
+    return this.#options.grows ?? "yes";
+  }
+
+  /** A clause for the model. */
+  #howToCall(what: string, it: string): string {
+    const caller = this.#nameOf(CALL_NAMES);
+    switch (this.#grows) {
+      case "yes":
+        return `you can call ${what} from your next step on`;
+      case "no":
+        return `call ${what} with ${caller}`;
+      case "maybe":
+        return `call ${what} by name if your next step offers ${it}, otherwise with ${caller}`;
+    }
   }
 
   /** The first name that no tool has. */

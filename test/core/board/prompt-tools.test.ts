@@ -186,7 +186,7 @@ describe("an index", () => {
 
 describe("a list of tools that cannot grow", () => {
   it("has a tool that calls what was found", async () => {
-    const { prompt, names, call } = desk(office, "on", { isFixed: true });
+    const { prompt, names, call } = desk(office, "on", { grows: "no" });
     expect(names()).toEqual(["search_tools", "call_tool"]);
     expect(textOf(await call({ queries: ["ticket"], limit: 1 }))).toContain("call_tool");
     expect(names()).toEqual(["search_tools", "call_tool"]);
@@ -210,7 +210,7 @@ describe("a list of tools that cannot grow", () => {
         parameters: { type: "object", properties: { [each]: { type: "string", description } } },
       }),
     );
-    const { call } = desk([...tools, ...office], "on", { isFixed: true });
+    const { call } = desk([...tools, ...office], "on", { grows: "no" });
     const text = textOf(await call({ queries: ["create a ticket"], limit: 5 }));
     expect(text.match(/parameters: too long to show here \(\d+ characters\)/g)).toHaveLength(2);
     expect(text.length).toBeLessThan(62_000);
