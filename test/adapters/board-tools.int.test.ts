@@ -3,7 +3,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { ToolMessage } from "@langchain/core/messages";
 import { DynamicStructuredTool } from "@langchain/core/tools";
-import { generateText, jsonSchema, stepCountIs, tool } from "ai";
+import { generateText, jsonSchema, stepCountIs, tool as aiSdkTool } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { preselectAiSdkTools, toAiSdkTools } from "../../src/adapters/ai-sdk.ts";
 import { toAnthropicTools } from "../../src/adapters/anthropic.ts";
@@ -65,7 +65,7 @@ it("a copy of the AI SDK's set, with a tool of your own, calls what its model ha
       { text: "done" },
     ],
   });
-  const mine = tool({ inputSchema: jsonSchema({ type: "object" }), execute: () => "my own" });
+  const mine = aiSdkTool({ inputSchema: jsonSchema({ type: "object" }), execute: () => "my own" });
   const { text } = await generateText({
     model: createAnthropic({ baseURL: `${running.url}/v1`, apiKey: "none" })("scripted"),
     prompt: "go",

@@ -47,3 +47,15 @@ it("what is shown under a command is what it prints: nothing is shown under one 
   );
   expect(unchecked).toEqual([]);
 });
+
+/** Models that their provider has ended, or ends in November 2026. */
+const ENDED = /claude-(?:3|(?:opus|sonnet)-4(?:-[015])?(?![\d-]))|gpt-(?:[34]|5(?!\.))|gemini-[12]/;
+
+it("no page has a model that its provider has ended", () => {
+  const found = allPages().flatMap(({ path, blocks }) =>
+    blocks.flatMap(({ line, lines }) =>
+      lines.flatMap((text) => (ENDED.test(text) ? [`${path}:${line}: ${text.trim()}`] : [])),
+    ),
+  );
+  expect(found).toEqual([]);
+});

@@ -805,7 +805,7 @@ bearer_token_env_var = "not a name"
       `{ "plugins": [] }`,
       [
         'FILE:1:1  has no servers that Plugboard can find; expected "mcpServers", or a file of Codex, Zed, OpenCode, VS Code, OpenClaw, Claude Code, tsagent, Gemini CLI, Cline, Windsurf, Cursor, Claude Desktop or MCPtools',
-        "FILE:1:3  plugins  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, registry, audit or models",
+        "FILE:1:3  plugins  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, acp, registry, audit or models",
       ],
     ],
     [

@@ -9,7 +9,7 @@ describe("a wrong file", () => {
     ["{ agent: {} }", 'FILE:1:3  agent  unknown key; did you mean "agents"?'],
     [
       "{ foo: 1 }",
-      "FILE:1:3  foo  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, registry, audit or models",
+      "FILE:1:3  foo  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, acp, registry, audit or models",
     ],
     [
       "{ registry: 'http://mcp.example' }",
@@ -223,7 +223,7 @@ describe("a message", () => {
     const name = `a\\u001b[31m\\u202e${"x".repeat(100)}`;
     const [line = ""] = await messagesOf(`{ "${name}": 1, agents: { list: [{ id: "${name}" }] } }`);
     expect(line).toBe(
-      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, registry, audit or models`,
+      `FILE:1:3  ["a\\u{1b}[31m\\u{202e}${"x".repeat(57)}…"]  unknown key; expected mcpServers, servers, agents, gateway, secrets, network, acp, registry, audit or models`,
     );
   });
 });
