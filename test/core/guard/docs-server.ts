@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { beforeEach } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { approve } from "../../../src/core/guard/pins/pin.ts";
-import { PinFiles } from "../../../src/core/state/files/pin-files.ts";
+import { openFileState } from "../../../src/core/state/files/open.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { PinMode } from "../../../src/core/types/guard-settings.ts";
+import { systemClock } from "../../../src/util/clock.ts";
 import { fixture, statusOf } from "../../support/boards.ts";
 import { directory, openWith } from "./boards.ts";
 
@@ -67,7 +68,7 @@ export function useDocsServer(): DocsServer {
       await board.close();
     },
     async approveAll() {
-      const store = new PinFiles({ stateDir });
+      const { pins: store } = openFileState(stateDir, { clock: systemClock });
       for (const pins of await store.list()) {
         await store.update(pins, (current) => {
           if (current === undefined) return undefined;
