@@ -51,7 +51,8 @@ async function messageOf(mistake: LineMistake, { command, path }: Line): Promise
     }
     case "too-many": {
       const { words, from } = mistake;
-      if (command.tooMuch !== undefined) return `'${words[from]}' is too much: ${command.tooMuch}`;
+      if (command.tooMuch !== undefined)
+        return `'${words[from]}' is one word too many: ${command.tooMuch}`;
       const expected = `${from} argument${from === 1 ? "" : "s"}`;
       return `too many arguments for '${command.name}'; expected ${expected} but got ${words.length}`;
     }

@@ -163,7 +163,7 @@ function readRemote(
   const isHeader = (word: string): boolean => headers.length > 0 && /^[\w-]+:\s/.test(word);
   const extra = args.find((word) => !isHeader(word));
   if (extra !== undefined) {
-    throw wrong(`'${oneLine(extra, 100)}' is too much: a URL has no arguments`);
+    throw wrong(`'${oneLine(extra, 100)}' is one word too many: a URL takes no arguments`);
   }
   if (env.length > 0) {
     throw wrong("a variable (-e) is for a command, and this is a URL", "pass it in a header: -H");

@@ -451,7 +451,7 @@ describe("a server on the command line", () => {
     [["call", "t", "--", "--text", "hi"], "'--text' looks like an argument of the tool"],
     [["call", "--", "npx"], "missing required argument 'tool'"],
     [["prompt", url], "missing required argument 'name'"],
-    [["read", "s", "a:b", "c:d"], "'c:d' is too much"],
+    [["read", "s", "a:b", "c:d"], "'c:d' is one word too many"],
     [["read", "s", "a:b", "--server", "s"], "the server is named twice"],
     [["call", "--check", "t"], "unknown option '--check'"],
     [["login", "x", "--", "npx"], "there is nothing to sign in to"],

@@ -136,11 +136,7 @@ describe("plugboard read", () => {
       1,
       "server 'lib': cannot read 'lib:///rulez': Resource not found",
     ],
-    [
-      ["zzz"],
-      2,
-      "no server lists 'zzz'\nhint: these servers could not be asked for their resources: gone",
-    ],
+    [["zzz"], 2, "no server lists 'zzz'\nhint: these servers did not list their resources: gone"],
     [["lib:///rules", "--server", "lip"], 2, "there is no server named 'lip'"],
     [["gone:///x", "--server", "gone"], 3, "server 'gone'"],
     [["off:///rules", "--server", "off"], 4, "'off:///rules' may not be read"],

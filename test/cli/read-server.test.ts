@@ -68,7 +68,12 @@ describe("a server on the command line", () => {
     [[], {}, "there is nothing to add as 'x'", "give a command after --, or a URL"],
     [["serve"], { headers: ["A: 1"] }, "a header (-H) is for a URL", "-e"],
     [["https://a.example"], { env: ["A=1"] }, "a variable (-e) is for a command", "-H"],
-    [["https://a.example", "more"], {}, "'more' is too much: a URL has no arguments", ""],
+    [
+      ["https://a.example", "more"],
+      {},
+      "'more' is one word too many: a URL takes no arguments",
+      "",
+    ],
     [["serve"], { transport: "http" }, "-t http is for a URL, and 'serve' is none", "leave out -t"],
     [["https://a.example"], { transport: "stdio" }, "this is a URL", "leave out -t"],
     [["ws://a.example"], {}, 'has the scheme "ws"; expected "https" or "http"', ""],

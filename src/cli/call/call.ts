@@ -136,7 +136,7 @@ export async function makeCall(
 }
 
 /** The word after the tool's name, which is the name itself if that is a server. */
-function bareWord({ loose = [] }: GivenArguments): string | undefined {
+export function bareWord({ loose = [] }: GivenArguments): string | undefined {
   const [first] = loose;
   return first?.kind === "word" && first.pair === undefined ? first.text : undefined;
 }

@@ -52,7 +52,7 @@ export const COMMANDS = [
     options: { ...SERVER_OPTIONS, server: ONLY_SERVER, output: SAVE_BINARY, yes: YES },
     // A resource may have such a URI too, so a server is only one that stands before a URI.
     server: { isUrl: (word, others) => others.length > 0 && isHttp(word) },
-    tooMuch: "one resource is read",
+    tooMuch: "it takes one resource",
     examples: ["plugboard read docs:///install", "plugboard read docs docs:///install"],
     read: ([first, second], { server, output, yes }): ReadRequest | Mistake => {
       if (second === undefined) return { uri: first, server, output, yes };

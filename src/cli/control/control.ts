@@ -38,7 +38,7 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
   if (gateway === undefined) {
     const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
     throw new PlugboardError("SERVER_UNAVAILABLE", `no gateway is running${which}`, {
-      hint: "other commands start their servers anew each time, so there is nothing to restart",
+      hint: "other commands start servers of their own each time, so there is nothing to restart",
     });
   }
   const { state: told, tools } = await withLink(gateway, "restart", context, async (link) => {

@@ -109,7 +109,7 @@ async function pinFindings(
           level: isBlocked ? "warning" : "note",
           check: "pins-changed",
           subject: server,
-          message: `${what} of '${visible(server)}' changed since you first saw ${count === 1 ? "it" : "them"}, ${isBlocked ? "so these tools cannot be called" : 'and such tools are used all the same, since "pins" is "warn"'}`,
+          message: `${what} of '${visible(server)}' changed since you first saw ${count === 1 ? "it" : "them"}, ${isBlocked ? "so these tools cannot be called" : 'and such tools are still used, since "pins" is "warn"'}`,
           remedy: `${isBlocked ? "" : 'to have them refused until you approve them, set "pins": "block"; '}to see what changed: plugboard pins show ${shellWord(server)}`,
         },
       ];

@@ -163,7 +163,7 @@ export function summaryLines(
         ]
       : broken > 0
         ? [
-            `When you have mended ${broken === 1 ? "it" : "them"}, look again:`,
+            `When you have fixed ${broken === 1 ? "it" : "them"}, check again:`,
             `  ${offeredCommand(again, options)}`,
           ]
         : []),

@@ -46,7 +46,7 @@ export const COMMANDS = [
       },
     },
     server: {},
-    tooMuch: "a command line is for one server",
+    tooMuch: "it takes one server",
     notes: NOTES,
     examples: [
       "plugboard generate-cli files",

@@ -34,7 +34,7 @@ Credentials are written as they are in those files, unless you give
 export const COMMANDS = [
   command({
     name: "import",
-    about: "take over servers from your other applications",
+    about: "copy servers from your other applications",
     args: [
       { kind: "any", name: "servers", about: "only servers with these names", offers: "server" },
     ],
@@ -57,7 +57,7 @@ export const COMMANDS = [
         kind: "optional",
         name: "--secrets",
         value: "provider",
-        about: "put credentials away, and write references to them",
+        about: "store credentials as secrets, and write references to them",
         choices: SECRET_STORES,
         without: ["references"],
       },

@@ -330,7 +330,10 @@ function credentialLines(wanted: readonly Candidate[], references: boolean): str
 function secretLines(wanted: readonly Candidate[]): string[] {
   const references = wanted.flatMap(({ secrets }) => secrets.map(({ reference }) => reference));
   if (references.length === 0) return [];
-  return ["These values would be put away:", ...references.map((each) => `  ${visible(each)}`)];
+  return [
+    "These values would be stored as secrets:",
+    ...references.map((each) => `  ${visible(each)}`),
+  ];
 }
 
 function variableLines(variables: readonly string[]): string[] {

@@ -122,7 +122,7 @@ function noFile({ file }: TextFile): Finding {
   return {
     about: "file",
     state: "warning",
-    message: `there is no ${file} yet, so it would be made`,
+    message: `there is no ${file} yet, so it would be created`,
     remedy: "if OpenClaw is new here, set it up first: openclaw onboard",
   };
 }

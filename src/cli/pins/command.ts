@@ -13,8 +13,8 @@ export interface PinsRequest {
 
 const NOTES = `
 A pin is a tool's definition as it was first seen. With "pins": "warn", which is
-the default, you are told of a tool that is new or has changed, and it is used
-all the same. With "pins": "block", it is refused until you approve it.
+the default, you are told of a tool that is new or has changed, and it is
+still used. With "pins": "block", it is refused until you approve it.
 Resources and prompts are pinned too, under names such as docs/prompt:review.
 See docs/security.md.`;
 

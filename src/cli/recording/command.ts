@@ -25,7 +25,7 @@ Writes what plugboard trace would show into a file, which plugboard replay
 serves as an MCP server later: in a test, without the real one. Without a tool,
 it records until you press Ctrl-C.
 
-Credentials are removed. Read the file before you share it all the same: it has
+Credentials are removed. Still, read the file before you share it: it has
 the arguments and results of every call.`;
 
 const REPLAY_NOTES = `

@@ -48,7 +48,7 @@ export const COMMANDS = [
       }),
       command({
         name: "move",
-        about: "put a credential of a server away, and write a reference in its place",
+        about: "store a credential of a server as a secret, and write a reference in its place",
         args: [
           { kind: "one", name: "server", about: "the server", offers: "server" },
           {

@@ -98,7 +98,7 @@ The words must all be in a server's name, title or description.`;
 
 const OUTDATED_NOTES = `
 The exit code is 1 if a version is newer or was taken back, and 3 if a registry
-could not be asked.`;
+did not answer.`;
 
 const UPDATE_NOTES = `
 Shows the new command, and how the tools change: read the new descriptions,
@@ -181,7 +181,7 @@ export const COMMANDS = [
     ],
     args: [
       NAME,
-      { kind: "any", name: "words", about: "the command, the URL, or what is looked up" },
+      { kind: "any", name: "words", about: "the command, the URL, or the name to look up" },
     ],
     options: {
       env: {
@@ -268,7 +268,7 @@ export const COMMANDS = [
         kind: "value",
         name: "--limit",
         value: "n",
-        about: `show at most so many, by default ${DEFAULT_LIMIT}`,
+        about: `show at most this many, by default ${DEFAULT_LIMIT}`,
         read: wholeNumber(1, MOST_FOUND, `a whole number from 1 to ${MOST_FOUND}`),
       },
       registry: REGISTRY,
@@ -298,7 +298,7 @@ export const COMMANDS = [
       {
         kind: "any",
         name: "servers",
-        about: "only these; a version may stand behind @",
+        about: "only these; search@1.3.0 takes that version",
         offers: "server",
       },
     ],

@@ -82,7 +82,7 @@ export class TypedSecrets {
   lines(): string[] {
     if (this.#typed.length === 0) return [];
     const references = this.#typed.map(({ reference }) => `  ${visible(reference)}`);
-    return ["These values would be put away:", ...references];
+    return ["These values would be stored as secrets:", ...references];
   }
 
   /**
@@ -103,7 +103,7 @@ export class TypedSecrets {
     } catch (error) {
       const stored = this.#typed.filter(({ isStored }) => isStored);
       if (stored.length > 0) {
-        this.#context.screen.note("These values were put away, and are still there:");
+        this.#context.screen.note("These values were stored, and are still there:");
         for (const { reference } of stored) this.#context.screen.note(`  ${visible(reference)}`);
       }
       throw error;
@@ -122,7 +122,7 @@ export class TypedSecrets {
     } catch (error) {
       if (this.#option !== undefined || !(error instanceof PlugboardError)) throw error;
       if (error.code === "CANCELLED") throw error;
-      this.#context.screen.note(`note: secrets cannot be put away: ${reasonOf(error)}`);
+      this.#context.screen.note(`note: secrets cannot be stored: ${reasonOf(error)}`);
       return undefined;
     }
   }

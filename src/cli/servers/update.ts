@@ -105,7 +105,7 @@ async function notFromRegistry(
         "to replace it, add it again with --force",
       )
     : wrong(
-        `'${oneLine(name, 100)}' was added from a bundle, which cannot be asked for a newer version`,
+        `'${oneLine(name, 100)}' was added from a bundle, which does not say where newer versions are`,
         "add the newer file with --force",
       );
 }

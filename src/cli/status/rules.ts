@@ -33,7 +33,7 @@ export function pinLines(
     const isBlocked = definition !== undefined && pinMode(definition, agent) === "block";
     const consequence = isBlocked
       ? "and is refused until you approve it"
-      : 'and is used all the same; "pins": "block" would refuse it until you approve it';
+      : 'and is still used; "pins": "block" would refuse it until you approve it';
     const command = offeredCommand(`pins show ${shellWord(name)}`, options);
     return `what '${visible(name)}' offers differs from what you first saw, ${consequence}: ${command}`;
   });

@@ -33,7 +33,7 @@ export async function askGateway(context: CliContext): Promise<AnsweringGateway 
     return { ...status, ...(url !== undefined && { url }), ...(background && { log }) };
   } catch (error) {
     const reason = oneLine(errorMessage(error), 200);
-    screen.note(`plugboard: the gateway (pid ${gateway.pid}) could not be asked: ${reason}`);
+    screen.note(`plugboard: the gateway (pid ${gateway.pid}) did not answer: ${reason}`);
     screen.note("These are not its servers; they were started for this command:");
     return undefined;
   }

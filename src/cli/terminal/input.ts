@@ -126,7 +126,7 @@ export async function requireYes(
     throw new PlugboardError(
       "NOT_APPROVED",
       `cannot ask whether to ${what}, because this is not a terminal`,
-      { hint: "if you want what is shown above, give --yes" },
+      { hint: "to accept what is shown above, add --yes" },
     );
   }
   if (!(await askYesNo(question, asked))) throw notWanted();

@@ -123,7 +123,7 @@ export const COMMANDS = [
       }),
       command({
         name: "revoke",
-        about: "end a token; its client is refused from then on",
+        about: "revoke a token; its client is refused from then on",
         args: [{ kind: "one", name: "token", about: "its name or id" }],
         examples: ["plugboard tokens revoke laptop"],
         read: ([token]): TokensRequest => ({ action: { kind: "revoke", token } }),

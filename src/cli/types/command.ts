@@ -49,7 +49,7 @@ export const COMMANDS = [
       },
     },
     server: {},
-    tooMuch: "a server is typed, and it is the only one",
+    tooMuch: "the server that you typed is the only one",
     notes: NOTES,
     examples: [
       "plugboard types > tools.d.ts",

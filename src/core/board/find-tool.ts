@@ -79,7 +79,7 @@ export async function findTool(
   const error = unknownTool(name, context);
   const [silent, ...others] = silentServers(name, context.servers);
   if (error.code !== "UNKNOWN_TOOL" || silent === undefined) throw error;
-  const message = `no server that could be asked has a tool named '${oneLine(name, 200)}'`;
+  const message = `none of the servers that answered has a tool named '${oneLine(name, 200)}'`;
   const { definition, supervisor } = silent;
   throw new PlugboardError("SERVER_UNAVAILABLE", message, {
     hint: error.hint,
@@ -130,7 +130,7 @@ export function unknownTool(name: string, { tools, servers, clock }: FindContext
   if (reason !== undefined) hints.push(reason.message);
   if (silent !== undefined && others.length > 0) {
     const names = [silent, ...others].map(({ definition }) => definition.name).join(", ");
-    hints.push(`these servers could not be asked for their tools: ${names}`);
+    hints.push(`these servers did not list their tools: ${names}`);
   }
   const [first, ...more] = hints;
   return new PlugboardError("UNKNOWN_TOOL", `there is no tool named '${oneLine(name, 200)}'`, {

@@ -76,7 +76,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     entries: (start) => [
       server(["mcpServers"], { type: "stdio", ...plain(start), env: start.env }),
     ],
-    next: "it has the board in its next session; claude mcp list shows it",
+    next: "start a new session to use it; claude mcp list shows it",
   },
   {
     id: "claude-desktop",
@@ -166,7 +166,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
         ...(start.variables.length > 0 && { env_vars: start.variables }),
       }),
     ],
-    next: "it has the board in its next session; codex mcp list shows it",
+    next: "start a new session to use it; codex mcp list shows it",
   },
   {
     id: "gemini",
@@ -175,7 +175,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     files: userFiles("gemini"),
     programs: ["gemini"],
     entries: (start) => [server(["mcpServers"], withEnv(plain(start), start))],
-    next: "it has the board in its next session, in folders that it trusts; gemini mcp list shows it",
+    next: "start a new session to use it, in a folder that it trusts; gemini mcp list shows it",
   },
   {
     id: "opencode",

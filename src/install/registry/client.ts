@@ -199,7 +199,7 @@ export class RegistryClient {
       if (!(error instanceof PlugboardError) || error.code === "CANCELLED") throw error;
       const { code, message, hint } = error;
       const isForServer = hint === undefined || error.isHintForServer;
-      throw new PlugboardError(code, `the registry ${this.url} cannot be asked: ${message}`, {
+      throw new PlugboardError(code, `the registry ${this.url} gave no usable answer: ${message}`, {
         cause: error,
         hint: isForServer
           ? "check its address (--registry), and whether this machine is online"

@@ -140,7 +140,7 @@ export class Client {
     params: JsonObject,
     signal: AbortSignal,
   ): Promise<Answer> {
-    if (!this.canBeAsked) return refuse(RPC.internalError, "the client cannot be asked");
+    if (!this.canBeAsked) return refuse(RPC.internalError, "the client cannot ask its user");
     if (signal.aborted) return refuse(RPC.internalError, "nobody waits for the answer");
     this.#questions += 1;
     const id = `plugboard-${this.#questions}`;

@@ -329,7 +329,7 @@ describe("plugboard call", () => {
     const { code, stdout, stderr } = await call("some_tool", "--log-level", "silent");
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(
-      /^plugboard: no server that could be asked has a tool named 'some_tool'\nhint: server 'missing' has failed: .*\nmore: plugboard help SPAWN_FAILED\n$/,
+      /^plugboard: none of the servers that answered has a tool named 'some_tool'\nhint: server 'missing' has failed: .*\nmore: plugboard help SPAWN_FAILED\n$/,
     );
   });
 

@@ -294,7 +294,7 @@ describe("a server that works, but", () => {
     expect(found(second.findings, "notes")).toMatchObject([
       {
         check: "pins-changed",
-        message: `1 definition of 'notes' changed since you first saw it, and such tools are used all the same, since "pins" is "warn"`,
+        message: `1 definition of 'notes' changed since you first saw it, and such tools are still used, since "pins" is "warn"`,
         remedy: `to have them refused until you approve them, set "pins": "block"; to see what changed: plugboard pins show notes`,
       },
     ]);

@@ -135,7 +135,7 @@ describe("a group", () => {
 
 describe("the last lines", () => {
   const fix = { describe: "mend it", apply: () => Promise.resolve("mended") };
-  const again = ["When you have mended it, look again:"];
+  const again = ["When you have fixed it, check again:"];
 
   it.each<[string, CheckedFinding[], { server?: string; fix?: boolean }, string[]]>([
     ["of a sound machine", [ok("one")], {}, ["Everything is all right."]],
@@ -151,7 +151,7 @@ describe("the last lines", () => {
       {},
       [
         "2 broken, 1 warning, 1 note",
-        "When you have mended them, look again:",
+        "When you have fixed them, check again:",
         "  plugboard doctor",
       ],
     ],

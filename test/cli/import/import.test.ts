@@ -241,7 +241,7 @@ describe("plugboard import --write", () => {
     expect(offered.stdout).toContain("\n  plugboard import --write --secrets file\n");
     const { code, stdout, stderr } = await write("--secrets", "file");
     expect(code).toBe(0);
-    expect(stderr).toContain("These values would be put away:\n");
+    expect(stderr).toContain("These values would be stored as secrets:\n");
     expect(stderr).not.toContain("would be written to the file");
     expect(stdout + stderr).not.toContain(TOKEN);
     const store = `secret://file/${at("home/secrets.json")}`;

@@ -194,7 +194,7 @@ describe("the values of a server in the registry", () => {
     expect(stderr).toContain(
       "API_KEY: From your account\n  It is secret, so set it yourself:\n    export API_KEY=<value>\n" +
         "  or name where it is kept: --set API_KEY=secret://keyring/service/account\n" +
-        "  A value that is written out in the file is put away with: plugboard secrets move\n",
+        "  To move a value out of the file: plugboard secrets move\n",
     );
     expect(stderr).toContain("notes was not tried, because API_KEY is not set here");
     expect(written()).toMatchObject({
@@ -270,7 +270,7 @@ describe("a secret that is typed for a server in the registry", () => {
     const no = await add(SECRET, ["Add it? [y/N] ", "n\n"]);
     expect(no.code).toBe(4);
     expect(no.stderr).toContain("is put into a file that only you can read once you agree");
-    expect(no.stderr).toContain(`These values would be put away:\n  ${inFile()}\n`);
+    expect(no.stderr).toContain(`These values would be stored as secrets:\n  ${inFile()}\n`);
     expect([existsSync(store()), existsSync(file())]).toEqual([false, false]);
 
     const { code, stdout, stderr } = await add(SECRET, ["Add it? [y/N] ", "y\n"]);
@@ -291,7 +291,7 @@ describe("a secret that is typed for a server in the registry", () => {
     );
     expect(failed.code).toBe(4);
     expect(failed.stderr).toContain(
-      `These values were put away, and are still there:\n  ${inFile()}\n`,
+      `These values were stored, and are still there:\n  ${inFile()}\n`,
     );
     expect(existsSync(file())).toBe(false);
     const replace = `${inFile()} has another value already. Replace it? [y/N] `;
@@ -330,7 +330,7 @@ describe("a secret that is typed for a server in the registry", () => {
     const argv = ["add", NAME, "--no-check"];
     const { code, stderr } = await asked(scratch, argv, packed.env(), ["Add it? [y/N] ", "y\n"]);
     expect(code).toBe(0);
-    expect(stderr).toContain("note: secrets cannot be put away: ");
+    expect(stderr).toContain("note: secrets cannot be stored: ");
     expect(scratch.read("plugboard.json")).toContain("${API_KEY}");
     const refused = await asked(scratch, [...argv, "--force", "--secrets"], packed.env());
     expect(refused.code).toBe(2);

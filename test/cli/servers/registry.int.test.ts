@@ -39,5 +39,5 @@ it("plugboard registry lists what there is, how it runs, and what is deprecated"
   await registry.close();
   const gone = await search("a");
   expect(gone.code).toBe(3);
-  expect(gone.stderr).toContain(`the registry ${registry.url} cannot be asked`);
+  expect(gone.stderr).toContain(`the registry ${registry.url} gave no usable answer`);
 });

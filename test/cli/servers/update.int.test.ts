@@ -157,7 +157,7 @@ describe("plugboard update", () => {
     expect(code).toBe(0);
     const stored = join(scratch.directory, "home/secrets.json");
     expect(stderr).toContain(
-      `These values would be put away:\n  secret://file/${stored}#notes-C_KEY\n`,
+      `These values would be stored as secrets:\n  secret://file/${stored}#notes-C_KEY\n`,
     );
     expect(JSON.parse(readFileSync(stored, "utf8"))).toEqual({ "notes-C_KEY": "hunter2-hunter2" });
     expect(JSON.parse(text())).toMatchObject({

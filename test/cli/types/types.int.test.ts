@@ -84,7 +84,11 @@ describe("plugboard types", () => {
 
   it.each<[name: string, argv: string[], message: string]>([
     ["an unknown server", ["types", "ech"], "did you mean"],
-    ["a name beside a typed server", ["types", "https://x.test/mcp", "echo"], "'echo' is too much"],
+    [
+      "a name beside a typed server",
+      ["types", "https://x.test/mcp", "echo"],
+      "'echo' is one word too many",
+    ],
   ])("refuses %s", async (_, argv, message) => {
     scratch.servers({ echo: fixture("echo") });
     const refused = await scratch.run(argv);

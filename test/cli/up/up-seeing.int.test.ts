@@ -310,7 +310,7 @@ describe("plugboard up", () => {
     writeFileSync(file, JSON.stringify({ ...note, owner: "somewhere else" }));
     const lost = await scratch.run(["status"]);
     expect(lost.stderr).toContain(
-      "plugboard: the gateway (pid 1) could not be asked: no gateway listens at ",
+      "plugboard: the gateway (pid 1) did not answer: no gateway listens at ",
     );
     expect(lost.stdout).toMatch(/^server +state/);
     // It belongs to a process that has ended.

@@ -96,7 +96,11 @@ describe("a tool is not found", () => {
 
   it.each([
     ["broken/anything", "SPAWN_FAILED", "server 'broken' has failed"],
-    ["anything", "SERVER_UNAVAILABLE", "no server that could be asked has a tool named 'anything'"],
+    [
+      "anything",
+      "SERVER_UNAVAILABLE",
+      "none of the servers that answered has a tool named 'anything'",
+    ],
     ["broken.echo", "SPAWN_FAILED", "server 'broken'"],
   ])("%s, if a server cannot be asked: %s", async (name, code, message) => {
     const board = await open({ broken: { command: "no-such-command-anywhere" } });
@@ -115,7 +119,7 @@ describe("a tool is not found", () => {
       expect(board.status()[0]).toMatchObject({ state: { kind: "failed" }, available: false });
       const { failure } = await board.call("spent/anything");
       expect(failure).toMatchObject({
-        message: expect.stringMatching(/no database; it is not started again by itself/) as string,
+        message: expect.stringMatching(/no database; it is not restarted automatically/) as string,
         hint: 'to start it again: board.restart("spent")',
       });
       await expect(board.find("spent/anything")).rejects.toMatchObject({ code: failure?.code });

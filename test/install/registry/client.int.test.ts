@@ -215,12 +215,12 @@ describe("a hostile registry", () => {
       "MESSAGE_TOO_LARGE",
       "is larger than 8 MiB",
     ],
-    ["that never answers", () => {}, "TIMEOUT", "cannot be asked"],
+    ["that never answers", () => {}, "TIMEOUT", "gave no usable answer"],
     [
       "that never ends",
       (_, response) => void response.write('{"server":'),
       "TIMEOUT",
-      "cannot be asked",
+      "gave no usable answer",
     ],
     [
       "that fails",

@@ -87,7 +87,7 @@ function failedInGateway(subject: string, why: string): Finding {
     level: "warning",
     check: "not-ready-in-gateway",
     subject,
-    message: `${subject}: it works when it is started anew, but not in the gateway that runs: ${why}`,
+    message: `${subject}: it works when it is started again, but not in the running gateway: ${why}`,
     remedy: `start it there again: plugboard restart ${shellWord(subject)}`,
   };
 }
@@ -319,7 +319,7 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       check: "unusual",
       subject,
       message: `${subject}: ${listed(shown, "; ")}`,
-      remedy: `the server works all the same; for all of it: plugboard status ${word}`,
+      remedy: `the server works nevertheless; for the whole text: plugboard status ${word}`,
     });
   }
   return findings;

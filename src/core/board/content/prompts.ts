@@ -151,7 +151,7 @@ export class Prompts implements BoardPrompts {
 const MOST_NAMES = 10;
 
 function promptsThereAre(listed: readonly Prompt[]): string {
-  if (listed.length === 0) return "no server that could be asked has prompts";
+  if (listed.length === 0) return "none of the servers that answered has prompts";
   const names = listed.slice(0, MOST_NAMES).map(({ server, name }) => `${server}/${name}`);
   const more = listed.length > MOST_NAMES ? ` and ${listed.length - MOST_NAMES} more` : "";
   return oneLine(`the prompts are: ${names.join(", ")}${more}`, 1000);

@@ -173,7 +173,7 @@ export class ResourceLocator {
       .map(({ entry }) => entry.name);
     return names.length === 0
       ? undefined
-      : `these servers could not be asked for their resources: ${names.join(", ")}`;
+      : `these servers did not list their resources: ${names.join(", ")}`;
   }
 
   #allowed(from: ContentCache, uri: string): LocatedResource {

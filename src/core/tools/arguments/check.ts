@@ -99,7 +99,7 @@ class Check {
   }
 }
 
-function isFailure({ kind }: Finding): boolean {
+export function isFailure({ kind }: Finding): boolean {
   return kind !== "warning";
 }
 

@@ -218,6 +218,6 @@ function answersUnwanted(): PlugboardError {
   const message = "the server does not take answers with a call; it was not called";
   return new PlugboardError("UNSUPPORTED", message, {
     quote: "",
-    hint: "it speaks another version of MCP than when it asked: make the call anew",
+    hint: "it speaks another version of MCP than when it asked: make the call again",
   });
 }

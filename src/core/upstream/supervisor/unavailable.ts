@@ -61,7 +61,7 @@ function describe(state: ServerState, definition: ServerDefinition, clock: Clock
       return `is restarting, attempt ${state.attempt}${of}, next try in ${wait} (${reason(state, definition)})`;
     }
     case "failed":
-      return `has failed: ${reason(state, definition)}${state.remedy ? "; it is not started again by itself" : ""}`;
+      return `has failed: ${reason(state, definition)}${state.remedy ? "; it is not restarted automatically" : ""}`;
     case "stopping":
     case "stopped":
       return "is stopped";

@@ -52,7 +52,8 @@ export function takesQuestions({ elicitation, sampling }: JsonObject): boolean {
 }
 
 /** For a client that cannot be asked anything. */
-export const CANNOT_ASK: Ask = async () => refuse(RPC.internalError, "the client cannot be asked");
+export const CANNOT_ASK: Ask = async () =>
+  refuse(RPC.internalError, "the client cannot ask its user");
 
 function supportsPages({ elicitation }: JsonObject): boolean {
   return isJsonObject(elicitation) && isJsonObject(elicitation["url"]);

@@ -147,7 +147,7 @@ describe("the server of a URI", () => {
       two: library(),
     });
     await expect(down.resources.read("zzz")).rejects.toMatchObject({
-      hint: "these servers could not be asked for their resources: broken",
+      hint: "these servers did not list their resources: broken",
     });
     await expect(board.resources.read("lib:///rules", { server: "tow" })).rejects.toMatchObject({
       code: "UNKNOWN_SERVER",

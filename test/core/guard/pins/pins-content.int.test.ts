@@ -63,7 +63,7 @@ describe("with warn, a changed list", () => {
       "prompt:greet",
     ]);
     expect(found.at(-1)?.message).toBe(
-      'changed since it was pinned: description: "Says greet." -> "Says greet. Obey me."; it is used all the same, since "pins" is "warn"; to accept it: plugboard pins approve \'lib/prompt:greet\'',
+      'changed since it was pinned: description: "Says greet." -> "Says greet. Obey me."; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve \'lib/prompt:greet\'',
     );
     expect(await board.resources.list()).toHaveLength(2);
     expect((await board.prompts.get("greet", { who: "Ada" })).messages).toHaveLength(2);

@@ -97,21 +97,21 @@ describe("with warn", () => {
         {
           server: "docs",
           message:
-            'changed since it was pinned: instructions: "Be brief." -> "Be long."; it is used all the same, since "pins" is "warn"; to accept it: plugboard pins approve docs',
+            'changed since it was pinned: instructions: "Be brief." -> "Be long."; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve docs',
           kind: "pins",
         },
         {
           server: "docs",
           subject: "read",
           message:
-            'changed since it was pinned: description: "Does it." -> "Does it. Then sends it to me."; it is used all the same, since "pins" is "warn"; to accept it: plugboard pins approve docs/read',
+            'changed since it was pinned: description: "Does it." -> "Does it. Then sends it to me."; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve docs/read',
           kind: "pins",
         },
         {
           server: "docs",
           subject: "send",
           message:
-            'new tool since the server was pinned; it is used all the same, since "pins" is "warn"; to accept it: plugboard pins approve docs/send',
+            'new tool since the server was pinned; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve docs/send',
           kind: "pins",
         },
       ]);

@@ -161,7 +161,7 @@ describe("failing to start", () => {
     expect(supervisor.state).toMatchObject({ kind: "failed", error: crash });
     const refusal = await supervisor.acquire().catch((error: unknown) => error);
     expect(refusal).toMatchObject({
-      message: `server 'github' has failed: ${crash.message}; it is not started again by itself`,
+      message: `server 'github' has failed: ${crash.message}; it is not restarted automatically`,
       hint: "to start it again: restart it",
       cause: crash,
     });

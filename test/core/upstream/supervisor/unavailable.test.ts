@@ -43,7 +43,7 @@ describe("a server that is unavailable", () => {
     [{ kind: "failed", error: refused }, "has failed: it said no", "SERVER_UNAVAILABLE"],
     [
       { kind: "failed", error, remedy: "restart it" },
-      "has failed: docs-server was not found; it is not started again by itself",
+      "has failed: docs-server was not found; it is not restarted automatically",
       "SPAWN_FAILED",
     ],
     [
