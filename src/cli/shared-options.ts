@@ -21,8 +21,8 @@ export const SCOPE = {
   short: "-s",
   value: "scope",
   about: "which file: the one in this directory, or yours; by default the one in use",
-  choices: ["project", "user"],
-  hint: "project is plugboard.json in this directory, and user the one in Plugboard's home",
+  choices: ["project", "user", "local"],
+  hint: "project is plugboard.json in this directory, and user or local the one in Plugboard's home",
 } as const satisfies Option;
 
 export const ONLY_SERVER = {

@@ -16,15 +16,17 @@ import type { ServerOffer } from "../../core/types/server-offer.ts";
 import { gatewayUrls } from "../../core/state/running-gateway.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { oneLine, shellQuoted } from "../../util/text.ts";
-import { escapedJsonLines, visible } from "../../util/visible.ts";
+import { escapedJsonLines, visible, visibleCommand } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
+import { wantsSignIn } from "../status/server-state.ts";
+import { askHidden, askYesNo, canAsk, notWanted, requireYes } from "../terminal/input.ts";
+import { needsTrust } from "../trust/needs-trust.ts";
 import { serverLines } from "../trust/view.ts";
 import { urlMeantByName } from "../typed/mistyped.ts";
 import { typedName } from "../typed/typed-name.ts";
 import { isHttp } from "../typed-server.ts";
-import type { AddRequest, AddJsonRequest } from "./command.ts";
+import type { AddRequest, AddJsonRequest, ClientChoice } from "./command.ts";
 import { readServer, readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "./bundles.ts";
 import { diffLines } from "./diff-lines.ts";
@@ -37,6 +39,7 @@ import {
   untrustedLines,
 } from "./server-file.ts";
 import { doesNotAnswer, type Trial, trialJson, trialLines, tryServer } from "./trial.ts";
+import { suspicions } from "./suspicious.ts";
 import { TypedSecrets } from "./typed-secrets.ts";
 
 type Command = AddRequest | AddJsonRequest;
@@ -51,9 +54,82 @@ export async function runAdd(command: Command, context: CliContext): Promise<num
       : { name: command.name, server: readServerJson(command.json) };
   // Mistakes in the server are reported before the file is opened.
   parseAgentConfig({ servers: { [name]: server } });
+  if (command.kind === "add") refuseClient(command, server);
   const file = await openServerFile(command.scope, context);
   const secrets = new TypedSecrets(name, file, undefined, context);
-  return addServer({ name, server, notes: [], unset: [], secrets }, file, command, context);
+  const given =
+    command.kind === "add" ? await withClient(server, command, secrets, context) : server;
+  const isTyped = command.kind === "add";
+  return addServer(
+    { name, server: given, notes: [], unset: [], secrets, isTyped },
+    file,
+    command,
+    context,
+  );
+}
+
+/** Throws INVALID_ARGUMENTS for what is about a client of OAuth where there is none. */
+function refuseClient(
+  { clientId, clientSecret, callbackPort }: ClientChoice,
+  { url }: ServerConfig,
+): void {
+  const given = [
+    ...(clientId === undefined ? [] : ["--client-id"]),
+    ...(clientSecret ? ["--client-secret"] : []),
+    ...(callbackPort === undefined ? [] : ["--callback-port"]),
+  ];
+  if (given.length > 0 && url === undefined) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      `${given.join(" and ")} is for a URL, and this is a command`,
+      { hint: "leave it out" },
+    );
+  }
+  if (clientSecret && clientId === undefined) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "--client-secret needs --client-id", {
+      hint: "give the id of the client that the secret belongs to",
+    });
+  }
+}
+
+/** The file gets a reference to the client's secret. */
+async function withClient(
+  server: ServerConfig,
+  { clientId, clientSecret, callbackPort }: ClientChoice,
+  secrets: TypedSecrets,
+  context: CliContext,
+): Promise<ServerConfig> {
+  if (clientId === undefined && callbackPort === undefined) return server;
+  const secret = clientSecret ? await clientSecretOf(context) : undefined;
+  if (secret !== undefined && (await secrets.where()) === undefined) {
+    throw new PlugboardError(
+      "SECRET_UNAVAILABLE",
+      "there is no place for the client's secret, so nothing was added",
+      { hint: "to see the stores of secrets: plugboard secrets --help" },
+    );
+  }
+  const oauth = {
+    ...(clientId !== undefined && { clientId }),
+    ...(secret !== undefined && { clientSecret: await secrets.take("client-secret", secret) }),
+    // As Claude Code has it, so that a client that is registered for one is registered for both.
+    ...(callbackPort !== undefined && { redirectUri: `http://localhost:${callbackPort}/callback` }),
+  };
+  return { ...server, oauth };
+}
+
+async function clientSecretOf(context: CliContext): Promise<string> {
+  const given = context.io.env["MCP_CLIENT_SECRET"];
+  if (given) return given;
+  if (!canAsk(context)) {
+    throw new PlugboardError(
+      "INVALID_ARGUMENTS",
+      "cannot ask for the client's secret, because this is not a terminal",
+      { hint: "set MCP_CLIENT_SECRET" },
+    );
+  }
+  const typed = (await askHidden("The client's secret (not shown) > ", context)).trim();
+  if (typed !== "") return typed;
+  throw new PlugboardError("INVALID_ARGUMENTS", "no secret was typed; nothing has changed");
 }
 
 /** What would be taken for something else than was meant. Throws INVALID_ARGUMENTS. */
@@ -94,6 +170,8 @@ interface NewServer {
   unset: string[];
   /** The secrets that the person typed for the server. They are stored once the person has agreed. */
   secrets: TypedSecrets;
+  /** The person typed the command or the URL. */
+  isTyped?: boolean;
 }
 
 async function addServer(
@@ -113,28 +191,107 @@ async function addServer(
   if (existing !== undefined && !command.force)
     throw await exists(name, existing, server, file, context);
   const { screen } = context;
-  const notes = [
-    existing === undefined
-      ? `This would be added to ${visible(file.path)}:`
-      : `This would replace what is in ${visible(file.path)}:`,
-    ...serverLines(name, server),
+  const remarks = [
     ...warnings.map((each) => `warning: ${keyOf(each.path, name)} ${problemMessage(each)}`),
     ...credentialNotes(name, server),
+    ...(told.isTyped ? suspicions(server) : []),
     ...told.notes,
   ];
-  for (const line of notes) screen.note(line);
-  const agree = (): Promise<void> =>
-    requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
+  // What you type for yourself is what you want, unless there is something to look at first.
+  const isOwn = file.source.from === "home" && !needsTrust(file.source, context.io);
+  const isPlain =
+    told.isTyped === true &&
+    existing === undefined &&
+    isOwn &&
+    remarks.length === 0 &&
+    canAsk(context);
+  const path = visible(file.path);
+  const heading =
+    existing === undefined
+      ? `This ${isPlain ? "is" : "would be"} added to ${path}:`
+      : `This would replace what is in ${path}:`;
+  for (const line of [heading, ...serverLines(name, server), ...remarks]) screen.note(line);
+  const agree = async (): Promise<void> => {
+    if (!isPlain) await requireYes("Add it?", { yes: command.yes, what: "add it" }, context);
+  };
   const tryAndWrite = async (): Promise<number> => {
     const isTried = command.check && told.unset.length === 0;
-    const trial = isTried ? await tryServer(name, server, file, context) : undefined;
-    if (trial !== undefined) await requireAnswer(name, trial, command, context);
-    else if (command.check) screen.note(untried(name, told.unset));
-    const change = (servers: ServerText): string => withServer(servers, name, server);
+    const tried = isTried
+      ? await tryUntilComplete({ name, server, secrets }, file, command, context)
+      : undefined;
+    const { trial, server: complete, isShown } = tried ?? { server };
+    if (trial !== undefined) {
+      if (!isShown) showTrial(name, trial, context);
+      await requireAnswer(name, trial, command, context);
+    } else if (command.check) screen.note(untried(name, told.unset));
+    const change = (servers: ServerText): string => withServer(servers, name, complete);
     const isTrusted = await changeServerFile(file, change, [name], context);
-    return report({ name, server, file, isNew: true, trial, isTrusted }, context);
+    const code = report({ name, server: complete, file, isNew: true, trial, isTrusted }, context);
+    const mayAsk = !command.yes && isTrusted && !context.options.json && canAsk(context);
+    if (trial === undefined || !wantsSignIn(trial.state) || !mayAsk) return code;
+    if (!(await askYesNo(`Sign in to ${oneLine(name)} now?`, context))) return code;
+    const { runLogin } = await import("../login/login.ts");
+    return runLogin({ server: name, browser: true }, context);
   };
   return secrets.onceAgreed(agree, tryAndWrite);
+}
+
+/** So often a server may name something more that it needs. */
+const MOST_ROUNDS = 3;
+
+/** Tries the server, and asks for what it says it lacks, as long as the person has an answer. */
+async function tryUntilComplete(
+  { name, server: first, secrets }: Pick<NewServer, "name" | "server" | "secrets">,
+  file: ServerFile,
+  { yes }: Command,
+  context: CliContext,
+): Promise<{ trial: Trial; server: ServerConfig; isShown: boolean }> {
+  let server = first;
+  let isShown = false;
+  let trial = await tryServer(name, server, file, context);
+  const rounds = !yes && canAsk(context) ? MOST_ROUNDS : 0;
+  for (let round = 0; round < rounds; round += 1) {
+    const missing = missingIn(trial, server);
+    const where = missing.length === 0 ? undefined : await secrets.where();
+    if (where === undefined) break;
+    showTrial(name, trial, context);
+    isShown = true;
+    const env = { ...first.env, ...server.env };
+    for (const key of missing) {
+      const value = await askFor({ key, name, server, where }, context);
+      if (value !== "") env[key] = await secrets.take(key, value);
+    }
+    if (missing.every((key) => !Object.hasOwn(env, key))) break;
+    server = { ...first, env };
+    // A trial reads them from where they are put.
+    isShown = false;
+    trial = await secrets.onceAgreed(
+      async () => {},
+      () => tryServer(name, server, file, context),
+    );
+  }
+  return { trial, server, isShown };
+}
+
+/** The variables that a program says it lacks, and that it has not been given. */
+function missingIn({ state }: Trial, { url, env = {} }: ServerConfig): string[] {
+  const isFailed = state.kind === "failed" || state.kind === "backoff";
+  if (!isFailed || url !== undefined) return [];
+  return state.error.missing.filter((key) => !Object.hasOwn(env, key));
+}
+
+/** The names are the server's words, so a person reads who asks and who will get the value. */
+async function askFor(
+  { key, name, server, where }: { key: string; name: string; server: ServerConfig; where: string },
+  context: CliContext,
+): Promise<string> {
+  const { screen } = context;
+  const command = visibleCommand([server.command ?? "", ...(server.args ?? [])]);
+  screen.note(`${oneLine(name)} (${command}) asks for ${key}.`);
+  screen.note(
+    `What you type is put into ${where}, and ${oneLine(name)} gets it whenever it starts.`,
+  );
+  return (await askHidden(`${key} (not shown; Enter alone to type none) > `, context)).trim();
 }
 
 /** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
@@ -184,10 +341,12 @@ function offeredBy(command: AddRequest, { argv }: CliContext): OfferedServer | u
       { hint: "name it, as in: plugboard add io.github.owner/server" },
     );
   }
-  if (env.length > 0 || headers.length > 0 || transport !== undefined) {
+  const { clientId, clientSecret, callbackPort } = command;
+  const isClient = clientId !== undefined || clientSecret || callbackPort !== undefined;
+  if (env.length > 0 || headers.length > 0 || transport !== undefined || isClient) {
     throw new PlugboardError(
       "INVALID_ARGUMENTS",
-      "-e, -H and -t are for a command or a URL, and this one says itself what it needs",
+      "-e, -H, -t and the options of a client are for a command or a URL, and this one says itself what it needs",
       { hint: "give its values with --set KEY=value" },
     );
   }
@@ -277,6 +436,14 @@ function credentialNotes(name: string, server: ServerConfig): string[] {
   ];
 }
 
+function showTrial(name: string, trial: Trial, context: CliContext): void {
+  const { screen } = context;
+  const { paint } = screen.terminal.err;
+  const [first = "", ...rest] = trialLines(name, trial, context);
+  screen.note(paint(trial.state.kind === "ready" ? "green" : "red", first));
+  for (const line of rest) screen.note(line);
+}
+
 /** A server that does not answer is written only if a person says so. */
 async function requireAnswer(
   name: string,
@@ -284,11 +451,6 @@ async function requireAnswer(
   { yes }: Command,
   context: CliContext,
 ): Promise<void> {
-  const { screen } = context;
-  const { paint } = screen.terminal.err;
-  const [first = "", ...rest] = trialLines(name, trial, context);
-  screen.note(paint(trial.state.kind === "ready" ? "green" : "red", first));
-  for (const line of rest) screen.note(line);
   if (trial.hasAnswered) return;
   if (!yes && canAsk(context)) {
     if (await askYesNo("Add it anyway?", context)) return;

@@ -7,8 +7,11 @@ import type { Option } from "../option.ts";
 import { CHECK, SCOPE, YES, wholeNumber } from "../shared-options.ts";
 import { exceptionsIn, URL_OPTIONS, type UrlExceptions } from "../typed-server.ts";
 
-/** Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. */
-export type Scope = "project" | "user";
+/**
+ * Which file: the one in this directory, or the one in Plugboard's home. Without it, the one that is in use. `local`, as
+ * `claude mcp add` has it, means that nobody else gets it: that is your own file too.
+ */
+export type Scope = "project" | "user" | "local";
 
 const TRANSPORTS = ["stdio", "http", "sse"] as const;
 
@@ -27,7 +30,15 @@ interface AddOptions extends Place {
   force: boolean;
 }
 
-export interface AddRequest extends AddOptions, OfferChoice, UrlExceptions {
+/** How to sign in to a URL, as a client that was registered with its authorization server. */
+export interface ClientChoice {
+  clientId?: string;
+  /** Ask for its secret, or take it from MCP_CLIENT_SECRET. */
+  clientSecret: boolean;
+  callbackPort?: number;
+}
+
+export interface AddRequest extends AddOptions, OfferChoice, UrlExceptions, ClientChoice {
   kind: "add";
   /** The command with its arguments, the URL, or what is to be looked up in the registry. */
   words: string[];
@@ -83,8 +94,10 @@ export interface UpdateRequest extends Place, Pick<OfferChoice, "set" | "secrets
 }
 
 const ADD_NOTES = `
-Shows what would be started or used, asks, connects to it once, and writes it.
-What you add is trusted.
+Shows what would be started or used, connects to it once, and writes it. What
+you type into your own file is not asked about, unless it looks odd. A value
+that the server says it needs is asked for and put away. What you add is
+trusted.
 
 In single quotes, \${NAME} stays as it is: the file has the name of the
 variable, and the value is read whenever the server starts.
@@ -207,6 +220,24 @@ export const COMMANDS = [
         choices: TRANSPORTS,
       },
       ...URL_OPTIONS,
+      clientId: {
+        kind: "value",
+        name: "--client-id",
+        value: "id",
+        about: "the OAuth client that you registered for the URL",
+      },
+      clientSecret: {
+        kind: "flag",
+        name: "--client-secret",
+        about: "ask for the client's secret, or take it from MCP_CLIENT_SECRET",
+      },
+      callbackPort: {
+        kind: "value",
+        name: "--callback-port",
+        value: "port",
+        about: "the port of the client's redirect, http://localhost:<port>/callback",
+        read: wholeNumber(1, 65_535, "a port from 1 to 65535"),
+      },
       set: SET,
       package: {
         kind: "value",
@@ -240,6 +271,9 @@ export const COMMANDS = [
       headers: given.header,
       transport: given.transport,
       ...exceptionsIn(given),
+      clientId: given.clientId,
+      clientSecret: given.clientSecret,
+      callbackPort: given.callbackPort,
       set: given.set,
       way: given.package ?? (given.remote ? "remote" : undefined),
       registry: given.registry,

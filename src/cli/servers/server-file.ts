@@ -67,7 +67,7 @@ export function fileSource(scope: Scope | undefined, context: CliContext): FileS
       hint: "give one of them",
     });
   }
-  if (scope === "user" || (scope === "project" && local === own)) {
+  if (scope === "user" || scope === "local" || (scope === "project" && local === own)) {
     return { kind: "file", path: own, from: "home" };
   }
   if (scope === "project") return withBase({ kind: "file", path: local, from: "directory" }, io);

@@ -138,6 +138,8 @@ export interface ErrorDetails {
   status?: number;
   /** With CONFIG_INVALID: everything that is wrong. */
   problems?: readonly ConfigProblem[];
+  /** The environment variables that a server says it lacks. They are the server's words. */
+  missing?: readonly string[];
 }
 
 export class PlugboardError extends Error {
@@ -154,6 +156,7 @@ export class PlugboardError extends Error {
   declare readonly hasNotRun: boolean;
   declare readonly status: number | undefined;
   declare readonly problems: readonly ConfigProblem[];
+  declare readonly missing: readonly string[];
 
   static {
     Object.assign(PlugboardError.prototype, {
@@ -167,13 +170,14 @@ export class PlugboardError extends Error {
       hasNotRun: false,
       status: undefined,
       problems: [],
+      missing: [],
     });
   }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    const { server, hint, quote, status, problems = [] } = details;
+    const { server, hint, quote, status, problems = [], missing = [] } = details;
     if (server !== undefined) this.server = server;
     if (hint !== undefined) this.hint = hint;
     if (quote !== undefined) this.quote = quote;
@@ -184,6 +188,7 @@ export class PlugboardError extends Error {
     if (details.hasNotRun) this.hasNotRun = true;
     if (status !== undefined) this.status = status;
     if (problems.length > 0) this.problems = problems;
+    if (missing.length > 0) this.missing = missing;
   }
 }
 
@@ -219,9 +224,9 @@ export function withPossibleEffect(error: PlugboardError): PlugboardError {
 
 function copyOf(error: PlugboardError, changes: ErrorDetails): PlugboardError {
   const { code, message, cause, server, hint, permanent, status, problems, hasNotRun } = error;
-  const { quote, namesServer, isHintQuoted, isHintForServer } = error;
+  const { quote, namesServer, isHintQuoted, isHintForServer, missing } = error;
   const facts = { namesServer, isHintQuoted, isHintForServer, permanent, hasNotRun };
-  const details = { cause, server, hint, quote, status, problems };
+  const details = { cause, server, hint, quote, status, problems, missing };
   return new PlugboardError(code, message, { ...details, ...facts, ...changes });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { closeAll, owned } from "../../fixtures/http/client.ts";
@@ -35,6 +36,14 @@ const project = (): string => join(scratch.directory, "plugboard.json");
 const parsed = (path = project()): unknown => JSON.parse(readFileSync(path, "utf8"));
 
 const PLAIN = { NO_COLOR: "1" };
+/** No program is on this PATH, so that no keyring of this machine is used. */
+const NO_KEYRING = { PATH: "/nonexistent" };
+const own = (): Record<string, ServerConfig> => {
+  const { mcpServers } = parsed(join(scratch.directory, "home/plugboard.json")) as {
+    mcpServers: Record<string, ServerConfig>;
+  };
+  return mcpServers;
+};
 
 describe("plugboard add", () => {
   it.each<[string, string[], object]>([
@@ -68,7 +77,10 @@ describe("plugboard add", () => {
   ])("sees %s that is added while the person is asked", async (_, name, code, left) => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const stderr = new Sink({ columns: 1000 });
-    const first = scratch.start(add("mine", echo, "--no-check", "-s", "user"), { stdin, stderr });
+    const first = scratch.start(
+      ["add-json", "--no-check", "-s", "user", "mine", JSON.stringify(echo)],
+      { stdin, stderr },
+    );
     await stderr.until("Add it? [y/N] ");
     await scratch.run(add(name, touch(), "--yes", "--no-check", "-s", "user"));
     stdin.write("y\n");
@@ -111,6 +123,92 @@ describe("plugboard add", () => {
     expect(stderr).toMatch(/echo answers, and has \d+ tools?: .*echo/);
     expect(stdout).toBe(`added echo to ${project()}\n`);
     expect(await scratch.run(["call", "echo/echo", "text=hi"])).toMatchObject({ code: 0 });
+  });
+
+  it("asks nothing about what you type into your own file, and asks about everything else", async () => {
+    const file = join(scratch.directory, "home/plugboard.json");
+    const typed = await asked(scratch, add("echo", echo), PLAIN);
+    expect([typed.code, typed.stdout]).toEqual([0, `added echo to ${file}\n`]);
+    expect(typed.stderr).toContain(`This is added to ${file}:\n  echo: ${words(echo).join(" ")}\n`);
+    expect(typed.stderr).not.toContain("[y/N]");
+    const questions: [argv: string[], told: string][] = [
+      [["add", "a", "-s", "project", "--", "node", "x.js"], "a: node x.js"],
+      [["add-json", "a", '{ "command": "node" }'], "a: node"],
+      [["add", "a", "--", "sh", "-c", "node x.js"], "warning: it runs commands in a shell"],
+      [["add", "a", "-e", "PATH=/evil", "--", "node"], "warning: it sets PATH"],
+      [
+        ["add", "a", "-e", "TOKEN=ghp_0123456789abcdefABCDEF0123456789abcd", "--", "node"],
+        "looks like a credential",
+      ],
+      [["add", "echo", "--force", "--", "node", "x.js"], "This would replace"],
+    ];
+    for (const [argv, told] of questions) {
+      const { code, stderr } = await asked(scratch, argv, PLAIN, ["Add it? [y/N] ", "n\n"]);
+      expect([argv, code]).toEqual([argv, 4]);
+      expect(stderr).toContain(told);
+    }
+    expect((await scratch.run(add("piped", echo, "--no-check"))).stderr).toContain("--yes");
+  });
+
+  it("takes the value that a server lacks, and puts it away", async () => {
+    const script = `
+      if (!process.env.ACME_API_KEY) { console.error("ACME_API_KEY is required"); process.exit(1); }
+      if (process.env.ACME_API_KEY.length !== 12) { console.error("wrong"); process.exit(1); }
+      import(${JSON.stringify(pathToFileURL(echo.args?.[0] ?? "").href)});`;
+    const argv = ["add", "acme", "--", process.execPath, "-e", script];
+    const done = await asked(scratch, argv, { ...PLAIN, ...NO_KEYRING }, [
+      "ACME_API_KEY (not shown; Enter alone to type none) > ",
+      "s3cret-value\r",
+    ]);
+    expect(done.stderr).toMatch(/acme \(.*node -e .*\) asks for ACME_API_KEY\./s);
+    expect(done.stderr).toContain("and acme gets it whenever it starts");
+    expect(done.stderr).toMatch(/acme answers, and has \d+ tools/);
+    expect(done.code).toBe(0);
+    expect(own()["acme"]?.env?.["ACME_API_KEY"]).toMatch(/^secret:\/\/file\/.*acme-ACME_API_KEY$/);
+    expect(JSON.stringify(own()) + done.stdout + done.stderr).not.toContain("s3cret-value");
+    // Without a person, it is as before.
+    const unasked = await scratch.run([...argv.slice(0, 1), "--yes", "--force", ...argv.slice(1)]);
+    expect([unasked.code, unasked.stdout]).toEqual([3, ""]);
+  });
+
+  it("takes what claude mcp add takes", async () => {
+    const { url } = owned(await startOAuth());
+    const options = ["--client-id", "my-client", "--client-secret", "--callback-port", "8123"];
+    const added = await scratch.run(
+      ["add", "--transport", "http", "-s", "local", "docs", url, ...options, "--yes", "--no-check"],
+      { env: { ...NO_KEYRING, MCP_CLIENT_SECRET: "s3cret-of-client" } },
+    );
+    expect([added.code, added.stderr]).toEqual([0, expect.not.stringContaining("s3cret")]);
+    expect(own()["docs"]).toEqual({
+      type: "http",
+      url,
+      oauth: {
+        clientId: "my-client",
+        clientSecret: expect.stringMatching(/^secret:\/\/file\/.*#docs-client-secret$/),
+        redirectUri: "http://localhost:8123/callback",
+      },
+    });
+    const typed = await asked(
+      scratch,
+      ["add", "more", url, "--client-id", "x", "--client-secret", "--no-check"],
+      { ...PLAIN, ...NO_KEYRING },
+      ["The client's secret (not shown) > ", "typed-secret\r"],
+    );
+    expect(typed.code).toBe(0);
+    expect(own()["more"]?.oauth).toMatchObject({
+      clientSecret: expect.stringMatching(/#more-client-secret$/),
+    });
+    const wrong: [argv: string[], message: string][] = [
+      [["add", "a", "--client-id", "x", "--", "node"], "--client-id is for a URL"],
+      [["add", "a", url, "--client-secret"], "--client-secret needs --client-id"],
+      [["add", "a", url, "--callback-port", "0"], "a port from 1 to 65535"],
+      [["add", "a", url, "--client-id", "x", "--client-secret"], "set MCP_CLIENT_SECRET"],
+    ];
+    for (const [argv, message] of wrong) {
+      const { code, stderr } = await scratch.run(argv);
+      expect([argv, code]).toEqual([argv, 2]);
+      expect(stderr).toContain(message);
+    }
   });
 
   it("without a file writes the user's, for its owner alone, and makes a first one in short form", async () => {
@@ -204,6 +302,11 @@ describe("plugboard add", () => {
     expect(signIn.code).toBe(0);
     expect(signIn.stderr).toContain("  plugboard login docs\n");
     expect(parsed()).toEqual({ mcpServers: { docs: { url } } });
+    const offered = await asked(scratch, ["add", "mine", url, "-s", "user"], PLAIN, [
+      "Sign in to mine now? [y/N] ",
+      "n\n",
+    ]);
+    expect([offered.code, offered.stdout]).toEqual([0, expect.stringMatching(/^added mine to /)]);
     const wrong = ["add", "keyed", url, "--yes", "-H", "Authorization: Bearer ${KEY}"];
     const refused = await scratch.run(wrong, { env: { KEY: "not-the-one" } });
     expect(refused).toMatchObject({ code: 3, stdout: "" });

@@ -10,6 +10,7 @@ import {
   type CauseName,
   INSTALL_QUESTION,
   setVariables,
+  variablesIn,
   WRONG_ARGS,
 } from "./known-causes.ts";
 
@@ -32,6 +33,8 @@ export interface FailureCause {
   remedy?: string;
   /** The remedy repeats a part of what the server wrote. */
   isRemedyQuoted?: boolean;
+  /** The variables that the server says it lacks. */
+  missing?: readonly string[];
   /** What is wrong with a line that was meant as a message; follows "a line that". */
   fault?: string;
 }
@@ -71,7 +74,7 @@ export function withCause(
   details: ErrorDetails,
 ): PlugboardError {
   if (cause === undefined) return new PlugboardError(code, happened, details);
-  const { line, from, isReason, remedy, isRemedyQuoted, fault } = cause;
+  const { line, from, isReason, remedy, isRemedyQuoted, missing, fault } = cause;
   const what = fault === undefined ? "text that is not MCP" : `a line that ${fault}`;
   const where = from === "stdout" ? `; on stdout it wrote ${what}: ` : "; it last wrote: ";
   const message = `${happened}${isReason && from === "stderr" ? ": " : where}${line}`;
@@ -82,6 +85,7 @@ export function withCause(
     ...details,
     hint,
     ...(isRemedyQuoted && { isHintQuoted: true }),
+    ...(missing && { missing }),
     ...(isSplit && { quote: line }),
   });
 }
@@ -116,7 +120,7 @@ interface Line {
   isFatal: boolean;
 }
 
-type Reason = Pick<FailureCause, "line" | "name" | "remedy" | "isRemedyQuoted">;
+type Reason = Pick<FailureCause, "line" | "name" | "remedy" | "isRemedyQuoted" | "missing">;
 
 /** An exception that ended the program says more than what was logged before it. */
 function reasonIn(lines: readonly Line[]): Reason | undefined {
@@ -131,7 +135,7 @@ function reasonIn(lines: readonly Line[]): Reason | undefined {
 }
 
 function knownIn(lines: readonly string[]): Reason | undefined {
-  for (const { pattern, name, remedy, isFixed } of CAUSES) {
+  for (const { pattern, name, remedy, isFixed, missing } of CAUSES) {
     for (const [at, text] of lines.entries()) {
       const found = pattern.exec(text);
       if (found === null) continue;
@@ -142,6 +146,7 @@ function knownIn(lines: readonly string[]): Reason | undefined {
         ...(name && { name }),
         remedy: advice,
         ...(!isFixed && { isRemedyQuoted: true }),
+        ...(missing && { missing: missing(text) }),
       };
     }
   }
@@ -169,9 +174,13 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
     if (text === undefined) continue;
     // A variable may be named in the lines after the error itself.
     const isAboutAccess = /token|key|credential|secret|password|api|auth/i.test(text);
-    const names = isAboutAccess ? setVariables(lines.slice(at, at + 3).join(" ")) : undefined;
+    const near = isAboutAccess ? lines.slice(at, at + 3).join(" ") : "";
+    const names = setVariables(near);
     if (sign === USAGE) return { line: quote(text), remedy: WRONG_ARGS };
-    const remedy = names === undefined ? {} : { remedy: names, isRemedyQuoted: true };
+    const remedy =
+      names === undefined
+        ? {}
+        : { remedy: names, isRemedyQuoted: true, missing: variablesIn(near) };
     return { line: quote(text), ...remedy };
   }
   return undefined;

@@ -24,6 +24,8 @@ interface KnownCause {
   remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
   /** The remedy repeats nothing that the server wrote. */
   isFixed?: boolean;
+  /** The variables that are missing, for a cause that is about them. */
+  missing?: (line: string) => string[];
 }
 
 const is = (pattern: RegExp, remedy: string, name?: CauseName): KnownCause => ({
@@ -39,6 +41,8 @@ const WRONG_PATH =
 
 const START_IT =
   "start what it connects to, such as its database, or correct the address that it is given";
+
+const NAMES_VARIABLES = /variable|env\b|KeyError/i;
 
 /** The most frequent causes. Those that could be mistaken for another one come first. */
 export const CAUSES: readonly KnownCause[] = [
@@ -195,7 +199,8 @@ export const CAUSES: readonly KnownCause[] = [
     name: "variable-missing",
     pattern:
       /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
-    remedy: (_, [line = ""]) => setVariables(line, /variable|env\b|KeyError/i.test(line)),
+    remedy: (_, [line = ""]) => setVariables(line, NAMES_VARIABLES.test(line)),
+    missing: (line) => variablesIn(line, NAMES_VARIABLES.test(line)),
   },
   {
     name: "path-missing",
@@ -257,12 +262,17 @@ function missingModule(name: string, importer: string | undefined): string {
 /** Names of errors look like names of variables. */
 const NO_VARIABLE = /^(?:ERR|E|UV|CERT|UNABLE|DEPTH|SELF|MODULE|NODE_MODULE|HTTP|JSON|GLIBC)_/;
 
-/** Undefined if the text names no variable. With `isShort`, a single word such as TOKEN counts as one. */
-export function setVariables(text: string, isShort = false): string | undefined {
+/** The variables that a text names. With `isShort`, a single word such as TOKEN counts as one. */
+export function variablesIn(text: string, isShort = false): string[] {
   const long = text.match(/\b[A-Z][A-Z0-9]{0,60}(?:_[A-Z0-9]{1,60}){1,12}\b/g) ?? [];
   const short = isShort && long.length === 0 ? (text.match(/\b[A-Z][A-Z0-9]{3,60}\b/g) ?? []) : [];
   const found = [...long, ...short].filter((name) => !NO_VARIABLE.test(name));
-  const names = [...new Set(found)].slice(0, 4);
+  return [...new Set(found)].slice(0, 4);
+}
+
+/** Undefined if the text names no variable. */
+export function setVariables(text: string, isShort = false): string | undefined {
+  const names = variablesIn(text, isShort);
   if (names.length === 0) return undefined;
   const list = names.join(/\bor\b/.test(text) ? " or " : " and ");
   return `set ${list} in its "env"; the variables of your shell are not passed on by themselves`;
