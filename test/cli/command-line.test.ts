@@ -75,12 +75,13 @@ describe("a command line asks for", () => {
         application: "zed",
         file: "f",
         as: "agent",
+        move: false,
         yes: true,
       },
     ],
     [
       ["connect", "zed", "--undo"],
-      { kind: "connect", action: "undo", application: "zed", yes: false },
+      { kind: "connect", action: "undo", application: "zed", move: false, yes: false },
     ],
     [["down"], { kind: "down" }],
     [["call", "t"], { kind: "call", tool: "t", args: [], yes: false }],
@@ -186,6 +187,7 @@ describe("a command line asks for", () => {
         env: ["A=1", "B=2"],
         headers: [],
         transport: "stdio",
+        clientSecret: false,
         scope: undefined,
         yes: true,
         check: true,
@@ -196,7 +198,7 @@ describe("a command line asks for", () => {
       },
     ],
     [
-      ["add", "x", "https://a.example", "-H", "A: 1", "--no-check", "--force", "-s", "project"],
+      ["add", "x", "https://a.example", "-H", "A: 1", "--no-check", "--force", "-s", "local"],
       {
         kind: "add",
         name: "x",
@@ -204,7 +206,8 @@ describe("a command line asks for", () => {
         env: [],
         headers: ["A: 1"],
         transport: undefined,
-        scope: "project",
+        clientSecret: false,
+        scope: "local",
         yes: false,
         check: false,
         force: true,
@@ -593,8 +596,8 @@ describe("a command line is refused", () => {
   it.each([
     [["--bogus"], "for commands and options: plugboard --help"],
     [
-      ["add", "a", "-s", "local", "--", "a"],
-      "project is plugboard.json in this directory, and user the one in Plugboard's home",
+      ["add", "a", "-s", "global", "--", "a"],
+      "project is plugboard.json in this directory, and user or local the one in Plugboard's home",
     ],
     [["audit", "--bogus"], "to see how to use it: plugboard audit --help"],
     [["pins", "show"], "to see how to use it: plugboard pins show --help"],

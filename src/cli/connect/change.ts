@@ -40,6 +40,8 @@ export interface Wish {
    * The entries that the file shall have. `value` is the content of the file without our entries, where that is known.
    */
   wanted: (value: unknown) => readonly Entry[];
+  /** Places of the application's own servers to take out. `before` are those that were taken out earlier. */
+  moved?: (before: readonly KeyPath[]) => readonly KeyPath[];
 }
 
 export interface Change {
@@ -48,6 +50,8 @@ export interface Change {
   wanted: readonly Entry[];
   /** Whether it is known what the file was without anything of ours. */
   isExact: boolean;
+  /** Servers that were moved onto the board and are not put back. */
+  notBack: readonly KeyPath[];
   outcome:
     | { kind: "same" }
     | { kind: "text"; text: string; steps: readonly Step[]; record: ConnectRecord | undefined }
@@ -71,12 +75,17 @@ export async function planChange(wish: Wish): Promise<Change> {
   const base = before.text ?? "";
   const value = valueOf(application, { ...file, text: before.text });
   const wanted = inOrder(wish.wanted(value), before.paths);
-  const change = { file, home, wanted, isExact };
+  const moved = (wish.moved?.(before.moved) ?? []).filter(
+    (path) => valueIn(value, path) !== undefined,
+  );
+  const notBack = isExact ? [] : before.moved.filter((path) => valueIn(value, path) === undefined);
+  const change = { file, home, wanted, isExact, notBack };
   if (wanted.length === 0 && isExact && before.text === undefined) {
     return { ...change, outcome: { kind: "removal", directories: before.directories ?? [] } };
   }
   const gone = present.filter((entry) => isIn(value, entry) && !wanted.some(isAt(entry)));
-  const { text, splices } = withEntries(application.syntax, base, { gone, wanted }, file.file);
+  const out = [...gone, ...moved.map((path) => ({ path }))];
+  const { text, splices } = withEntries(application.syntax, base, { gone: out, wanted }, file.file);
   if (text === (file.text ?? "")) return { ...change, outcome: { kind: "same" } };
   // Where something of ours is there before, nobody knows what the file was without it.
   const isKept =
@@ -90,6 +99,7 @@ export async function planChange(wish: Wish): Promise<Change> {
         after: hashOf(text),
         splices,
         paths: wanted.map(({ path }) => path),
+        ...(moved.length > 0 && { moved: [...moved] }),
         directories: before.directories ?? (await missingDirectories(file.target)),
       }
     : undefined;

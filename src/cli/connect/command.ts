@@ -11,6 +11,8 @@ export interface ConnectOptions {
   file?: string;
   /** Only as an MCP server, or only as an ACP agent. */
   as?: "server" | "agent";
+  /** Move the application's own servers onto the board. False: ask. Absent: leave them. */
+  move?: boolean;
   yes: boolean;
 }
 
@@ -19,7 +21,8 @@ Applications: claude-code, claude-desktop, cursor, windsurf, cline, vscode,
 zed, jetbrains, codex, gemini, opencode, openclaw. Without one, shows which are
 here, and which are connected. See docs/connect.md.
 
-It shows the change to the application's own file, and asks. The entry starts
+It shows the change to the application's own file, and asks. It offers to move
+the servers in there onto the board; --undo puts them back. The entry starts
 plugboard serve; Zed and JetBrains IDEs also get one for the agent, plugboard
 acp.`;
 
@@ -44,16 +47,22 @@ export const COMMANDS = [
         about: "only as an MCP server, or only as an ACP agent",
         choices: ["server", "agent"],
       },
+      move: {
+        kind: "flag",
+        name: "--move",
+        about: "move the application's own servers onto the board",
+        without: ["undo"],
+      },
       yes: YES,
     },
     notes: NOTES,
     examples: ["plugboard connect claude-code", "plugboard connect claude-code --undo"],
-    read: ([application], { undo, file, as, yes }): ConnectRequest | Mistake => {
+    read: ([application], { undo, file, as, move, yes }): ConnectRequest | Mistake => {
       if (application !== undefined) {
-        return { action: undo ? "undo" : "connect", application, file, as, yes };
+        return { action: undo ? "undo" : "connect", application, file, as, move, yes };
       }
       // A list that ignores --undo looks as if it had done something.
-      const isChange = undo || yes || file !== undefined || as !== undefined;
+      const isChange = undo || yes || move || file !== undefined || as !== undefined;
       return isChange ? new Mistake("missing required argument 'application'") : { action: "list" };
     },
     run: async (request, context) => (await import("./connect.ts")).runConnect(request, context),

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from "node:util";
 import { isRemote } from "../../core/types/server-definition.ts";
 import { type ConfigSource, filesOf } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
-import { readOtherFile } from "../../core/config/other-files.ts";
 import { isBoard } from "../../core/config/own-server.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
 import { readTextFile, type TextFile } from "../../core/config/text/text-file.ts";
@@ -31,6 +30,7 @@ import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
+import { moveServers, serversOf } from "./move.ts";
 
 export async function runConnect(command: ConnectRequest, context: CliContext): Promise<number> {
   switch (command.action) {
@@ -55,25 +55,33 @@ export async function connect(
 ): Promise<number> {
   const { io, options } = context;
   const found = findSource(context);
-  const { source, agent } = (await loadAlone(chosenFile(found, command), context)) ?? {
-    source: found,
-    agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
-  };
+  const load = async (): Promise<{ source: ConfigSource; agent: AgentConfig }> =>
+    (await loadAlone(chosenFile(findSource(context), command), context)) ?? {
+      source: found,
+      agent: withoutFile(context, () => parseAgentConfig({ servers: {} })),
+    };
+  const loaded = await load();
   const file = await readTextFile(await fileOf(application, command.file, io));
-  refuseBoardInBoard(source, agent, file, application);
-  const start = await boardStart(source, agent, context);
+  refuseBoardInBoard(loaded.source, loaded.agent, file, application);
   const value = valueOf(application, file);
   application.refuse?.(file, value);
   const present = ourEntries(application, value);
   const kept = application.kept?.(value) ?? [];
+  const first = await boardStart(loaded.source, loaded.agent, context);
+  const places = [...present, ...entriesOf(application, command, first, value)];
+  refuseForeign(entriesOf(application, command, first, value), present, value, file, application);
+  const move = { application, file, value, entries: places, source: loaded.source };
+  const moved = await moveServers(move, command, context);
+  const { source, agent } = moved.length > 0 ? await load() : loaded;
+  const start = moved.length > 0 ? await boardStart(source, agent, context) : first;
   const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
-  refuseForeign(entries(value), present, value, file, application);
   const change = await planChange({
     application,
     file,
     home: plugboardHome(io.env, io.homedir),
     present: present.filter(({ as }) => command.as === undefined || as === command.as),
     wanted: (without) => [...kept, ...entries(without)],
+    moved: (before) => [...before, ...moved],
   });
   const isKept = ({ path }: Entry): boolean =>
     kept.some((other) => isDeepStrictEqual(other.path, path));
@@ -83,7 +91,8 @@ export async function connect(
   if (!isChanged(change)) {
     return reportConnected({ ...connected, isNew: false, twice: [] }, context);
   }
-  const twice = await onBothSides(file, agent, io);
+  const names = new Set(moved.map((path) => path.at(-1)));
+  const twice = (await onBothSides(file, agent, context)).filter((name) => !names.has(name));
   const notes = [
     ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
@@ -107,7 +116,7 @@ function twiceNotes(names: readonly string[], application: string): string[] {
   if (names.length === 0) return [];
   const [are, its, them] = names.length === 1 ? ["is", "its", "it"] : ["are", "their", "them"];
   return [
-    `${names.map(visible).join(", ")} ${are} in ${application}'s file and on the board, so ${its} tools would be there twice; take ${them} out of that file afterwards`,
+    `${names.map(visible).join(", ")} ${are} in ${application}'s file and on the board, so ${its} tools would be there twice; --move takes ${them} out of that file`,
   ];
 }
 
@@ -234,14 +243,9 @@ function notesOn(
 async function onBothSides(
   file: TextFile,
   { servers }: AgentConfig,
-  { cwd, homedir }: CliContext["io"],
+  context: CliContext,
 ): Promise<string[]> {
-  if (file.text === undefined) return [];
-  const read = await readOtherFile(file.file, { cwd, homedir }).catch((error: unknown) => {
-    // A file without servers is nobody's.
-    if (error instanceof PlugboardError) return undefined;
-    throw error;
-  });
+  const read = await serversOf(file, context);
   const onBoard = servers.filter(({ enabled }) => enabled);
   const names = new Set(onBoard.map(({ name }) => name));
   const targets = new Set(

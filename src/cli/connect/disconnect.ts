@@ -41,6 +41,11 @@ export async function disconnect(
     });
   }
   await makeChange(change, { yes: command.yes }, context);
+  for (const path of change.notBack) {
+    context.screen.note(
+      `${visible(String(path.at(-1)))} was moved onto the board, and is not put back, because the file has changed since; it is still on the board`,
+    );
+  }
   return reportUndone(
     application,
     file,

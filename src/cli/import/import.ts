@@ -11,7 +11,7 @@ import type { JsonObject } from "../../core/types/json.ts";
 import { pathExists } from "../../util/path-exists.ts";
 import { closest } from "../../util/closest.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { oneLine, plural, shellQuoted } from "../../util/text.ts";
+import { oneLine, plural } from "../../util/text.ts";
 import { visible, visibleCommand } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -90,13 +90,11 @@ async function writeServers(
   if (wanted.length === 0) {
     if (options.json) screen.json({ ...toJson(target, files, candidates), written: [] });
     else {
-      const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
       screen.lines(
         files.length === 0
           ? noFileLines(command)
           : [`nothing to import into ${visible(target.path)}`],
       );
-      for (const line of disputed ? choiceLines(disputed, context) : []) screen.note(line);
     }
     return EXIT.ok;
   }
@@ -120,6 +118,7 @@ async function writeServers(
     return EXIT.ok;
   }
   screen.lines([`added ${names.map(visible).join(", ")} to ${visible(target.path)}`]);
+  for (const line of leftLines(candidates, wanted)) screen.note(line);
   for (const line of variableLines(variables)) screen.note(line);
   if (!isTrusted) {
     for (const line of untrustedLines(target, context)) screen.note(line);
@@ -223,7 +222,6 @@ function listLines(
 ): string[] {
   if (files.length === 0) return noFileLines(command);
   const count = chosen(candidates, command.force).length;
-  const disputed = candidates.find(({ standing }) => standing.kind === "disputed");
   const words = ["import", ...command.names, ...command.from.flatMap((each) => ["--from", each])];
   const { references, secrets } = command;
   const flags = [
@@ -234,20 +232,20 @@ function listLines(
   return [
     ...shownFiles(files, candidates, context),
     ...(count === 0
-      ? [disputed === undefined ? "There is nothing new to import." : "Nothing is added yet."]
+      ? ["There is nothing new to import."]
       : [`To add ${plural(count, "server")}:`, `  ${next}`]),
-    ...(disputed === undefined ? [] : choiceLines(disputed, context)),
   ];
 }
 
-/** For one of the servers that several applications have in different ways. */
-function choiceLines({ name, file }: Candidate, { options }: CliContext): string[] {
-  const from = shellQuoted(file.scope === undefined ? file.path : file.application);
-  const line = `import ${shellQuoted(name)} --from ${from} --write`;
-  return [
-    `To choose one of several servers of one name, such as this:`,
-    `  ${offeredCommand(line, options)}`,
-  ];
+/** What was found and not taken, though you do not have it. */
+function leftLines(candidates: readonly Candidate[], wanted: readonly Candidate[]): string[] {
+  return candidates.flatMap((each) => {
+    const { name, file, standing } = each;
+    if (standing.kind !== "different" || wanted.includes(each)) return [];
+    return [
+      `not added: ${visible(name)} of ${file.name}, because you have another one of this name; --force replaces it`,
+    ];
+  });
 }
 
 function shownFiles(
@@ -261,7 +259,8 @@ function shownFiles(
     const rows = own.map(({ name, server, standing }) => ({
       cells: [name, targetText(server), standingCell(standing)],
     }));
-    const table = renderTable([{}, { min: 20 }, { min: 12 }], rows, { width, paint, indent: 2 });
+    const columns = [{}, { min: 20 }, { min: 20, overflow: "wrap" as const }];
+    const table = renderTable(columns, rows, { width, paint, indent: 2 });
     return [
       `${paint("bold", visible(file.name))}  ${paint("dim", visible(file.path))}`,
       ...table,
@@ -288,10 +287,10 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
       return { text: "you have another one of this name; --force replaces it", tone: "yellow" };
     case "repeated":
       return { text: `the same as in ${standing.by}`, tone: "dim" };
-    case "disputed":
+    case "renamed":
       return {
-        text: `there is another one of this name in ${standing.by.join(", ")}; choose with --from`,
-        tone: "yellow",
+        text: `new; another ${standing.from} is in ${standing.by}, and --from chooses one`,
+        tone: "green",
       };
   }
 }

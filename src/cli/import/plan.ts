@@ -24,8 +24,8 @@ export type Standing =
   | { kind: "different" }
   /** Another application has exactly this, and comes first. */
   | { kind: "repeated"; by: string }
-  /** Other applications have another server of this name. */
-  | { kind: "disputed"; by: string[] };
+  /** Another application has another server of this name, and comes first: so this one gets another name. */
+  | { kind: "renamed"; from: string; by: string };
 
 export interface Candidate {
   name: string;
@@ -73,6 +73,7 @@ export function planImport(
         return {
           name,
           file,
+          literal,
           secrets: [],
           ...(references ? referred : plain),
           ...stored,
@@ -86,25 +87,33 @@ export function planImport(
         };
       }),
   );
-  return found.map(({ identity, identities, outline, ...candidate }, index): Candidate => {
+  const taken = new Set([...Object.keys(existing), ...found.map(({ name }) => name)]);
+  return found.map(({ identity, identities, outline, literal, ...candidate }, index): Candidate => {
     const { name, file } = candidate;
-    const others = found.filter((other) => other.name === name);
-    const rivals = others.filter((other) => other.identity !== identity);
-    const first = found.findIndex((other) => other.name === name && other.identity === identity);
-    if (Object.hasOwn(existing, name)) {
-      const isPresent =
-        identities.includes(identityOf(name, existing[name])) ||
-        (mentionsSecret(JSON.stringify(existing[name])) &&
-          outline === outlineOf(name, existing[name]));
-      return { ...candidate, standing: { kind: isPresent ? "present" : "different" } };
+    const first = found.find((other) => other.name === name);
+    const same = found.findIndex((other) => other.name === name && other.identity === identity);
+    const isPresentAs = (as: string): boolean =>
+      Object.hasOwn(existing, as) &&
+      (identities.includes(identityOf(name, existing[as])) ||
+        (mentionsSecret(JSON.stringify(existing[as])) &&
+          outline === outlineOf(name, existing[as])));
+    const other = `${name}-${file.application}`;
+    if (isPresentAs(name) || isPresentAs(other)) {
+      return { ...candidate, standing: { kind: "present" } };
     }
-    if (rivals.length > 0) {
-      const by = [...new Set(rivals.map((rival) => rival.file.name))];
-      return { ...candidate, standing: { kind: "disputed", by } };
-    }
-    if (first < index) {
-      const by = found[first]?.file.name ?? file.name;
+    if (same < index) {
+      const by = found[same]?.file.name ?? file.name;
       return { ...candidate, standing: { kind: "repeated", by } };
+    }
+    if (Object.hasOwn(existing, name)) return { ...candidate, standing: { kind: "different" } };
+    if (first !== undefined && first.identity !== identity) {
+      let free = other;
+      for (let count = 2; taken.has(free); count += 1) free = `${other}-${count}`;
+      taken.add(free);
+      const standing: Standing = { kind: "renamed", from: name, by: first.file.name };
+      // Its secrets are not those of the other one.
+      const stored = place && withSecrets(free, literal, place);
+      return { ...candidate, ...stored, name: free, standing };
     }
     return { ...candidate, standing: { kind: "new" } };
   });
@@ -147,7 +156,8 @@ function outlineOf(name: string, server: unknown): string {
 /** The candidates that an import writes. */
 export function chosen(candidates: readonly Candidate[], force: boolean): Candidate[] {
   const wanted = candidates.filter(
-    ({ standing: { kind } }) => kind === "new" || (force && kind === "different"),
+    ({ standing: { kind } }) =>
+      kind === "new" || kind === "renamed" || (force && kind === "different"),
   );
   // Of several that would replace a server, the first.
   return wanted.filter(

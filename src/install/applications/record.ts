@@ -19,6 +19,8 @@ export interface ConnectRecord {
   splices: Splice[];
   /** The places of the entries, in the order of the splices. */
   paths: KeyPath[];
+  /** The places of the application's own servers that were moved onto the board. */
+  moved?: KeyPath[];
   /** Directories that were made for it, the outermost first. */
   directories: string[];
 }
@@ -37,7 +39,7 @@ export function hashOf(text: string): string {
 async function readRecord(home: string, file: string): Promise<ConnectRecord | undefined> {
   const value = await readJsonFile(recordPath(home, file), MOST_BYTES);
   if (!isJsonObject(value)) return undefined;
-  const { before, after, splices, directories, paths } = value;
+  const { before, after, splices, directories, paths, moved = [] } = value;
   const isWhole =
     value["file"] === file &&
     (before === undefined || typeof before === "string") &&
@@ -46,10 +48,20 @@ async function readRecord(home: string, file: string): Promise<ConnectRecord | u
     splices.every(isSplice) &&
     Array.isArray(paths) &&
     paths.every((path) => Array.isArray(path)) &&
+    Array.isArray(moved) &&
+    moved.every((path) => Array.isArray(path)) &&
     Array.isArray(directories) &&
     directories.every((each) => typeof each === "string");
   return isWhole
-    ? { file, before, after, splices, directories, paths: paths as KeyPath[] }
+    ? {
+        file,
+        before,
+        after,
+        splices,
+        directories,
+        paths: paths as KeyPath[],
+        moved: moved as KeyPath[],
+      }
     : undefined;
 }
 
@@ -77,6 +89,8 @@ export interface Before {
   splices: readonly Splice[];
   /** The places of our entries in the file, in the order of the splices. */
   paths: readonly KeyPath[];
+  /** The places of servers that were moved onto the board. */
+  moved: readonly KeyPath[];
   /** Directories that were made for the file. Undefined where nobody knows the file as it was before. */
   directories?: string[];
 }
@@ -84,11 +98,14 @@ export interface Before {
 /** The file before it was connected, where that is known; else the file as it is now. */
 export async function readBefore({ target, text }: TextFile, home: string): Promise<Before> {
   const record = await readRecord(home, target);
-  const unknown: Before = { text, splices: [], paths: [] };
+  const moved = record?.moved ?? [];
+  const unknown: Before = { text, splices: [], paths: [], moved };
   if (record === undefined || text === undefined || hashOf(text) !== record.after) return unknown;
   const { splices, paths, directories } = record;
   const before = takeBack(text, splices);
   if (before === undefined) return unknown;
-  if (record.before === undefined) return { text: undefined, splices, paths, directories };
-  return hashOf(before) === record.before ? { text: before, splices, paths, directories } : unknown;
+  if (record.before === undefined) return { text: undefined, splices, paths, moved, directories };
+  return hashOf(before) === record.before
+    ? { text: before, splices, paths, moved, directories }
+    : unknown;
 }

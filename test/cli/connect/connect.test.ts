@@ -14,7 +14,7 @@ import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { ownBin } from "../../../src/core/config/own-server.ts";
 import { parseText } from "../../../src/core/config/text/document.ts";
-import { Sink, useScratch } from "../harness.ts";
+import { asked, Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
@@ -159,6 +159,42 @@ const CASES: Case[] = [
     ],
   },
 ];
+
+const WITH_SERVERS = CASES.filter(
+  ({ fixture, entries }) => fixture !== undefined && entries[0]?.[0].at(-1) === "plugboard",
+);
+
+describe.each(WITH_SERVERS)(
+  "$application, $fixture",
+  ({ application, file, fixture = "", entries }) => {
+    const container = entries[0]?.[0].slice(0, -1) ?? [];
+
+    it("gives its own servers to the board, and gets them back byte for byte", async () => {
+      const original = readFileSync(join(FIXTURES, fixture), "utf8");
+      put(file, original);
+      const own = Object.keys(valueAt(file, container) ?? {});
+      const moved = await scratch.run(["connect", application, "--move", "--yes"]);
+      expect([moved.code, moved.stderr]).toEqual([0, expect.not.stringContaining("stays in")]);
+      const board = (): string[] =>
+        Object.keys(
+          (JSON.parse(readFileSync(at("home/plugboard.json"), "utf8")) as { mcpServers: object })
+            .mcpServers,
+        );
+      const left = Object.keys(valueAt(file, container) as object);
+      expect(left).toContain("plugboard");
+      // Each is in one place, and none is lost.
+      expect([...left.filter((name) => name !== "plugboard"), ...board()].toSorted()).toEqual(
+        own.toSorted(),
+      );
+      expect(board().length).toBeGreaterThan(0);
+      const again = await scratch.run(["connect", application, "--yes"]);
+      expect(again.stdout).toContain("is connected already");
+      const undone = await scratch.run(["connect", application, "--undo", "--yes"]);
+      expect(undone.stdout).toContain("is what it was before");
+      expect(readFileSync(at(file), "utf8")).toBe(original);
+    });
+  },
+);
 
 describe.each(CASES)("$application, $fixture", ({ application, file, fixture, entries }) => {
   it("gets the board into its file, and loses it byte for byte", async () => {
@@ -312,8 +348,47 @@ describe("plugboard connect", () => {
     const { stdout, stderr } = await scratch.run(["connect", "cursor", "--yes", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ twice: ["github", "docs"] });
     expect(stderr).toContain(
-      "github, docs are in Cursor's file and on the board, so their tools would be there twice; take them out of that file afterwards\n",
+      "github, docs are in Cursor's file and on the board, so their tools would be there twice; --move takes them out of that file\n",
     );
+  });
+
+  it("asks whether to move its servers, and says what stays where", async () => {
+    const mcpServers = { docs: { command: "docs" }, github: { command: "another" } };
+    put(".cursor/mcp.json", JSON.stringify({ mcpServers }));
+    put("home/plugboard.json", JSON.stringify({ mcpServers: { github: { command: "github" } } }));
+    const question = "Cursor has docs, github in its own file. Move them onto the board? [y/N] ";
+    const no = await asked(
+      scratch,
+      ["connect", "cursor"],
+      {},
+      [question, "n\n"],
+      ["Write it?", "n\n"],
+    );
+    expect(no.code).toBe(4);
+    expect(valueAt("home/plugboard.json", ["mcpServers"])).toEqual({
+      github: { command: "github" },
+    });
+    const yes = await asked(
+      scratch,
+      ["connect", "cursor"],
+      {},
+      [question, "y\n"],
+      ["Add them?", "y\n"],
+      ["Write it?", "y\n"],
+    );
+    expect(yes.code).toBe(0);
+    expect(yes.stderr).toContain(
+      "github stays in Cursor's file, because the board has another one of this name\n",
+    );
+    expect(Object.keys(valueAt(".cursor/mcp.json", ["mcpServers"]) as object)).toEqual([
+      "github",
+      "plugboard",
+    ]);
+    expect(valueAt("home/plugboard.json", ["mcpServers", "docs"])).toEqual({ command: "docs" });
+    // What cannot be put back is said.
+    put(".cursor/mcp.json", `// later\n${readFileSync(at(".cursor/mcp.json"), "utf8")}`);
+    const undone = await scratch.run(["connect", "cursor", "--undo", "--yes"]);
+    expect(undone.stderr).toContain("docs was moved onto the board, and is not put back");
   });
 
   it("can be only a server, or only an agent", async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { useScratch } from "../harness.ts";
+import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 
@@ -106,14 +106,13 @@ describe("plugboard import shows", () => {
       context_servers: { github, disputed: { command: "two" }, only: { command: "only" } },
     });
     expect(await standings()).toEqual({
-      cursor: { github: "new", there: "present", changed: "different", disputed: "disputed" },
-      zed: { github: "repeated", disputed: "disputed", only: "new" },
+      cursor: { github: "new", there: "present", changed: "different", disputed: "new" },
+      zed: { github: "repeated", "disputed-zed": "renamed", only: "new" },
     });
     const { stdout } = await scratch.run(["import"]);
     expect(stdout).toContain("the same as in Cursor");
-    expect(stdout).toContain("there is another one of this name in Zed; choose with --from");
-    expect(stdout).toContain("To add 2 servers:\n  plugboard import --write\n");
-    expect(stdout).toContain("such as this:\n  plugboard import disputed --from cursor --write\n");
+    expect(stdout).toContain("new; another disputed is in Cursor, and --from chooses one");
+    expect(stdout).toContain("To add 4 servers:\n  plugboard import --write\n");
     expect(stdout).not.toContain(TOKEN);
     // Who says where from has chosen.
     expect(await standings("--from", "zed")).toEqual({
@@ -270,6 +269,41 @@ describe("plugboard import --write", () => {
     }
     put(".cursor/mcp.json", { mcpServers: { github: { ...github, command: "other" } } });
     expect(await standings()).toEqual({ cursor: { github: "different" } });
+  });
+
+  it("takes two servers of one name under two names, each with its own secrets, and says what it leaves", async () => {
+    const server = (command: string, key: string) => ({ command, env: { API_KEY: key } });
+    put(".cursor/mcp.json", {
+      mcpServers: { github: server("one", "ghp_1111111111111111111111"), mine: { command: "x" } },
+    });
+    put(".config/zed/settings.json", {
+      context_servers: { github: server("two", "ghp_2222222222222222222222") },
+    });
+    scratch.file("plugboard.json", { mcpServers: { mine: { command: "mine" } } });
+    await scratch.run(["trust", "--yes"]);
+    const { stdout, stderr } = await write("--secrets", "file");
+    expect(stdout).toBe(`added github, github-zed to ${at("plugboard.json")}\n`);
+    expect(stderr).toContain(
+      "not added: mine of Cursor, because you have another one of this name; --force replaces it\n",
+    );
+    const { mcpServers } = JSON.parse(scratch.read("plugboard.json")) as {
+      mcpServers: Record<string, ReturnType<typeof server>>;
+    };
+    expect(mcpServers).toMatchObject({
+      github: { command: "one" },
+      "github-zed": { command: "two" },
+    });
+    const references = ["github", "github-zed"].map((name) => mcpServers[name]?.env.API_KEY);
+    expect(new Set(references).size).toBe(2);
+    expect((await write("--secrets", "file")).stdout).toContain("nothing to import into");
+    // A terminal that is narrow cuts nothing of it.
+    const narrow = await scratch.run(["import"], {
+      stdout: new Sink({ columns: 60 }),
+      env: { NO_COLOR: "1" },
+    });
+    expect(narrow.stdout.replace(/\s+/g, " ")).toContain(
+      "you have another one of this name; --force replaces it",
+    );
   });
 
   it("puts no credential in the place of another one, and then writes nothing", async () => {

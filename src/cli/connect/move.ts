@@ -1,0 +1,98 @@
+// Moves the servers in an application's own file onto the board, so that they are in one place: they are added to our file
+// here, and whoever puts the board into the application's file takes them out of it.
+
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigSource } from "../../core/config/find.ts";
+import type { KeyPath } from "../../core/config/issue.ts";
+import { type OtherFile, readOtherFile } from "../../core/config/other-files.ts";
+import { writtenServers } from "../../core/config/server-text.ts";
+import type { TextFile } from "../../core/config/text/text-file.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { isJsonObject, valueIn } from "../../core/types/json.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import { runImport } from "../import/import.ts";
+import { type Candidate, planImport } from "../import/plan.ts";
+import type { Scope } from "../servers/command.ts";
+import { openServerFile } from "../servers/server-file.ts";
+import { askYesNo, canAsk } from "../terminal/input.ts";
+import type { ConnectedApplication, Entry } from "../../install/applications/applications.ts";
+import type { ConnectOptions } from "./command.ts";
+
+export interface Move {
+  application: ConnectedApplication;
+  file: TextFile;
+  /** What is in the file. */
+  value: unknown;
+  /** Our entries, wherever they are or would be. */
+  entries: readonly Entry[];
+  /** The configuration that the board in the application has. */
+  source: ConfigSource;
+}
+
+/** The places of the servers that are on the board now, and can be taken out. Rejects with NOT_APPROVED. */
+export async function moveServers(
+  { application, file, value, entries, source }: Move,
+  { move, yes }: Pick<ConnectOptions, "move" | "yes">,
+  context: CliContext,
+): Promise<KeyPath[]> {
+  const { json } = context.options;
+  if (move && json) {
+    throw new PlugboardError("INVALID_ARGUMENTS", "--move and --json cannot be given together", {
+      hint: "move the servers first, or use plugboard import --json",
+    });
+  }
+  const mayAsk = move === false && !yes && !json && canAsk(context);
+  const container = entries.find(({ as }) => as === "server")?.path.slice(0, -1);
+  if (container === undefined || !(move === true || mayAsk)) return [];
+  const read = await serversOf(file, context);
+  const isOurs = (path: KeyPath): boolean =>
+    entries.some((own) => isDeepStrictEqual(own.path, path));
+  const names = [...(read?.servers.keys() ?? [])].filter((name) => {
+    const path = [...container, name];
+    return !isOurs(path) && isJsonObject(valueIn(value, path));
+  });
+  if (read === undefined || names.length === 0) return [];
+  const list = names.map(visible).join(", ");
+  if (!move) {
+    const them = names.length === 1 ? "it" : "them";
+    const question = `${application.name} has ${list} in its own file. Move ${them} onto the board?`;
+    if (!(await askYesNo(question, context))) return [];
+  }
+  const scope = scopeOf(source);
+  const planned = async (): Promise<Candidate[]> => {
+    const target = await openServerFile(scope, context);
+    const existing = { ...target.inherited, ...writtenServers(target) };
+    return planImport([read], { existing, references: false, names });
+  };
+  if ((await planned()).some(({ standing }) => standing.kind === "new")) {
+    const request = { names, from: [file.file], scope, write: true, references: false };
+    await runImport({ ...request, force: false, yes, check: false }, context);
+  }
+  return (await planned()).flatMap(({ name, standing }) => {
+    if (standing.kind === "present") return [[...container, name]];
+    context.screen.note(
+      `${visible(name)} stays in ${application.name}'s file, because the board has another one of this name`,
+    );
+    return [];
+  });
+}
+
+/** Where the servers of the board are. */
+function scopeOf(source: ConfigSource): Scope | undefined {
+  if (source.kind === "demo" || source.from === "home") return "user";
+  return source.from === "directory" ? "project" : undefined;
+}
+
+/** Undefined for a file without servers. */
+export async function serversOf(
+  file: TextFile,
+  { io: { cwd, homedir } }: Pick<CliContext, "io">,
+): Promise<OtherFile | undefined> {
+  if (file.text === undefined) return undefined;
+  return readOtherFile(file.file, { cwd, homedir }).catch((error: unknown) => {
+    // A file without servers is nobody's.
+    if (error instanceof PlugboardError) return undefined;
+    throw error;
+  });
+}
