@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { client, methods, ndJsonStream } from "@agentclientprotocol/sdk";
 
 // In your editor's settings: npx plugboard acp
-const plugboard = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const plugboard = fileURLToPath(new URL("../dist/bin.cjs", import.meta.url));
 const home = await mkdtemp(join(tmpdir(), "plugboard-acp-"));
 const agent = spawn(process.execPath, [plugboard, "acp"], {
   env: { ...process.env, PLUGBOARD_HOME: home },

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 // In your own project: npx plugboard
-const plugboard = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const plugboard = fileURLToPath(new URL("../dist/bin.cjs", import.meta.url));
 const home = await mkdtemp(join(tmpdir(), "plugboard-gateway-"));
 const env = { ...process.env, PLUGBOARD_HOME: home };
 

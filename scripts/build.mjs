@@ -24,7 +24,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const stamp = join(dist, ".inputs");
-const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { exports, bin, version, engines } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
 
 /** Everything that has a part in what the build makes. */
 const INPUTS = [
@@ -41,7 +43,7 @@ const INPUTS = [
 const PLUGIN_FILES = ["README.md", "openclaw.plugin.json", "package.json"];
 
 /** What is started by its path. */
-const PROGRAMS = ["cli/demo/server/server.js"];
+const PROGRAMS = ["command.js", "cli/demo/server/server.js"];
 
 const isOptional = process.argv.includes("--if-stale");
 const inputs = hashInputs();
@@ -71,7 +73,8 @@ async function build(compiler) {
     const made = join(work, "dist");
     // Loaded here, since an install without dev dependencies does not have the bundler either.
     const { bundlePackage, bundleOpenClawPlugin } = await import("./bundle.mjs");
-    await bundlePackage({ modules, dist: made, entries: entries() });
+    const manifest = { version, engines };
+    await bundlePackage({ modules, dist: made, entries: entries(), manifest });
     copyTypes(modules, made);
     await writeGrammar(modules, made);
     const plugin = join(made, "openclaw-plugin");
@@ -81,7 +84,10 @@ async function build(compiler) {
       // The copy is one folder nearer to the docs.
       writeFileSync(join(plugin, name), text.replaceAll("](../../../docs/", "](../../docs/"));
     }
-    for (const path of Object.values(bin)) chmodSync(join(made, inDist(path)), 0o755);
+    for (const path of Object.values(bin).map(inDist)) {
+      copyFileSync(join(modules, path), join(made, path));
+      chmodSync(join(made, path), 0o755);
+    }
     writeFileSync(join(made, ".inputs"), inputs);
     replace(dist, made, join(work, "old-dist"));
     return 0;
@@ -127,7 +133,7 @@ function replace(path, made, old) {
 /** The command, what package.json exports, and what is started by its path. */
 function entries() {
   const exported = Object.values(exports).flatMap((entry) => entry.default ?? []);
-  return [...Object.values(bin), ...exported].map(inDist).concat(PROGRAMS);
+  return exported.map(inDist).concat(PROGRAMS);
 }
 
 function inDist(path) {

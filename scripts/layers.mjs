@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** A room imports from the lines below its own, and from itself. */
 const ROOMS = [
-  ["bin.ts", "index.ts"],
+  ["command.ts", "index.ts"],
   ["cli"],
   ["install"],
   ["openclaw"],

@@ -55,7 +55,7 @@ async function main() {
     SERVERS.map((each) => [each.name, { command: process.execPath, args: argsOf(each) }]),
   );
   writeFileSync(file, JSON.stringify({ agents: { defaults: { mcp: { servers } } } }));
-  const serve = [join(ROOT, "dist/bin.js"), "--config", file, "serve"];
+  const serve = [join(ROOT, "dist/bin.cjs"), "--config", file, "serve"];
   const env = { ...process.env, PLUGBOARD_HOME: home };
   const gateway = await connect(serve, APPS, env);
   const plain = await connect(serve, {}, env);

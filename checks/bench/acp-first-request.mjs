@@ -18,7 +18,7 @@ const SERVERS = 10;
 /** From the session to its first prompt: nobody is faster than that. */
 const TYPING_MS = 1000;
 
-const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const echo = fileURLToPath(new URL("../../test/fixtures/servers/echo.mjs", import.meta.url));
 
 /** One agent, started as an editor does, and what its prompts took in milliseconds; `pause` is before the first. */

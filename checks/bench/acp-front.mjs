@@ -17,7 +17,7 @@ const PROMPT = "updates 20";
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "plugboard-bench-front-"));
 const agent = [process.execPath, path("../../test/fixtures/agents/scripted-agent.mjs")];
-const front = [process.execPath, path("../../dist/bin.js"), "acp", "--", ...agent];
+const front = [process.execPath, path("../../dist/bin.cjs"), "acp", "--", ...agent];
 
 const children = [];
 process.once("exit", () => {

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-export const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 
 const HOST = "127.0.0.1";
 /** So many that none is ever refused, while they are still counted. */

@@ -42,7 +42,7 @@ try {
     config: {
       type: "stdio",
       command: process.execPath,
-      args: [inProject("dist/bin.js"), "--config", config, "serve"],
+      args: [inProject("dist/bin.cjs"), "--config", config, "serve"],
       // An autonomous session leaves out tools that need a permission. The board has rules of its own.
       serverToolDefaults: { include: "always", permissionRequired: false },
     },

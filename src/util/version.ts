@@ -1,4 +1,4 @@
-// Versions: what the package's own manifest says, read when it is needed, and which of two is older.
+// Versions: what the package's own manifest says, and which of two is older.
 
 import { readFileSync } from "node:fs";
 
@@ -18,6 +18,15 @@ export function compareVersions(first: string, second: string): number {
   return (a?.[at] ?? 0) - (b?.[at] ?? 0);
 }
 
-function readManifest(): { version: string; engines: { node: string } } {
+interface Manifest {
+  version: string;
+  engines: { node: string };
+}
+
+/** Written in by the build: a program that has bundled Plugboard has no manifest of it. */
+declare const PLUGBOARD_MANIFEST: Manifest | undefined;
+
+function readManifest(): Manifest {
+  if (typeof PLUGBOARD_MANIFEST !== "undefined") return PLUGBOARD_MANIFEST;
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 }

@@ -4,12 +4,12 @@
 import { jsonOfAnyDepth } from "./canonical-json.ts";
 
 /** Control and format characters, whatever has no glyph of its own, separators other than a space, lone surrogates. */
-const UNSEEN =
+const unseen = (): RegExp =>
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u00a0\u00ad\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Variation_Selector}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u{1d159}]/gu;
 
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => {
+  return text.replace(unseen(), (character) => {
     const code = character.codePointAt(0) ?? 0;
     return `\\u{${code.toString(16)}}`;
   });
@@ -26,7 +26,7 @@ export function escapedJson(value: unknown): string {
 }
 
 function escaped(json: string): string {
-  return json.replace(UNSEEN, (found) =>
+  return json.replace(unseen(), (found) =>
     // A character beyond the first plane has two units.
     found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );

@@ -224,7 +224,7 @@ export class Sandbox {
       .replaceAll(this.#home, HOME)
       .replaceAll(`127.0.0.1:${this.#port}`, `127.0.0.1:${SHOWN_PORT}`)
       .replaceAll(process.execPath, "/usr/bin/node")
-      .replaceAll(ownBin(), "/usr/lib/node_modules/plugboard/dist/bin.js")
+      .replaceAll(ownBin(), "/usr/lib/node_modules/plugboard/dist/bin.cjs")
       .replace(/[ \t]+$/gm, "")
       .replace(/\n+$/, "");
   }

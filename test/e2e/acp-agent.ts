@@ -18,7 +18,7 @@ import { afterEach, beforeEach } from "vitest";
 import { AcpClient } from "../support/acp-client.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
 
-const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const MARKER = "ACP_E2E";
 
 interface Options {

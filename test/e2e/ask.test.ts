@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isAlive, processesWith } from "../support/processes.ts";
 import { type Model, type ModelOptions, startModel } from "../support/model/start.mjs";
 
-const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
 
 let directory = "";

@@ -29,6 +29,7 @@ const folder = process.argv[process.argv.indexOf("--outDir") + 1];
 const write = (name, content) => writeFileSync(folder + "/" + name, content);
 mkdirSync(folder + "/cli", { recursive: true });
 write("index.js", text);
+write("bin.cjs", text);
 write("index.d.ts", 'export { used } from "./used.ts"; export declare const own: import("./also.ts").Also;');
 for (const name of ["used", "also", "unused"]) write(name + ".d.ts", "export {};");
 write("cli/describe-grammar.js", "export const describeGrammar = () => ({ name: 'plugboard' });");
@@ -36,10 +37,10 @@ write("cli/describe-grammar.js", "export const describeGrammar = () => ({ name: 
 
 const BUNDLER = `
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-export async function bundlePackage({ modules, dist, entries }) {
+export async function bundlePackage({ modules, dist, entries, manifest }) {
   mkdirSync(dist);
-  writeFileSync(dist + "/entries", entries.join(" "));
-  copyFileSync(modules + "/index.js", dist + "/bin.js");
+  writeFileSync(dist + "/entries", [manifest.version, ...entries].join(" "));
+  copyFileSync(modules + "/index.js", dist + "/command.js");
   if (readFileSync(modules + "/index.js", "utf8").includes("bundle error")) throw new Error("cannot bundle");
 }
 export async function bundleOpenClawPlugin(root, file) {
@@ -50,7 +51,8 @@ export async function bundleOpenClawPlugin(root, file) {
 
 const MANIFEST = {
   type: "module",
-  bin: { plugboard: "./dist/bin.js" },
+  version: "1.2.3",
+  bin: { plugboard: "./dist/bin.cjs" },
   exports: {
     ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
     "./x.json": "./x.json",
@@ -103,18 +105,19 @@ it("makes the entries, the types of the exports, the grammar and the plugin", ()
   expect(readdirSync(path("dist")).toSorted()).toEqual([
     ".inputs",
     "also.d.ts",
-    "bin.js",
+    "bin.cjs",
+    "command.js",
     "entries",
     "grammar.json",
     "index.d.ts",
     "openclaw-plugin",
     "used.d.ts",
   ]);
-  expect(read("dist/entries")).toBe("bin.js index.js cli/demo/server/server.js");
+  expect(read("dist/entries")).toBe("1.2.3 index.js command.js cli/demo/server/server.js");
   expect(JSON.parse(read("dist/grammar.json"))).toEqual({ name: "plugboard" });
   expect(read("dist/openclaw-plugin/dist/index.js")).toBe("plugin");
   expect(read("dist/openclaw-plugin/openclaw.plugin.json")).toBe("openclaw.plugin.json");
-  if (process.platform !== "win32") expect(statSync(path("dist/bin.js")).mode & 0o111).toBe(0o111);
+  if (process.platform !== "win32") expect(statSync(path("dist/bin.cjs")).mode & 0o111).toBe(0o111);
 });
 
 it.each<[string, () => void, Ended]>([
@@ -144,7 +147,7 @@ it.each<[string, () => void, Ended]>([
   const isSilent = expected === SILENT;
   expect(build(IF_STALE)).toEqual(expected);
   expect(existsSync(path("dist/former.js"))).toBe(isSilent);
-  expect(read("dist/bin.js")).toBe(read("src/index.ts"));
+  expect(read("dist/bin.cjs")).toBe(read("src/index.ts"));
   expect(build(IF_STALE)).toEqual(SILENT);
 });
 
@@ -163,7 +166,7 @@ it.each([
   write("src/index.ts", error);
   for (const options of [[], [IF_STALE], [IF_STALE]]) {
     expect(build(...options).status).toBe(status);
-    expect(read("dist/bin.js")).toBe("first");
+    expect(read("dist/bin.cjs")).toBe("first");
     expect(read("dist/openclaw-plugin/dist/index.js")).toBe("plugin");
     expect(readdirSync(root).filter((name) => name.startsWith(".build"))).toEqual([]);
   }
@@ -184,7 +187,7 @@ it("without TypeScript, is content with less the more it is told to be", () => {
   expect(build()).toEqual({ status: 1, stderr: hint });
   expect(build(IF_STALE)).toEqual({ status: 1, stderr: hint });
   expect(build(IF_STALE, "--if-possible")).toEqual(SILENT);
-  write("dist/bin.js", "former");
+  write("dist/bin.cjs", "former");
   expect(build(IF_STALE)).toEqual(SILENT);
-  expect(read("dist/bin.js")).toBe("former");
+  expect(read("dist/bin.cjs")).toBe("former");
 });

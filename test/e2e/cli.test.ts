@@ -11,7 +11,7 @@ import { Sink, useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 import { eventually, expectNoProcesses } from "../support/processes.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 
 const scratch = useScratch();
 const started: Program[] = [];

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 
 const HOSTILE = ["h1 a b", "h2$(touch RUN)", "h3'`touch RUN`", 'h4";touch RUN', "h5\\&|*~!#:=x"];
 

@@ -20,7 +20,7 @@ import { useScratch } from "../cli/harness.ts";
 import { fixture } from "../support/boards.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 
 const scratch = useScratch();
 

@@ -14,7 +14,7 @@ import { eventually, expectAllGone, isAlive, processesWith } from "../support/pr
 
 const run = promisify(execFile);
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const bin = path("../../dist/bin.js");
+const bin = path("../../dist/bin.cjs");
 const uid = process.geteuid?.() ?? 0;
 
 let home: string;

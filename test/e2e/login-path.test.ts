@@ -14,7 +14,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
 
-const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
 
 let home = "";

@@ -26,7 +26,7 @@ it("puts resources into a prompt and shows status, with one process, which ends 
   } = {};
   const entry = {
     command: process.execPath,
-    args: [path("dist/bin.js"), "serve"],
+    args: [path("dist/bin.cjs"), "serve"],
     env: { PLUGBOARD_HOME: home },
     cwd: home,
   };

@@ -10,7 +10,7 @@ import type { ServerConfig } from "../../src/core/types/server-config.ts";
 import { useScratch } from "../cli/harness.ts";
 import { fixture, statusOf } from "../support/boards.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const manifest = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/package.json",
 );

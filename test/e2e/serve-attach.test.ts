@@ -18,7 +18,7 @@ import { silentLogger } from "../../src/core/types/logger.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const MEGABYTE = 1024 * 1024;
 
 let directory: string;
@@ -114,7 +114,7 @@ it("ends well with its agent, and loads next to nothing", async () => {
   };
   const files = result.flatMap(({ url }) => /\/(?:dist|node_modules)\/.*$/.exec(url)?.[0] ?? []);
   expect(files.toSorted()).toEqual([
-    "/dist/bin.js",
+    "/dist/bin.cjs",
     "/dist/shared/attached.js",
     "/dist/shared/first.js",
   ]);

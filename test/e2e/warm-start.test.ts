@@ -1,7 +1,15 @@
 // What a command loads: a list that is remembered costs no more than reading it. Needs the build.
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,7 +20,7 @@ import { fixture } from "../support/boards.ts";
 
 const run = promisify(execFile);
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
-const BIN = join(DIST, "bin.js");
+const BIN = join(DIST, "bin.cjs");
 const LIBRARY = pathToFileURL(join(DIST, "index.js")).href;
 
 const scratch = useScratch();
@@ -114,8 +122,8 @@ it.each([
   const { stdout, files, loaded } = await loadedBy(...words);
   expect(stdout).not.toBe("");
   const shared = [...more, "first"].map((name) => `shared/${name}.js`);
-  expect(files).toEqual(["bin.js", ...shared]);
-  expect(loaded.toSorted()).toEqual(["bin.js", "shared"]);
+  expect(files).toEqual(["bin.cjs", "command.js", ...shared]);
+  expect(loaded.toSorted()).toEqual(["bin.cjs", "command.js", "shared"]);
 });
 
 it.each([
@@ -130,21 +138,73 @@ it.each([
       await scratch.run(["trust", "--yes"]);
     },
   ],
-])("a call to a running gateway with %s loads a few files, and no package", async (_, setUp) => {
-  await setUp();
+])(
+  "a call to a running gateway with %s loads one file besides the command's first, and no package",
+  async (_, setUp) => {
+    await setUp();
+    try {
+      // Not looked at: the gateway that it starts would still write down what it loaded when the test is over.
+      await node([BIN, "call", "echo/echo", "text=first"]);
+      const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");
+      expect(warm.stdout).toBe("hi\n");
+      const files = ["bin.cjs", "warm-call.cjs"];
+      expect(warm.files).toEqual(files);
+      expect(warm.loaded.toSorted()).toEqual(files);
+      const terminal = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
+      const shown = await loadedIn("terminal", [...terminal, BIN, "call", "echo/echo", "text=hi"]);
+      expect(shown.files).toEqual(files);
+      expect(shown.loaded.toSorted()).toEqual(files);
+      // What it cannot do itself, it leaves to the others, before it has done anything.
+      for (const [words, expected] of [
+        [["echo/echo", "--help"], "Arguments:"],
+        [["echo/echo", "text=hi", "--standalone"], "hi\n"],
+      ] as const) {
+        const { stdout, files: loaded } = await loadedBy("call", ...words);
+        expect(stdout).toContain(expected);
+        expect(loaded).toEqual(expect.arrayContaining(["command.js", "warm-call.cjs"]));
+      }
+    } finally {
+      await node([BIN, "down"]);
+    }
+  },
+);
+
+it("a warm call keeps what V8 has compiled, and uses it if nobody else can have written it", async () => {
+  scratch.servers({ echo: { ...fixture("echo"), keepAlive: true } });
+  const folder = join(scratch.directory, "home", "code");
+  const file = join(folder, `${process.version}-${process.arch}`);
+  const call = (more?: NodeJS.ProcessEnv): Promise<{ stdout: string }> =>
+    node([BIN, "call", "echo/echo", "text=hi"], more);
+  const kept = (): bigint => statSync(file, { bigint: true }).ino;
   try {
-    // Not looked at: the gateway that it starts would still write down what it loaded when the test is over.
-    await node([BIN, "call", "echo/echo", "text=first"]);
-    const warm = await loadedBy("call", "echo/echo", "text=hi", "--timeout", "5000");
-    expect(warm.stdout).toBe("hi\n");
-    const files = ["bin.js", ...["basis", "first", "start"].map((name) => `shared/${name}.js`)];
-    expect(warm.files).toEqual(files);
-    expect(warm.loaded.toSorted()).toEqual(["bin.js", "shared"]);
-    // What it writes to a terminal is measured.
-    const terminal = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
-    const shown = await loadedIn("terminal", [...terminal, BIN, "call", "echo/echo", "text=hi"]);
-    expect(shown.files).toEqual([...files, "shared/width.js"]);
-    expect(shown.loaded.toSorted()).toEqual(["bin.js", "shared"]);
+    await call();
+    await call({ NODE_DISABLE_COMPILE_CACHE: "1" });
+    expect(existsSync(folder)).toBe(false);
+    await call();
+    expect(readdirSync(folder)).toHaveLength(1);
+    const first = kept();
+    expect((await call()).stdout).toBe("hi\n");
+    expect(kept()).toBe(first);
+    // Of another build, cut short, or not a cache at all: compiled anew, and kept.
+    const whole = readFileSync(file, "latin1");
+    for (const wrong of [
+      whole.replaceAll("runWarmCall", "runWormCall"),
+      whole.slice(0, whole.length / 2),
+      "",
+    ]) {
+      writeFileSync(file, wrong, "latin1");
+      const before = kept();
+      expect((await call()).stdout).toBe("hi\n");
+      expect(kept()).not.toBe(before);
+    }
+    if (process.geteuid === undefined) return;
+    for (const path of [file, folder]) {
+      chmodSync(path, path === file ? 0o660 : 0o770);
+      const before = kept();
+      await call();
+      expect(kept()).not.toBe(before);
+    }
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   } finally {
     await node([BIN, "down"]);
   }

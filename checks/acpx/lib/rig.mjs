@@ -12,7 +12,7 @@ import { startHttpServer } from "./http-server.mjs";
 import { endAll, leftAfter } from "../../lib/processes.mjs";
 import { scriptedTurn } from "./script.mjs";
 
-const BIN = fileURLToPath(new URL("../../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../dist/bin.cjs", import.meta.url));
 const ECHO = fileURLToPath(new URL("../../../test/fixtures/servers/echo.mjs", import.meta.url));
 const FILES = join(
   dirname(

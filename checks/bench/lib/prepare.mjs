@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export function prepare({ needsBuild }) {
   const who = "bench";
   if (!isInstalled(BENCH)) npm({ who, what: "installing the peers", cwd: BENCH }, ["ci"]);
-  if (needsBuild && !(existsSync(`${ROOT}dist/index.js`) && existsSync(`${ROOT}dist/bin.js`))) {
+  if (needsBuild && !(existsSync(`${ROOT}dist/index.js`) && existsSync(`${ROOT}dist/bin.cjs`))) {
     const task = { who, what: "building the project", cwd: ROOT };
     step(task, process.execPath, ["scripts/build.mjs"]);
   } else if (needsBuild) {

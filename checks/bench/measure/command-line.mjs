@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { run } from "../lib/processes.mjs";
 import { medians } from "../lib/stats.mjs";
 
-const BIN = fileURLToPath(new URL("../../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../dist/bin.cjs", import.meta.url));
 const SERVER = fileURLToPath(new URL("../server.mjs", import.meta.url));
 
 /** `dir` is an empty directory to work in. */

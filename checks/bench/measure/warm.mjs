@@ -8,7 +8,7 @@ import { MODULES } from "../lib/gateway.mjs";
 import { run } from "../lib/processes.mjs";
 import { medians } from "../lib/stats.mjs";
 
-const BIN = fileURLToPath(new URL("../../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../../dist/bin.cjs", import.meta.url));
 const SERVER = fileURLToPath(new URL("../server.mjs", import.meta.url));
 
 /** What it may cost, as a multiple of `node -e 0`, which starts faster on newer versions of Node. */

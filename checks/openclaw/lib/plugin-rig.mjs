@@ -34,7 +34,7 @@ export async function openPluginRig({ node, openclaw }) {
   writeFileSync(join(home, ".plugboard", "plugboard.json"), JSON.stringify({ mcpServers: board }));
   // The manifest starts `plugboard`, as an installed one is found.
   const command = join(bin, "plugboard");
-  writeFileSync(command, `#!/bin/sh\nexec "${node}" "${join(root, "dist", "bin.js")}" "$@"\n`);
+  writeFileSync(command, `#!/bin/sh\nexec "${node}" "${join(root, "dist", "bin.cjs")}" "$@"\n`);
   chmodSync(command, 0o755);
 
   const model = await startModel({ turns: answer });

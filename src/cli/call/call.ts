@@ -22,25 +22,31 @@ import { resultText } from "./result.ts";
 import { ensureDirectory, saveBinary } from "./save.ts";
 import { withRunningBoard } from "./running-board.ts";
 
-export async function runCall(given: CallRequest, context: CliContext): Promise<number> {
+/** `otherwise` makes a call that cannot be made on a running gateway. */
+export async function runCall(
+  given: CallRequest,
+  context: CliContext,
+  otherwise: typeof callOnBoard = callOnBoard,
+): Promise<number> {
   const isExpression = /^[^(]+\(.*\)$/s.test(given.tool);
   const command = isExpression
     ? (await import("./call-expression.ts")).readExpression(given)
     : given;
   // Before the board opens: arguments that cannot be read must not start a server.
-  return runGivenCall(command, await readArguments(command.args, context), context);
+  return runGivenCall(command, await readArguments(command.args, context), context, otherwise);
 }
 
 export async function runGivenCall(
   command: CallRequest,
   given: GivenArguments,
   context: CliContext,
+  otherwise: typeof callOnBoard = callOnBoard,
 ): Promise<number> {
   await ensureDirectory(command.output, context.io.cwd);
   const call = (board: CallBoard): Promise<number> => callTool(board, command, given, context);
   const word = bareWord(given);
   return withRunningBoard({ ...command, word }, context, call, () =>
-    callOnBoard(command, context, call),
+    otherwise(command, context, call),
   );
 }
 

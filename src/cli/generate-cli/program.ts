@@ -35,7 +35,7 @@ function find() {
   const directories = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute);
   const commands = directories.flatMap((directory) => [
     join(directory, "plugboard"),
-    join(directory, "node_modules", "plugboard", "dist", "bin.js"),
+    join(directory, "node_modules", "plugboard", "dist", "bin.cjs"),
   ]);
   for (const from of [file, ...commands${bin === undefined ? "" : `, ${escapedJson(bin)}`}]) {
     try {

@@ -25,7 +25,7 @@ const FOR_CLIENTS =
 export async function runServe(command: ServeRequest, context: CliContext): Promise<number> {
   const { search, attach } = command;
   const { io, logger, clock, signal, screen, options } = context;
-  // `bin.ts` has seen to the plain form of it.
+  // `command.ts` has seen to the plain form of it.
   if (attach !== undefined) {
     const { env, stderr } = io;
     const stdin = io.stdin as Readable;

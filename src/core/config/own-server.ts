@@ -11,7 +11,7 @@ const BIN = /(?:^|[/\\])plugboard[/\\]dist[/\\]bin\.js$/i;
 export function ownBin(): string {
   const here = import.meta.url;
   return fileURLToPath(
-    new URL(here.endsWith(".ts") ? "../../../dist/bin.js" : "../../bin.js", here),
+    new URL(here.endsWith(".ts") ? "../../../dist/bin.cjs" : "../../bin.cjs", here),
   );
 }
 

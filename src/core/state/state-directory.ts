@@ -106,12 +106,12 @@ export function otherWriters(path: string, env: Environment): OtherWriters | und
   if (found === undefined || own === undefined) return undefined;
   const { uid, mode } = found;
   const isShared = env[SHARED] === "1";
-  const file = shellQuoted(path);
+  const remedy = (change: string): string => `${change} ${shellQuoted(path)}`;
   if ((mode & WORLD_WRITE) !== 0) {
-    return { kind: "world", remedy: `chmod ${isShared ? "o-w" : "go-w"} ${file}` };
+    return { kind: "world", remedy: remedy(isShared ? "chmod o-w" : "chmod go-w") };
   }
   if (isShared) return undefined;
   // Root can write everything anyway.
-  if (uid !== own && uid !== 0) return { kind: "owner", uid, remedy: `chown -R ${own} ${file}` };
-  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group", remedy: `chmod go-w ${file}` };
+  if (uid !== own && uid !== 0) return { kind: "owner", uid, remedy: remedy(`chown -R ${own}`) };
+  return (mode & GROUP_WRITE) === 0 ? undefined : { kind: "group", remedy: remedy("chmod go-w") };
 }

@@ -317,12 +317,12 @@ describe("plugboard connect", () => {
   });
 
   it("knows a Plugboard that has moved, and puts itself in its place", async () => {
-    const moved = { command: "node", args: ["/old/clone/dist/bin.js", "serve"] };
+    const moved = { command: "node", args: ["/old/clone/dist/bin.cjs", "serve"] };
     put(
       ".cursor/mcp.json",
       JSON.stringify({ mcpServers: { plugboard: moved, a: { command: "a" } } }),
     );
-    expect((await scratch.run(["connect"])).stdout).toContain("/old/clone/dist/bin.js is gone");
+    expect((await scratch.run(["connect"])).stdout).toContain("/old/clone/dist/bin.cjs is gone");
     await scratch.run(["connect", "cursor", "--yes"]);
     expect(valueAt(".cursor/mcp.json", ["mcpServers", "plugboard", "args"])).toEqual(serve());
     await scratch.run(["connect", "cursor", "--undo", "--yes"]);

@@ -265,7 +265,7 @@ describe("plugboard doctor", () => {
 
   it("finds an application whose entry names a program that is gone", async () => {
     put(".claude.json", {
-      mcpServers: { plugboard: { command: "/gone/node", args: ["/gone/dist/bin.js", "serve"] } },
+      mcpServers: { plugboard: { command: "/gone/node", args: ["/gone/dist/bin.cjs", "serve"] } },
     });
     const { code, findings } = await doctor();
     expect(code).toBe(1);

@@ -11,7 +11,7 @@ describe("a server that is Plugboard itself", () => {
     [
       "node with an installed one",
       "node",
-      ["/lib/node_modules/plugboard/dist/bin.js", "serve"],
+      ["/lib/node_modules/plugboard/dist/bin.cjs", "serve"],
       true,
     ],
     ["npx", "npx", ["-y", "plugboard", "serve"], true],

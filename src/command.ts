@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The command. Loads as little as it can before it knows which command the user typed.
 
 import { outputProblem, systemProblem } from "./util/system-problem.ts";
