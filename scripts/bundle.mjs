@@ -62,7 +62,7 @@ const GROUPS = [
     modules: ["cli/command-groups.js", "cli/mistakes.js", "cli/help/command-page.js"],
   },
   // What most other commands need.
-  { name: "board", ofLibrary: true, modules: OPEN },
+  { name: "board", ofLibrary: true, modules: OPEN, packages: ["ipaddr.js"] },
   { name: "open", modules: OPEN },
   // What starts servers and calls them.
   { name: "server", modules: ["core/upstream/connect.js", "core/board/call-stages.js"] },
@@ -82,6 +82,8 @@ const GROUPS = [
   { name: "tools", modules: ["cli/tools/tools.js"] },
   // What checks an output: the package has 78 files.
   { name: "validator", modules: ["core/guard/output/compile.js"], packages: ["ajv"] },
+  // What sends requests. Of a CommonJS package, Node reads the text before it runs it, which takes ten times as long.
+  { name: "http-client", modules: ["core/net/dispatchers.js"], packages: ["undici/lib"] },
 ];
 
 const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
@@ -103,7 +105,7 @@ export async function bundlePackage({ modules, dist, entries, manifest }) {
     // It does what `withoutFacades` does, with one more file for every command to load.
     experimental: { chunkOptimization: false },
     external: (id, importer) => staysImport(id, importer, { modules, groups }),
-    plugins: [inPlace(modules), quickBuiltins(groups), withoutFacades()],
+    plugins: [inPlace(modules), packageBuiltins(), quickBuiltins(groups), withoutFacades()],
     onLog: failOnWarning,
   });
   const { output } = await bundling.write({
@@ -127,7 +129,7 @@ export async function bundlePackage({ modules, dist, entries, manifest }) {
   writeFileSync(join(dist, "THIRD-PARTY.txt"), licences([...output, warm]));
 }
 
-/** What `cli/call/warm-call.ts` does not need; it finds out before that the call goes another way. */
+/** What `cli/warm-call.ts` does not need; it finds out before that the call goes another way. */
 const NOT_WARM = [
   "cli/open.js",
   "cli/command-groups.js",
@@ -145,7 +147,7 @@ async function bundleWarmCall(modules, manifest) {
   const others = new Set(NOT_WARM.map((path) => join(modules, path)));
   const bundling = await rolldown({
     cwd: modules,
-    input: join(modules, "cli", "call", "warm-call.js"),
+    input: join(modules, "cli", "warm-call.js"),
     platform: "node",
     transform: writtenIn(manifest),
     external: [/^node:/, "@humanwhocodes/momoa"],
@@ -170,9 +172,9 @@ async function bundleWarmCall(modules, manifest) {
   // V8 cannot import on behalf of a script that it has not compiled.
   const script = output[0].code.replace(/\bimport\(("[^"]+")\)/g, "Promise.resolve(require($1))");
   const code = withLateImports(script);
-  if (/\\[^\x00-\x7F]/.test(code)) throw new Error("a backslash before what is not ASCII");
+  if (/\\\P{ASCII}/u.test(code)) throw new Error("a backslash before what is not ASCII");
   // V8 reads a text of one byte for each character in half the time.
-  return { ...output[0], code: code.replace(/[^\x00-\x7F]/g, (each) => `\\u${hex(each)}`) };
+  return { ...output[0], code: code.replace(/\P{ASCII}/gu, escaped) };
 }
 
 /** Node's modules and packages are loaded where they are used first: most calls do without most of them. */
@@ -187,8 +189,11 @@ function withLateImports(code) {
   );
 }
 
-function hex(character) {
-  return character.charCodeAt(0).toString(16).padStart(4, "0");
+function escaped(character) {
+  return character.replace(
+    /[^]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function writtenIn(manifest) {
@@ -269,7 +274,8 @@ function inPlace(modules) {
     transform(code, id) {
       if (!id.startsWith(modules) || !code.includes("import.meta.url")) return null;
       const path = relative(modules, id).replaceAll(sep, "/");
-      const place = `new URL(${JSON.stringify(`${PLACE}${path}`)}, import.meta.url).href`;
+      // As webpack reads it, `new URL` would be a file to be bundled.
+      const place = `String(import.meta.url).replace(/[^/]*$/, ${JSON.stringify(`${PLACE}${path}`)})`;
       return code.replaceAll("import.meta.url", place);
     },
     renderChunk(code, { fileName }) {
@@ -309,6 +315,17 @@ function quickBuiltins(all) {
       return names
         .map((name) => `export const ${name} = (...args) => ${builtin}.${name}(...args);`)
         .join("\n");
+    },
+  };
+}
+
+/** In a module there is no `require` for a package, and a program that bundles Plugboard has no place to make one for. */
+function packageBuiltins() {
+  return {
+    name: "package builtins",
+    transform(code, id) {
+      if (!/[\\/]node_modules[\\/]/.test(id)) return null;
+      return code.replace(/\brequire\((["']node:[\w/]+["'])\)/g, "process.getBuiltinModule($1)");
     },
   };
 }
@@ -372,10 +389,12 @@ function licences(files) {
   const folders = ids.flatMap(
     (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id) ?? [],
   );
-  const texts = [...new Set(folders)].toSorted().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.\w+)?$/i.test(each));
-    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-  });
+  const texts = [...new Set(folders)]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((folder) => {
+      const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.\w+)?$/i.test(each));
+      return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+    });
   return `Packages whose code is in files of this folder.\n\n${texts.join("\n---\n\n")}`;
 }

@@ -34,7 +34,7 @@ async function callWarm(argv: string[]): Promise<number | undefined> {
   const made = { exports: {} };
   const run = script.runInThisContext() as (...given: unknown[]) => void;
   run(made.exports, require, made, path, __dirname);
-  const { runWarmCall } = made.exports as typeof import("./cli/call/warm-call.ts");
+  const { runWarmCall } = made.exports as typeof import("./cli/warm-call.ts");
   const exitCode = await runWarmCall(argv);
   // By now everything is compiled that such a call needs.
   if (exitCode === 0 && script.cachedDataRejected !== false) {

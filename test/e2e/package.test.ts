@@ -77,7 +77,7 @@ function reachable(entries: readonly string[], pattern: RegExp, ending: string):
   const add = (path: string): void => {
     if (found.has(path)) return;
     found.add(path);
-    for (const [, to = ""] of read(path).matchAll(pattern)) {
+    for (const [, imported = "", to = imported] of read(path).matchAll(pattern)) {
       add(posix.join(posix.dirname(path), to).replace(/\.[jt]s$/, ending));
     }
   };
@@ -88,9 +88,10 @@ function reachable(entries: readonly string[], pattern: RegExp, ending: string):
 describe("the package", () => {
   it("has the modules that the command, an export or a program loads, and no other", () => {
     const entries = [...Object.values<string>(manifest.bin), ...conditions("default"), ...PROGRAMS];
-    const loaded = reachable(entries, /\b(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"/g, ".js");
+    const pattern = /\b(?:from|import)\s*\(?\s*"(\.[^"]+\.js)"|__dirname, "([^"]+)"/g;
+    const loaded = reachable(entries, pattern, ".js");
     expect(loaded.length).toBeGreaterThan(50);
-    expect(paths.filter((path) => path.endsWith(".js")).toSorted()).toEqual(loaded);
+    expect(paths.filter((path) => /\.c?js$/.test(path)).toSorted()).toEqual(loaded);
   });
 
   it("has the types that those of an export are made of, and no other", () => {
@@ -100,7 +101,7 @@ describe("the package", () => {
   });
 
   it("has nothing else that nobody needs", () => {
-    const others = paths.filter((path) => !/\.(?:js|d\.ts)$/.test(path));
+    const others = paths.filter((path) => !/\.(?:c?js|d\.ts)$/.test(path));
     expect(others.filter((path) => !OTHERS.test(path))).toEqual([]);
     const needed = [
       "README.md",
@@ -115,7 +116,7 @@ describe("the package", () => {
 
   it("has the licences of the packages that are part of it", () => {
     const bundled = paths
-      .filter((path) => path.endsWith(".js"))
+      .filter((path) => /\.c?js$/.test(path))
       .flatMap((path) => [
         ...read(path).matchAll(/^\/\/ \S*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm),
       ])

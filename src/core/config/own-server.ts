@@ -5,11 +5,13 @@ import { DEFAULT_PORT } from "../types/gateway-settings.ts";
 
 /** The command as npm installs it, and the file behind it. */
 const NAMES = /^(?:plugboard(?:\.(?:cmd|exe|ps1))?|plugboard@[\w.^~-]+)$/i;
-const BIN = /(?:^|[/\\])plugboard[/\\]dist[/\\]bin\.js$/i;
+const BIN = /(?:^|[/\\])plugboard[/\\]dist[/\\]bin\.cjs$/i;
 
 /** The file of the command; the compiled one, also when this module runs from its source. */
 export function ownBin(): string {
   const here = import.meta.url;
+  // A program that has bundled this module has no such file.
+  if (!URL.canParse(here)) return "plugboard";
   return fileURLToPath(
     new URL(here.endsWith(".ts") ? "../../../dist/bin.cjs" : "../../bin.cjs", here),
   );

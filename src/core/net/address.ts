@@ -1,8 +1,7 @@
 // Classifies IP addresses: on the internet, this machine, a private network, or no machine at all.
 
 import { isIP } from "node:net";
-import type { IPv4, IPv6 } from "ipaddr.js";
-import { ipaddr } from "./ipaddr.ts";
+import ipaddr, { type IPv4, type IPv6 } from "ipaddr.js";
 
 export interface AddressClass {
   /** An `unusable` address belongs to no single machine, so no setting can allow it. */

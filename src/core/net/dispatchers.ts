@@ -1,24 +1,21 @@
 // The connections of one guarded fetch. Only this file uses the HTTP client.
 
 import { X509Certificate } from "node:crypto";
-import { createRequire } from "node:module";
 import { createSecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
+// Only the parts that we need: the package as a whole loads four times as much, such as fetch, WebSockets and caches.
+import api from "undici/lib/api/index.js";
+import Agent from "undici/lib/dispatcher/agent.js";
+import BaseDispatcher from "undici/lib/dispatcher/dispatcher.js";
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 import { PlugboardError } from "../types/errors.ts";
 import { guardedLookup, type Resolve } from "./lookup.ts";
 import type { AddressRules } from "./policy.ts";
 import { proxyFor } from "./proxy.ts";
 import type { ProxyEnv } from "./proxy-env.ts";
 
-type Undici = typeof import("undici");
-
-// Only the parts that we need: the package as a whole loads four times as much, such as fetch, WebSockets and caches.
-const load = createRequire(import.meta.url);
-const Agent = load("undici/lib/dispatcher/agent.js") as Undici["Agent"];
-const ProxyAgent = load("undici/lib/dispatcher/proxy-agent.js") as Undici["ProxyAgent"];
-const BaseDispatcher = load("undici/lib/dispatcher/dispatcher.js") as Undici["Dispatcher"];
 // As the package itself does: `request` for us, and `connect` for its ProxyAgent.
-Object.assign(BaseDispatcher.prototype, load("undici/lib/api/index.js"));
+Object.assign(BaseDispatcher.prototype, api);
 
 /** PEM text. */
 export interface TlsMaterial {

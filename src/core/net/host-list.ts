@@ -1,6 +1,6 @@
 // A list of hosts and address ranges, as an operator writes it in the configuration or in NO_PROXY.
 
-import { ipaddr } from "./ipaddr.ts";
+import ipaddr from "ipaddr.js";
 import { type Address, parseAddress } from "./address.ts";
 
 type AddressRange = [Address, number];

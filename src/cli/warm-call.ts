@@ -1,12 +1,12 @@
 // A call to a running gateway, from the command line to the exit code. `bin.cts` tries it first: the build makes one file of it, with
 // all that such a call can need.
 
-import { readCommandLine } from "../command-line.ts";
-import { EXIT } from "../exit-code.ts";
-import { processIo } from "../io.ts";
-import { runCli } from "../main.ts";
-import { runCall } from "./call.ts";
-import type { CallRequest } from "./command.ts";
+import { readCommandLine } from "./command-line.ts";
+import { EXIT } from "./exit-code.ts";
+import { processIo } from "./io.ts";
+import { runCli } from "./main.ts";
+import { runCall } from "./call/call.ts";
+import type { CallRequest } from "./call/command.ts";
 
 const NOBODY = { out: () => {}, err: () => {}, width: undefined };
 
