@@ -29,7 +29,7 @@ async function run(file: string, ...words: string[]): Promise<string> {
 }
 
 it.each(["esm", "cjs"] as const)("as %s, it starts a server and calls it", async (format) => {
-  const { command, args } = fixture("echo");
+  const { command = "", args } = fixture("echo");
   const printed = await run(await bundle("program", format), command, ...(args ?? []));
   expect(JSON.parse(printed)).toEqual({ sum: { sum: 3 }, gone: "SERVER_UNAVAILABLE" });
 });

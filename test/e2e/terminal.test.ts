@@ -11,7 +11,7 @@ import { closeAll, owned } from "../fixtures/http/client.ts";
 import { startOAuth } from "../fixtures/oauth/oauth.ts";
 import { fixture } from "../support/boards.ts";
 
-const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const PTY = fileURLToPath(new URL("../support/in-terminal.py", import.meta.url));
 /** Rows are drawn every 80 ms, so this is more than long enough for one of them. */
 const READING_MS = 3000;

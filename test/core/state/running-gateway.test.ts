@@ -67,7 +67,10 @@ describe("the note about a running gateway", () => {
     const file = gatewayFile(stateDir, "/a.json", "json");
     await noteGateway(stateDir, gateway);
     const note = JSON.parse(readFileSync(file, "utf8"));
-    const left = JSON.stringify({ ...note, owner: note.owner.replace(/-\d+-(?=\d+$)/, "-4194305-") });
+    const left = JSON.stringify({
+      ...note,
+      owner: note.owner.replace(/-\d+-(?=\d+$)/, "-4194305-"),
+    });
     for (let round = 0; round < 300; round += 1) {
       writeFileSync(file, left);
       const noted = noteGateway(stateDir, { ...gateway, since: round });
