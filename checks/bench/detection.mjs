@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { importSource } from "../../scripts/sources.mjs";
 
 const { suspiciousPatterns } = await importSource("core/guard/present/suspicious.ts");
+const { inspectTools } = await importSource("core/guard/definitions.ts");
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 
@@ -127,16 +128,30 @@ function unique(texts) {
   return [...new Set(texts.map((text) => text.trim()).filter((text) => text.length >= 12))];
 }
 
-function share(texts) {
-  const found = texts.filter((text) => suspiciousPatterns(text).length > 0).length;
+const isSuspicious = (text) => suspiciousPatterns(text).length > 0;
+
+/** Whether it is noticed where a server says it about a tool. A model reads that as well, so less is suspicious there. */
+function isSuspiciousDefinition(description) {
+  return inspectTools([{ name: "tool", description, inputSchema: {} }]).findings.length > 0;
+}
+
+/** What well-known servers say about their tools: test/fixtures/definitions/README.md. */
+function reputableDefinitions() {
+  const lines = read(ROOT, "test/fixtures/definitions/reputable.jsonl").trim().split("\n");
+  return lines.map((line) => JSON.parse(line).slice(3).join("\n"));
+}
+
+function share(texts, isNoticed) {
+  const found = texts.filter(isNoticed).length;
   const percent = texts.length === 0 ? "-" : `${((100 * found) / texts.length).toFixed(1)} %`;
   return `${`${found} of ${texts.length}`.padStart(14)}${percent.padStart(9)}`;
 }
 
-function report(label, texts) {
+function report(label, texts, isNoticed = isSuspicious) {
   const tuned = texts.filter((text) => !isHeldOut(text));
   const heldOut = texts.filter(isHeldOut);
-  console.log(`${label.padEnd(36)}${share(texts)}${share(tuned)}${share(heldOut)}`);
+  const shares = [texts, tuned, heldOut].map((some) => share(some, isNoticed));
+  console.log(`${label.padEnd(36)}${shares.join("")}`);
 }
 
 function list(texts, isWanted) {
@@ -167,9 +182,11 @@ function measureRates() {
     for (const [label, texts] of attacks) report(label, texts);
     const all = unique(attacks.flatMap(([, texts]) => texts));
     report("together", all);
+    report("together, in definitions", all, isSuspiciousDefinition);
     if (showsMisses) list(all, false);
 
     heading("harmless texts that are flagged");
+    report("definitions, 42 servers", reputableDefinitions(), isSuspiciousDefinition);
     const readmes = unique(readmeParagraphs());
     report("READMEs in node_modules, paragraphs", readmes);
     if (showsMisses) list(readmes, true);

@@ -190,13 +190,15 @@ export class CallStages {
   }
 
   /** Only reports: the content stays as it is. */
-  reportSuspicious({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
-    const isDefinition = patterns.every((each) => each.startsWith("definition/"));
-    const what = isDefinition ? "the definition of a tool" : "a result";
-    this.#logger.warn(`${what} looks like an attempt to steer the model`, {
-      tool: `${server}/${tool}`,
+  reportSuspicious(where: { server: string; tool: string }, patterns: string[]): void {
+    this.#logger.warn("a result looks like an attempt to steer the model", {
+      tool: `${where.server}/${where.tool}`,
       patterns,
     });
+    this.auditSuspicious(where, patterns);
+  }
+
+  auditSuspicious({ server, tool }: { server: string; tool: string }, patterns: string[]): void {
     this.#audit?.suspect({
       agent: this.#agent.agentId,
       session: this.#session?.id,

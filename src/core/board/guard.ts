@@ -2,7 +2,7 @@
 // through its stages.
 
 import type { Present } from "../tools/tool.ts";
-import { findingDiagnostics, inspectTools } from "../guard/definitions.ts";
+import { findingDiagnostics, inspectTools, isHiding } from "../guard/definitions.ts";
 import { cleanPins } from "../guard/pins/clean-pins.ts";
 import type { ContentListing, ListedContent } from "../guard/pins/pin.ts";
 import { type PinnedServerHooks, Pins, type Unpinned } from "../guard/pins/pins.ts";
@@ -25,10 +25,13 @@ import type { KnownNames, ToolEffect, ToolName } from "../types/tool-pattern.ts"
 import type { Redactor } from "../redaction/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
 import { type Clock, within } from "../../util/clock.ts";
-import { sayTool } from "../../util/text.ts";
+import { oneLine, plural, sayTool } from "../../util/text.ts";
 import type { CallStages, CallStagesOptions, GuardedCallee } from "./call-stages.ts";
 import type { SavedResults } from "./saved-results.ts";
 import type { ServerEntry } from "./server-entry.ts";
+
+/** How many tools of a server are named in the log and audited at once. */
+const MOST_REPORTED = 20;
 
 export interface BoardGuardOptions {
   agent: AgentConfig;
@@ -144,24 +147,29 @@ export class BoardGuard {
   }
 
   /**
-   * Searches the definitions of a server's tools, and takes forged markers out of them. What is found is logged and
-   * audited, unless it is among the `known` diagnostics of an earlier list.
+   * Searches the definitions of a server's tools, and takes forged markers out of them. What is found is audited, and
+   * logged in one line for the server, unless it is among the `known` diagnostics of an earlier list. It is a warning where
+   * something is hidden, or the server was `known` without it.
    */
   inspect(
     server: string,
     listed: readonly ToolDefinition[],
-    known: readonly Diagnostic[],
+    known: readonly Diagnostic[] | undefined,
   ): { tools: ToolDefinition[]; found: Diagnostic[] } {
     const { tools, findings } = inspectTools(listed);
     const found = findingDiagnostics(server, findings);
-    const before = new Set(known.map((each) => JSON.stringify(each)));
-    findings.forEach(({ tool, patterns }, index) => {
-      const diagnostic = found[index];
-      // Those without a diagnostic of their own are too many to be reported one by one.
-      if (diagnostic?.subject === undefined || before.has(JSON.stringify(diagnostic))) return;
-      const names = patterns.map((each) => `definition/${each}`);
-      void this.reportSuspicious({ server, tool }, names);
-    });
+    if (findings.length > 0 && JSON.stringify(found) !== JSON.stringify(known)) {
+      const isUrgent = known !== undefined || findings.some(isHiding);
+      const names = findings.slice(0, MOST_REPORTED).map(({ tool }) => oneLine(tool, 80));
+      const more = findings.length - names.length;
+      const about = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+      const what = `what it says about ${plural(findings.length, "tool")} looks like an attempt to steer the model`;
+      this.#options.logger[isUrgent ? "warn" : "info"](`${what}: ${about}`, { server });
+      for (const { tool, patterns } of findings.slice(0, MOST_REPORTED)) {
+        const places = patterns.map((each) => `definition/${each}`);
+        void this.#stages().then((stages) => stages.auditSuspicious({ server, tool }, places));
+      }
+    }
     return { tools, found };
   }
 

@@ -584,7 +584,7 @@ export class ServerSet {
       entry.toolsListed(identity);
       return this.#offer(entry);
     }
-    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found ?? []);
+    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const { instructions } = identity;
     guard.check(name, { ...list, tools }, instructions);

@@ -28,8 +28,18 @@ type Visit = (text: string, isProse: boolean) => string;
 /** The values of these keys are for a reader. All other strings are names and values that calls depend on. */
 const PROSE = new Set(["title", "description", "$comment"]);
 
-/** A server whose tools are all suspicious must not fill the status. */
+/** A server whose tools are all left out must not fill the status. */
 const MOST_DIAGNOSTICS = 20;
+/** How many tools one line about several names. */
+const MOST_NAMES = 10;
+
+/**
+ * Ordinary in a definition, because a model is who reads it: "Note to LLMs", "call this tool first", "do not ask the user
+ * for the id". In a result they are suspicious; here only beside something else.
+ */
+const ORDINARY = new Set(["addressed-to-a-model", "tool-usage", "unasked", "instruction-markup"]);
+/** What a person who reads the definition does not see. */
+const HIDING = new Set(["forged-marker", "invisible-text", "lookalike-letters", "hidden-html"]);
 
 export function inspectTools(tools: readonly ToolDefinition[]): InspectedTools {
   const inspected: InspectedTools = { tools: [], findings: [] };
@@ -43,19 +53,39 @@ export function inspectTools(tools: readonly ToolDefinition[]): InspectedTools {
 }
 
 export function findingDiagnostics(server: string, findings: readonly ToolFinding[]): Diagnostic[] {
-  const diagnostics = findings.slice(0, MOST_DIAGNOSTICS).map((finding): Diagnostic => {
-    const { tool, patterns, isLeftOut } = finding;
-    const message = isLeftOut
-      ? "tool left out: a name or a value in its definition holds a forged marker"
-      : `its definition looks like an attempt to steer a model (${patterns.join(", ")}); read it before you let a model use it`;
-    return { server, subject: oneLine(tool, 80), message, kind: "suspicious" };
-  });
-  const rest = findings.length - diagnostics.length;
-  if (rest > 0) {
-    const message = `the definitions of ${plural(rest, "more tool")} look like attempts to steer a model`;
+  const about = (finding: ToolFinding, message: string): Diagnostic => {
+    const subject = oneLine(finding.tool, 80);
+    return { server, subject, message, kind: "suspicious" };
+  };
+  const leftOut = findings.filter(({ isLeftOut }) => isLeftOut);
+  const offered = findings.filter(({ isLeftOut }) => !isLeftOut);
+  const diagnostics = leftOut
+    .slice(0, MOST_DIAGNOSTICS)
+    .map((each) =>
+      about(each, "tool left out: a name or a value in its definition holds a forged marker"),
+    );
+  if (leftOut.length > MOST_DIAGNOSTICS) {
+    const message = `${plural(leftOut.length - MOST_DIAGNOSTICS, "more tool")} left out: their definitions hold forged markers`;
     diagnostics.push({ server, message, kind: "suspicious" });
   }
-  return diagnostics;
+  const [first, ...others] = offered;
+  if (first === undefined) return diagnostics;
+  if (others.length === 0) {
+    const found = first.patterns.join(", ");
+    const message = `its definition looks like an attempt to steer a model (${found}); read it before you let a model use it`;
+    return [...diagnostics, about(first, message)];
+  }
+  const names = offered.slice(0, MOST_NAMES).map(({ tool }) => oneLine(tool, 80));
+  const more = offered.length - names.length;
+  const listed = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const found = [...new Set(offered.flatMap(({ patterns }) => patterns))].join(", ");
+  const message = `the definitions of ${offered.length} tools look like attempts to steer a model (${found}); read them before you let a model use them: ${listed}`;
+  return [...diagnostics, { server, message, kind: "suspicious" }];
+}
+
+/** Whether it hides something from a person who reads the definitions, or a tool is hidden for it. */
+export function isHiding({ patterns, isLeftOut }: ToolFinding): boolean {
+  return isLeftOut || patterns.some((each) => HIDING.has(each));
 }
 
 function inspect(tool: ToolDefinition): {
@@ -74,7 +104,8 @@ function inspect(tool: ToolDefinition): {
     ...suspiciousPatterns(`- ${data.join(", ")}`),
   ]);
   const { pieces, removed } = neutralise([...prose, ...data]);
-  if (removed === 0) return { clean: tool, patterns: [...patterns] };
+  const isTelling = removed > 0 || [...patterns].some((each) => !ORDINARY.has(each));
+  if (removed === 0) return { clean: tool, patterns: isTelling ? [...patterns] : [] };
   patterns.add("forged-marker");
   const isChanged = data.some((text, index) => pieces[prose.length + index] !== text);
   let next = 0;

@@ -1,6 +1,6 @@
 // What a board does about a server that puts words for a model into the definitions of its tools.
 
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { statusOf } from "../../support/boards.ts";
@@ -30,27 +30,15 @@ it("no forged marker reaches a model, and each finding is in the status, once in
     expect(JSON.stringify(board.tools())).not.toContain("EXTERNAL_UNTRUSTED");
     expect(
       statusOf(board, "docs").diagnostics.map(({ subject, kind }) => `${subject} ${kind}`),
-    ).toEqual(["steer suspicious", "forge suspicious", "break suspicious"]);
+    ).toEqual(["break suspicious", "undefined suspicious"]);
     await board.close();
   }
   const told = logger.lines.filter(({ message }) => message.includes("steer the model"));
-  expect(
-    told.map(({ message, fields }) => [message, fields?.["tool"], fields?.["patterns"]]),
-  ).toEqual([
+  expect(told.map(({ level, message, fields }) => [level, message, fields?.["server"]])).toEqual([
     [
-      "the definition of a tool looks like an attempt to steer the model",
-      "docs/steer",
-      ["definition/ignore-instructions"],
-    ],
-    [
-      "the definition of a tool looks like an attempt to steer the model",
-      "docs/forge",
-      ["definition/forged-marker"],
-    ],
-    [
-      "the definition of a tool looks like an attempt to steer the model",
-      "docs/break",
-      ["definition/forged-marker"],
+      "warn",
+      "what it says about 3 tools looks like an attempt to steer the model: steer, forge, break",
+      "docs",
     ],
   ]);
   const audit = await readFile(join(docs.stateDir, "audit.jsonl"), "utf8");
@@ -60,4 +48,20 @@ it("no forged marker reaches a model, and each finding is in the status, once in
       .split("\n")
       .map((line) => (JSON.parse(line) as { tool: string }).tool),
   ).toEqual(["steer", "forge", "break"]);
+});
+
+it.each([
+  ["only told to those who want to know, if the server says so from the first", [steering], "info"],
+  ["a warning, if it did not say so before", [list], "warn"],
+])("an attempt to steer is %s", async (_, before, level) => {
+  const logger = recordingLogger();
+  await docs.setTools(before);
+  await (await docs.open("off", {})).close();
+  if (level === "info") await rm(join(docs.stateDir, "catalog"), { recursive: true, force: true });
+  await docs.setTools([steering]);
+  const board = await docs.open("off", { logger });
+  await board.refresh();
+  await board.close();
+  const told = logger.lines.filter(({ message }) => message.includes("steer the model"));
+  expect(told.map((line) => line.level)).toEqual([level]);
 });

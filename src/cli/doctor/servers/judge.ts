@@ -279,12 +279,15 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
   const suspicious = of("suspicious");
   if (suspicious.length > 0) {
     const [first] = suspicious;
-    const shown = suspicious.flatMap((each) => each.subject ?? []);
+    // One about several tools names them itself.
+    const shown = suspicious.map((each) => each.subject ?? each.message);
+    const isOfSome = suspicious.every((each) => each.subject !== undefined);
+    const count = isOfSome ? plural(suspicious.length, "tool") : "its tools";
     findings.push({
       level: "warning",
       check: "suspicious-description",
       subject,
-      message: `${subject}: what it says about ${plural(suspicious.length, "tool")} looks like an attempt to steer a model: ${listed(shown)}`,
+      message: `${subject}: what it says about ${count} looks like an attempt to steer a model: ${listed(shown)}`,
       remedy: `read it, and remove the server if you do not trust it: plugboard tools ${first?.subject === undefined ? word : shellWord(`${subject}/${first.subject}`)}`,
     });
   }

@@ -20,6 +20,12 @@ const OF_BEFORE =
 const OF_THE_SYSTEM =
   "(?:system|initial|initialization|hidden|original|internal|secret|developer|underlying|pre-?set|confidential)";
 
+const TO_WHOM = `(?:the${GAP}|this|it\\b|that|any|your|them|him|her|about|to${GAP}|user|being|you|first|for${GAP}(?:permission|confirm|approval))`;
+
+/** What is done with a tool, and what must follow. */
+const USING = `(?:you${GAP})?(?:use|using|call|calling|invok|answer|respond|do|doing)[a-z]{0,4}${GAP}`;
+const A_TOOL = `(?:tools?|else|functions?|question)\\b[^.\\n]{0,40}(?:you${GAP}must|always|first|read|store|send|call)`;
+
 interface Phrase {
   name: string;
   /** One of these begins the phrase. Its first four characters are ASCII; if it has three, a blank follows. */
@@ -53,7 +59,7 @@ export const PHRASES: readonly Phrase[] = [
   phrase(
     "ignore-instructions",
     "disabl|bypass",
-    `(?:e|es|ing)?${GAP}(?:all${GAP}|any${GAP}|the${GAP})?(?:guard-?rails|safety|restrictions|content${GAP}filter)`,
+    `(?:e|es|ing)?${GAP}(?:all${GAP}|any${GAP}|the${GAP})?(?:guard-?rails|(?<!ing${GAP})safety|restrictions|content${GAP}filter)`,
   ),
   phrase(
     "ignore-instructions",
@@ -105,8 +111,13 @@ export const PHRASES: readonly Phrase[] = [
   ),
   phrase(
     "role-change",
-    "opposite day|do anything now|jailbroken|[jailbreak]|uncensored|unfiltered|nonmoral|non-moral|amoral|anti-gpt|antigpt|evil ai|alter ego|broken free|breaking free|strive to avoid norms",
+    "opposite day|do anything now|jailbroken|[jailbreak]|uncensored|nonmoral|non-moral|amoral|anti-gpt|antigpt|evil ai|alter ego|broken free|breaking free|strive to avoid norms",
     "",
+  ),
+  phrase(
+    "role-change",
+    "unfiltered",
+    `(?!${GAP}(?:responses?${GAP}(?:are|include|is)|lists?|results?|quer))`,
   ),
   phrase(
     "role-change",
@@ -166,8 +177,13 @@ export const PHRASES: readonly Phrase[] = [
   ),
   phrase(
     "addressed-to-a-model",
-    "if you are a|if you're a|when you are a|as an ai",
+    "if you are a|if you're a|when you are a",
     `n?${GAP}${words(1)}(?:ai|llm|language|assistant|agent|bot|model|chatbot)\\b`,
+  ),
+  phrase(
+    "role-change",
+    "as an ai",
+    `${GAP}${words(1)}(?:ai|llm|language|assistant|agent|bot|model|chatbot)\\b`,
   ),
   phrase(
     "addressed-to-a-model",
@@ -175,7 +191,7 @@ export const PHRASES: readonly Phrase[] = [
     `s?(?:${GAP}(?:reading|must|should|processing|summari|parsing|that${GAP}read|who${GAP}read)|:)`,
   ),
   phrase(
-    "addressed-to-a-model",
+    "role-change",
     "hi ai|hello ai|hey ai|hi chatgpt|hello chatgpt|hey chatgpt|dear ai|dear assistant|dear llm|hi gpt|hello gpt|hello, chatgpt|hi, chatgpt",
     "\\b",
   ),
@@ -197,8 +213,9 @@ export const PHRASES: readonly Phrase[] = [
   phrase(
     "secrecy",
     "do not|don't|don’t|dont|never|without",
-    `${GAP}(?:tell|inform|mention|notify|alert|reveal|ask)(?:ing)?${GAP}(?:the${GAP}|this|it\\b|that|any|your|them|him|her|about|to${GAP}|user|being|you|first|for${GAP}(?:permission|confirm|approval))`,
+    `${GAP}(?:tell|inform|mention|notify|alert|reveal)(?:ing)?${GAP}${TO_WHOM}`,
   ),
+  phrase("unasked", "do not|don't|don’t|dont|never|without", `${GAP}ask(?:ing)?${GAP}${TO_WHOM}`),
   phrase(
     "exfiltration",
     "send|post|upload|forward|exfiltrat|leak|email|e-mail|transmit|embed|deliver|smuggl",
@@ -217,17 +234,28 @@ export const PHRASES: readonly Phrase[] = [
   phrase(
     "tool-steering",
     "before |when |whenever |after |instead of ",
-    `(?:you${GAP})?(?:use|using|call|calling|invok|answer|respond|do|doing)[a-z]{0,4}${GAP}(?:this|any|the|anything|a)${GAP}${words(2)}(?:tools?|else|functions?|question)\\b[^.\\n]{0,40}(?:you${GAP}must|always|first|read|store|send|call)`,
+    `${USING}(?:any|anything|a|another|every|each|other)${GAP}${words(2)}${A_TOOL}`,
+  ),
+  phrase("tool-steering", "run the most privileged|call it now", "\\b"),
+  phrase(
+    "tool-usage",
+    "before |when |whenever |after |instead of ",
+    `${USING}(?:this|the)${GAP}${words(2)}${A_TOOL}`,
   ),
   phrase(
-    "tool-steering",
-    "call it now|call this tool|run the most privileged|long-term memory|store this as|remember this for|for future sessions",
+    "tool-usage",
+    "call this tool|long-term memory|store this as|remember this for|for future sessions",
     "\\b",
   ),
   phrase(
     "payload-in-parts",
-    "decode|combine|concatenat|merge|join|reassembl|read in reverse|reverse this|read the first letter|base64|hex string|rot13",
+    "decode|reassembl|read in reverse|reverse this|read the first letter|base64|hex string|rot13",
     `[a-z]{0,4}\\b[^\\n]{0,80}(?:execute|follow|obey|comply|respond|act${GAP}on|carry${GAP}out|perform|fragments${GAP}above|instruction)`,
+  ),
+  phrase(
+    "payload-in-parts",
+    "combine|concatenat|merge|join",
+    `[a-z]{0,4}\\b(?!${GAP}(?:request|commit)s?\\b)[^\\n]{0,80}\\b(?:execute|follow(?!ing)|obey|comply|respond|act${GAP}on|carry${GAP}out|fragments${GAP}above|instruction)`,
   ),
   phrase(
     "payload-in-parts",
@@ -487,7 +515,6 @@ export const PHRASES: readonly Phrase[] = [
       "system",
       "assistant",
       "important",
-      "instruction",
       "new_instruction",
       "admin",
       "tool_result",
@@ -505,6 +532,7 @@ export const PHRASES: readonly Phrase[] = [
     ].flatMap((tag) => [`<${tag}`, `</${tag}`]),
     String.raw`s?(?:\s[^<>\n]{0,60})?>`,
   ),
+  phrase("instruction-markup", "<instruction|</instruction", String.raw`s?(?:\s[^<>\n]{0,60})?>`),
   phrase(
     "chat-markup",
     "[inst]|[/inst]|[system]|[/system]|[admin]|[system message]|[system_message]|[instruction]|[tool_result]|<<sys>>|<</sys>>|{{system}}|{{#system}}|{{/system}}|{{user}}|{{assistant}}",
