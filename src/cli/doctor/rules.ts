@@ -2,6 +2,7 @@
 
 import { lostReason, lostRemedy, PinReview } from "../../core/board/pins.ts";
 import { isPrecaution } from "../../core/board/rules.ts";
+import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { UnmatchedRule } from "../../core/types/guard-settings.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { openFileState } from "../../core/state/files/open.ts";
@@ -39,7 +40,7 @@ async function findOn({ board, agent }: OpenedBoard, context: DoctorContext): Pr
     ...board
       .status()
       .filter(({ name }) => isAsked([name]))
-      .flatMap(hiddenFindings),
+      .flatMap((status) => hiddenFindings(status, agent)),
     ...(await pinFindings(context, isAsked)),
   ];
   const hasRules = (agent.guard?.rules ?? []).length > 0;
@@ -67,15 +68,23 @@ function unmatchedFinding(unmatched: UnmatchedRule): Finding {
 }
 
 /** Some tools that are hidden are what rules are for; all of them are rarely meant. */
-function hiddenFindings({ name, tools, hiddenByRules = 0 }: ServerStatus): Finding[] {
+function hiddenFindings(
+  { name, tools, hiddenByRules = 0 }: ServerStatus,
+  { servers, guard }: AgentConfig,
+): Finding[] {
   if (tools > 0 || hiddenByRules === 0) return [];
+  const own = servers.find((each) => each.name === name)?.guard;
+  const rules = [...(guard?.rules ?? []), ...(own?.rules ?? [])];
+  const isDoubted =
+    own?.trusted !== true &&
+    rules.some(({ deny = [] }) => deny.some((each) => each.endsWith("@destructive")));
   return [
     {
       level: "warning",
       check: "rules-hide-everything",
       subject: name,
       message: `the rules hide all ${plural(hiddenByRules, "tool")} of '${visible(name)}', so no agent can use it`,
-      remedy: `allow what you need in "tools" of the configuration, or turn the server off: plugboard disable ${shellWord(name)}`,
+      remedy: `${isDoubted ? 'set "trusted": true if you believe what the server says about its tools, ' : ""}allow what you need in "tools" of the configuration, or turn the server off: plugboard disable ${shellWord(name)}`,
     },
   ];
 }

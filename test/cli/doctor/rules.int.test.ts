@@ -24,6 +24,7 @@ describe("plugboard doctor, with servers", () => {
       {
         echo: fixture("echo"),
         quiet: { ...fixture("echo"), tools: { allow: [] } },
+        doubted: { ...fixture("echo"), tools: { deny: ["@destructive"] } },
       },
       { tools: { deny: ["echo/crahs", "*/never_there_*"] } },
     );
@@ -62,6 +63,12 @@ describe("plugboard doctor, with servers", () => {
         check: "rules-hide-everything",
         subject: "quiet",
         message: expect.stringContaining("the rules hide all 11 tools of 'quiet'"),
+        remedy: expect.stringMatching(/^allow what you need/),
+      }),
+      expect.objectContaining({
+        check: "rules-hide-everything",
+        subject: "doubted",
+        remedy: expect.stringMatching(/^set "trusted": true if you believe/),
       }),
     ]);
   });
