@@ -54,7 +54,7 @@ const GONE: SystemProblem = {
   hint: "change to a directory that exists, and try again",
 };
 const NO_DIRECTORY: SystemProblem = {
-  message: "the directory % cannot be made",
+  message: "the directory % cannot be created",
   hint: "check its path; Plugboard's own files are where PLUGBOARD_HOME says",
 };
 const TOO_DEEP: SystemProblem = {

@@ -40,13 +40,13 @@ it.each<[string, unknown, message: string, hint: string]>([
   [
     "no place for a directory",
     failed("ENOENT", "mkdir", "/a"),
-    "the directory /a cannot be made",
+    "the directory /a cannot be created",
     "PLUGBOARD_HOME",
   ],
   [
     "a file in the way of a directory",
     failed("ENOTDIR", "mkdir", "/a/b"),
-    "the directory /a/b cannot be made",
+    "the directory /a/b cannot be created",
     "path",
   ],
   ["no working directory", failed("ENOENT", "uv_cwd"), "the working directory does not", "change"],

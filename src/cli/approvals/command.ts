@@ -57,7 +57,7 @@ export const COMMANDS = [
       }),
       command({
         name: "allow",
-        about: "let a call that waits go on",
+        about: "allow a call that waits",
         args: ID,
         options: {
           always: {

@@ -39,7 +39,7 @@ function connectedFindings(found: FoundApplication): Finding[] {
           check: "application-unreadable",
           subject: name,
           message: `the file of ${name} cannot be read: ${oneLine(state.problem, 300)}`,
-          remedy: `mend ${visible(path)}; ${name} itself may not be able to read it either`,
+          remedy: `correct ${visible(path)}; ${name} itself may not be able to read it either`,
         },
       ];
     case "connected":

@@ -26,7 +26,7 @@ export const COMMANDS = [
   command({
     name: "doctor",
     about: "find out what is wrong, and what to do about it",
-    args: [{ kind: "maybe", name: "server", about: "look at this server alone", offers: "server" }],
+    args: [{ kind: "maybe", name: "server", about: "check only this server", offers: "server" }],
     options: { fix: { kind: "flag", name: "--fix", about: "make the repairs that are safe" } },
     notes: NOTES,
     examples: ["plugboard doctor", "plugboard doctor files", "plugboard doctor --fix"],

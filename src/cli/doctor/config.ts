@@ -58,7 +58,7 @@ function withheld({ path }: FileSource): Finding {
     check: "config-withheld",
     subject: path,
     message: `${visible(path)} is valid, but it is not used, and its servers are not checked, while somebody else could change Plugboard's own files`,
-    remedy: "mend the rights of these files first, as it says above",
+    remedy: "correct the permissions of these files first, as described above",
   };
 }
 
@@ -118,7 +118,7 @@ function errorFindings(error: PlugboardError, level: "broken" | "warning"): Find
       level,
       check: isUntrusted ? "config-untrusted" : "config-unusable",
       message: isUntrusted ? first : message,
-      remedy: hint ?? "mend the file, or name another one with --config",
+      remedy: hint ?? "correct the file, or name another one with --config",
     },
   ];
 }

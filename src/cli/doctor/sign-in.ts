@@ -36,7 +36,7 @@ export function toFinding(state: SignInState, now: number): Finding {
         level: "note",
         check: "sign-in-missing",
         subject,
-        message: `you are not signed in to '${name}', which has asked for it, or you have tried to`,
+        message: `you are not signed in to '${name}', which asks for it`,
         remedy: `to sign in: ${login}`,
       };
     case "expired":

@@ -85,6 +85,6 @@ function portTaken(port: number, size: number): PlugboardError {
       ? `there is no port ${port}, which slot ${size} would have`
       : `port ${port}, which a slot would have, is taken`;
   return new PlugboardError("INVALID_ARGUMENTS", message, {
-    hint: `name a port with ${size} free ones behind it: --base-port <port>`,
+    hint: `name a port followed by ${size} free ones: --base-port <port>`,
   });
 }

@@ -125,7 +125,7 @@ const SET = {
   kind: "list",
   name: "--set",
   value: "KEY=value",
-  about: "a value that the server needs, for a secret a reference; may be repeated",
+  about: "a value that the server needs; for a secret, a reference; may be repeated",
 } as const satisfies Option;
 
 const REGISTRY = {

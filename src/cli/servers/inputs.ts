@@ -182,7 +182,7 @@ async function askForSecret(
   const where = await secrets.where();
   screen.note(`  ${label(input)}`);
   if (where !== undefined) {
-    screen.note(`    It is secret: it is not shown, and is put into ${where} once you agree.`);
+    screen.note(`    It is a secret: it is not shown, and is stored in ${where} once you agree.`);
     const otherwise = isRequired ? `for your variable ${variable}` : "to type none";
     for (let attempts = 1; ; attempts += 1) {
       const text = (await askHidden(`  (Enter alone ${otherwise}) > `, context)).trim();

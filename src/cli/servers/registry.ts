@@ -44,7 +44,7 @@ export async function runRegistry(
     screen.note(`nothing was found for '${visible(words.join(" "))}' in ${url}`);
     return EXIT.ok;
   }
-  if (hasMore) screen.note("there are more; give further words, or --limit");
+  if (hasMore) screen.note("there are more; add words, or use --limit");
   screen.note(`to add one:\n  ${offeredCommand(`add ${first.server.name}`, options)}`);
   return EXIT.ok;
 }

@@ -266,10 +266,10 @@ describe("a secret that is typed for a server in the registry", () => {
   const add = (value: string, ...answers: [question: string, answer: string][]) =>
     asked(scratch, ["add", NAME], packed.env(), [PROMPT, `${value}\n`], ...answers);
 
-  it("is put away once you agree, and the server is tried with it", async () => {
+  it("is stored once you agree, and the server is tried with it", async () => {
     const no = await add(SECRET, ["Add it? [y/N] ", "n\n"]);
     expect(no.code).toBe(4);
-    expect(no.stderr).toContain("is put into a file that only you can read once you agree");
+    expect(no.stderr).toContain("is stored in a file that only you can read once you agree");
     expect(no.stderr).toContain(`These values would be stored as secrets:\n  ${inFile()}\n`);
     expect([existsSync(store()), existsSync(file())]).toEqual([false, false]);
 

@@ -167,10 +167,10 @@ const agent = {
     .describe("How many requests to the model one prompt may cause.", { default: 50 })
     .optional(),
   modelNotice: milliseconds(1)
-    .describe("How long the model may say nothing until you are told.", { default: 20_000 })
+    .describe("How long the model may be silent before you are told.", { default: 20_000 })
     .optional(),
   modelTimeout: milliseconds(1)
-    .describe("How long the model may say nothing until it is given up.", {
+    .describe("How long the model may be silent before it is given up.", {
       default: 120_000,
       see: "agent.md#when-something-is-wrong",
     })

@@ -351,7 +351,7 @@ const treatment = {
     })
     .optional(),
   idleTimeout: milliseconds(0)
-    .describe("Stops the server after so long without a call; 0 never.", {
+    .describe("Stops the server after this long without a call; 0 never does.", {
       otherwise: '`0`; an hour with `scope: "session"`',
     })
     .optional(),

@@ -219,7 +219,7 @@ export class McpEntry {
     const wait = (await sender.countMore?.(messages.length - 1)) ?? 0;
     if (wait > 0) {
       const seconds = Math.ceil(wait / 1000);
-      const message = `too many requests: a batch counts as as many as are in it; try again in ${seconds} s with fewer`;
+      const message = `too many requests: a batch counts as many as it holds; try again in ${seconds} s with fewer`;
       const headers = { "Retry-After": String(seconds) };
       return end(reply, 429, refuse(RPC.invalidRequest, message), headers);
     }
