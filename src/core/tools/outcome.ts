@@ -10,15 +10,17 @@ import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { asText, isPlainName } from "../../util/text.ts";
 
 /** Throws if the answer is not a result, and shows it as `quote` does. */
-export function toOutcome(result: unknown, quote: (received: unknown) => string): CallOutcome {
-  if (!isJsonObject(result)) throw malformed("is not a result", quote(result));
+export function toOutcome(received: unknown, quote: (received: unknown) => string): CallOutcome {
+  if (!isJsonObject(received)) throw malformed("is not a result", quote(received));
+  const result = unwrapped(received);
   const content = toContent(result);
   if (content === undefined) throw malformed("has no content", quote(result));
   const outcome: CallOutcome = { content };
   if (result.structuredContent !== undefined && result.structuredContent !== null) {
     outcome.structuredContent = result.structuredContent;
   }
-  if (result.isError === true) outcome.isError = true;
+  // Some servers write the flag as other protocols do.
+  if (result.isError === true || result.is_error === true) outcome.isError = true;
   if (isJsonObject(result._meta)) outcome._meta = result._meta;
   requireShallow(outcome);
   return outcome;
@@ -46,6 +48,15 @@ function requireShallow(value: unknown): void {
 function malformed(fault: string, shown: string): PlugboardError {
   const message = `the server's answer to tools/call ${fault}: ${shown}`;
   return new PlugboardError("PROTOCOL", message, { quote: shown });
+}
+
+/** Servers that were written for the protocol version 2024-10-07 put a whole result of today into its one value. */
+function unwrapped(result: JsonObject): JsonObject {
+  if (result.content !== undefined || !isJsonObject(result.toolResult)) return result;
+  const { toolResult, ...rest } = result;
+  return isJsonObject(toolResult) && Array.isArray(toolResult.content)
+    ? { ...rest, ...toolResult }
+    : result;
 }
 
 function toContent(result: JsonObject): ContentBlock[] | undefined {

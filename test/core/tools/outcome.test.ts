@@ -37,6 +37,27 @@ function nested(): unknown {
   return value;
 }
 
+describe("a result of another kind", () => {
+  const content = [{ type: "text", text: "no such zone" }];
+  it.each<[string, object, object]>([
+    ["is unwrapped where toolResult holds it", { toolResult: { content } }, { content }],
+    [
+      "is unwrapped with its error",
+      { toolResult: { content, isError: true }, _meta },
+      { content, isError: true, _meta },
+    ],
+    ["is an error with is_error", { content, is_error: true }, { content, isError: true }],
+    ["is none with is_error: false", { content, is_error: false }, { content }],
+    [
+      "stays as it is where toolResult has no content",
+      { toolResult: { zone: 1 } },
+      { content: [{ type: "text", text: '{"zone":1}' }] },
+    ],
+  ])("%s", (_, received, outcome) => {
+    expect(toOutcome(received)).toEqual(outcome);
+  });
+});
+
 describe("content", () => {
   it.each(Object.entries(BLOCKS))("of kind %s is carried without loss", (_, block) => {
     const whole = { ...block, annotations, _meta, "x-unknown": 1 };

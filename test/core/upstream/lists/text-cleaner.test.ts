@@ -32,7 +32,12 @@ describe("a description", () => {
   it.each<[string, string, string]>([
     ["what is in plain sight", "Grüße,\n\t世界 🌍", "Grüße,\n\t世界 🌍"],
     ["line ends of another system", "a\r\nb\rc", "a\nb\nc"],
-    ["what joins an emoji", "⚠\ufe0f 👩\u200d💻", "⚠ 👩💻"],
+    [
+      "an emoji of several characters",
+      "⚠\ufe0f 👩\u200d💻 1\ufe0f\u20e3",
+      "⚠\ufe0f 👩\u200d💻 1\ufe0f\u20e3",
+    ],
+    ["what joins an emoji, and loses it elsewhere", "a\ufe0fb 1\ufe0f c\u200dd", "ab 1 cd"],
   ])("may have %s: nothing is reported", (_, text, plain) => {
     const { tool, said } = clean({ description: text });
     expect(tool.description).toBe(plain);
