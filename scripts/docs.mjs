@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { withPart } from "./page-part.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -36,7 +36,7 @@ if (isCheck && outdated.length > 0) {
 async function filesToWrite() {
   const files = new Map();
   for (const name of readdirSync(modules).filter((each) => each.endsWith(".mjs"))) {
-    const { generate } = await import(join(modules, name));
+    const { generate } = await import(pathToFileURL(join(modules, name)).href);
     for (const { page, part, file, text } of await generate()) {
       if (page === undefined) files.set(file, text);
       else files.set(page, withPart(files.get(page) ?? read(page), { page, part, text }));

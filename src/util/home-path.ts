@@ -3,7 +3,12 @@
 import { join } from "node:path";
 
 /** Expands a leading `~`; anything else passes unchanged. */
-export function expandHome(path: string, homedir: string): string {
+export function expandHome(
+  path: string,
+  homedir: string,
+  platform: NodeJS.Platform = process.platform,
+): string {
   if (path === "~") return homedir;
-  return path.startsWith("~/") ? join(homedir, path.slice(2)) : path;
+  const isInside = path.startsWith("~/") || (platform === "win32" && path.startsWith("~\\"));
+  return isInside ? join(homedir, path.slice(2)) : path;
 }

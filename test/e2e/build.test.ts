@@ -191,3 +191,13 @@ it("without TypeScript, is content with less the more it is told to be", () => {
   expect(build(IF_STALE)).toEqual(SILENT);
   expect(read("dist/bin.cjs")).toBe("former");
 });
+
+it("neither it nor the other scripts import a path, which is no URL on Windows", () => {
+  const scripts = fileURLToPath(new URL("../../scripts/", import.meta.url));
+  const imported = readdirSync(scripts)
+    .filter((name) => name.endsWith(".mjs"))
+    .flatMap((name) => [...readFileSync(join(scripts, name), "utf8").matchAll(/ import\((.*)\)/g)])
+    .map(([, what = ""]) => what);
+  expect(imported.length).toBeGreaterThan(1);
+  expect(imported.filter((what) => !/^"|\.href$/.test(what))).toEqual([]);
+});

@@ -78,12 +78,20 @@ export async function openUnlessRunning(
 export function tellReady(fd: number | undefined): void {
   if (fd === undefined) return;
   try {
-    const found = fstatSync(fd);
     // Whatever else has this number must be left alone.
-    if (!found.isFIFO() && !found.isSocket()) return;
+    if (!isPipe(fstatSync(fd))) return;
     writeSync(fd, READY);
     closeSync(fd);
   } catch {
     // The command has ended in the meantime.
   }
+}
+
+const FILE_TYPE = 0o170000;
+const PIPE = 0o010000;
+const SOCKET = 0o140000;
+
+/** By its mode: on Windows, Node says of everything that it is no pipe. */
+export function isPipe({ mode }: { mode: number }): boolean {
+  return [PIPE, SOCKET].includes(mode & FILE_TYPE);
 }

@@ -2,10 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { createFile } from "../../util/own-file.ts";
 import { openRegularFile } from "../../util/regular-file.ts";
+import { replaceFile } from "../../util/replace-file.ts";
 
 /** The file's value; `undefined` if it is missing, unreadable, not a regular file, too large or not JSON. */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
@@ -48,7 +49,7 @@ export async function writeJsonFile(path: string, value: unknown): Promise<void>
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await replaceFile(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;

@@ -299,6 +299,6 @@ export function commandOf(value: unknown): string[] | undefined {
 export function isOurs(value: unknown): value is JsonObject {
   const [command, ...args] = commandOf(value) ?? [];
   const isBoard = args.at(-1) === "serve" || args.at(-1) === "acp";
-  const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.js$/.test(arg));
+  const hasBin = args.some((arg) => /[/\\]dist[/\\]bin\.cjs$/.test(arg));
   return isOwnServer(command, args) || (isBoard && hasBin);
 }

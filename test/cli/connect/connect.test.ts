@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  symlinkSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -229,10 +230,15 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
   });
 
   it("gets a file where there is none, and then has none again", async () => {
-    await scratch.run(["connect", application, "--yes", "--file", "new/deep/file"]);
-    expect(statSync(at("new/deep/file")).mode & 0o777).toBe(0o600);
-    await scratch.run(["connect", application, "--undo", "--yes", "--file", "new/deep/file"]);
-    expect(existsSync(at("new"))).toBe(false);
+    mkdirSync(at("real"));
+    symlinkSync("real", at("linked"));
+    for (const folder of ["new", "linked/new"]) {
+      const made = `${folder}/deep/file`;
+      await scratch.run(["connect", application, "--yes", "--file", made]);
+      expect(statSync(at(made)).mode & 0o777).toBe(0o600);
+      await scratch.run(["connect", application, "--undo", "--yes", "--file", made]);
+      expect(existsSync(at(folder))).toBe(false);
+    }
   });
 });
 

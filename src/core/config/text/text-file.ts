@@ -2,11 +2,12 @@
 // and only if nobody else has changed it meanwhile.
 
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { type FileHandle, open, readlink, realpath, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
 import { errorCode, hasErrorCode } from "../../../util/error-code.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
+import { replaceFile } from "../../../util/replace-file.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 import { shellQuoted } from "../../../util/text.ts";
 import { decodeText, readConfigBytes } from "./read.ts";
@@ -54,15 +55,16 @@ export async function writeTextFile(
   }
 }
 
-/** Where a link leads to, also if nothing is there yet. */
+/** Where a link leads to, of the file or of a directory above it: the same whether the file is there already or not. */
 async function targetOf(file: string): Promise<string> {
   try {
     return await realpath(file);
   } catch (error) {
-    const link = hasErrorCode(error, "ENOENT")
-      ? await readlink(file).catch(() => undefined)
-      : undefined;
-    return link === undefined ? file : resolve(dirname(file), link);
+    const parent = dirname(file);
+    if (!hasErrorCode(error, "ENOENT") || parent === file) return file;
+    const link = await readlink(file).catch(() => undefined);
+    if (link !== undefined) return targetOf(resolve(parent, link));
+    return join(await targetOf(parent), basename(file));
   }
 }
 
@@ -104,7 +106,7 @@ async function replace(read: TextFile, text: string, mode: number): Promise<void
     await handle.sync();
     await handle.close();
     await requireUnchanged(read);
-    await rename(temporary, target);
+    await replaceFile(temporary, target);
   } catch (error) {
     await handle?.close().catch(() => undefined);
     await rm(temporary, { force: true });

@@ -3,7 +3,7 @@
 
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { parseEnv } from "node:util";
 import { isJsonObject } from "../../types/json.ts";
 import {
@@ -34,9 +34,9 @@ export function createFileProvider(
   { path: store = "~/.plugboard/secrets.json" }: NonNullable<SecretSettings["file"]>,
   around: FileSurroundings,
 ): SecretProvider {
-  const { homedir, clock } = around;
+  const { homedir, clock, platform } = around;
   const place = (name: string): SecretReference => {
-    const path = shortPath(expandHome(store, homedir), homedir);
+    const path = shortPath(expandHome(store, homedir), homedir, platform);
     return { provider: "file", path, key: name, text: `secret://file/${path}#${name}` };
   };
   return {
@@ -138,9 +138,10 @@ async function stored(path: string): Promise<Record<string, unknown>> {
   });
 }
 
-/** As people write it: `~/.plugboard/secrets.json`. */
-function shortPath(path: string, homedir: string): string {
-  const inside = relative(homedir, path);
-  const isInside = inside !== "" && !inside.startsWith("..") && !isAbsolute(inside);
-  return isInside ? join("~", inside) : path;
+/** As people write it, on Windows too: `~/.plugboard/secrets.json`. */
+function shortPath(path: string, homedir: string, platform: NodeJS.Platform): string {
+  const paths = platform === "win32" ? win32 : posix;
+  const inside = paths.relative(homedir, path);
+  const isInside = inside !== "" && !inside.startsWith("..") && !paths.isAbsolute(inside);
+  return isInside ? `~/${inside.replaceAll(paths.sep, "/")}` : path;
 }

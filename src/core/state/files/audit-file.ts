@@ -2,12 +2,13 @@
 // was renamed or removed. A full file is rotated: renamed, and the oldest one is deleted.
 
 import { fstatSync, readSync, type Stats, writeSync } from "node:fs";
-import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, lstat, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
 import type { AuditSink, AuditTrail } from "../../types/shared-state.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
+import { replaceFile } from "../../../util/replace-file.ts";
 import { tryLock } from "../lock.ts";
 import { readAudit, rotatedFiles } from "./read-audit.ts";
 
@@ -189,7 +190,7 @@ async function rotate(file: string): Promise<void> {
 
 async function renameIfThere(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    await replaceFile(from, to);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
   }

@@ -2,13 +2,14 @@
 // level and its subscriptions. Everything is kept until the session expires.
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { appendFile, open, rename, rm } from "node:fs/promises";
+import { appendFile, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { SessionNotes, SessionStore } from "../../types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
 import { parseJson } from "../../../util/parse-json.ts";
+import { replaceFile } from "../../../util/replace-file.ts";
 import { withLock } from "../lock.ts";
 
 export interface SessionFileOptions {
@@ -137,7 +138,7 @@ export class SessionFile implements SessionStore {
     } finally {
       await file.close();
     }
-    await rename(temporary, this.#file);
+    await replaceFile(temporary, this.#file, { clock: this.#clock });
   }
 
   #forgetExpired(): void {

@@ -7,6 +7,7 @@ import {
   readFile,
   rm,
   stat,
+  realpath,
   symlink,
   writeFile,
 } from "node:fs/promises";
@@ -42,6 +43,19 @@ describe("a file that is written back", () => {
     await symlink("deep/target.json", alias);
     await writeTextFile(await readTextFile(alias), "new");
     expect(await readFile(join(directory, "deep/target.json"), "utf8")).toBe("new");
+  });
+
+  it("has one place behind a linked directory, before and after it is made", async () => {
+    const directory = await realpath(await makeDirectory());
+    await mkdir(join(directory, "real"));
+    await symlink("real", join(directory, "linked"));
+    const file = join(directory, "linked/new/deep.json");
+    const before = await readTextFile(file);
+    await writeTextFile(before, "new");
+    const after = await readTextFile(file);
+    expect([before.target, after.target]).toEqual(
+      Array(2).fill(join(directory, "real/new/deep.json")),
+    );
   });
 
   it("keeps its other names", async () => {

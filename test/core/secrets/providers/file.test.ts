@@ -136,4 +136,16 @@ describe("a value that is put into a file", () => {
     );
     expect(await readFile(join(home, "secrets.json"), "utf8")).toBe("not JSON");
   });
+
+  it.each<[NodeJS.Platform, string, string, string]>([
+    ["linux", "/home/me", "/home/me/a/s.json", "~/a/s.json"],
+    ["linux", "/home/me", "/srv/s.json", "/srv/s.json"],
+    ["win32", "C:\\Users\\me", "C:\\Users\\me\\a\\s.json", "~/a/s.json"],
+    ["win32", "C:\\Users\\me", "D:\\s.json", "D:\\s.json"],
+  ])("on %s, with the home %s, %s is named so that it is found again", async (...given) => {
+    const [platform, homedir, path, expected] = given;
+    const around = { ...surroundings(await temporaryDirectory(), {}), homedir, platform };
+    const { text } = createFileProvider({ path }, around).place?.("KEY") ?? {};
+    expect(text).toBe(`secret://file/${expected}#KEY`);
+  });
 });

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { replaceFile } from "../../src/util/replace-file.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+
+const failure = (code: string): Error => Object.assign(new Error(code), { code });
+
+describe("putting a file in the place of another", () => {
+  it.each<[string, { platform: NodeJS.Platform; code: string; fails: number }, string, number]>([
+    ["free", { platform: "win32", code: "EPERM", fails: 0 }, "done", 1],
+    ["open for a moment", { platform: "win32", code: "EPERM", fails: 3 }, "done", 4],
+    ["scanned for a moment", { platform: "win32", code: "EBUSY", fails: 3 }, "done", 4],
+    ["open for good", { platform: "win32", code: "EPERM", fails: Infinity }, "EPERM", 201],
+    ["gone", { platform: "win32", code: "ENOENT", fails: Infinity }, "ENOENT", 1],
+    ["not yours", { platform: "linux", code: "EPERM", fails: Infinity }, "EPERM", 1],
+  ])("that is %s", async (_, { platform, code, fails }, expected, tries) => {
+    const clock = new ManualClock();
+    const tried: string[] = [];
+    const rename = async (from: string, to: string): Promise<void> => {
+      tried.push(`${from} ${to}`);
+      if (tried.length <= fails) throw failure(code);
+    };
+    const replaced = replaceFile("a.tmp", "a", { clock, platform, rename }).then(
+      () => "done",
+      (error: { code: string }) => error.code,
+    );
+    await clock.advance(10_000);
+    expect(await replaced).toBe(expected);
+    expect(tried).toEqual(Array.from({ length: tries }, () => "a.tmp a"));
+  });
+});
