@@ -142,7 +142,7 @@ export async function makeCall(
 }
 
 /** The word after the tool's name, which is the name itself if that is a server. */
-export function bareWord({ loose = [] }: GivenArguments): string | undefined {
+function bareWord({ loose = [] }: GivenArguments): string | undefined {
   const [first] = loose;
   return first?.kind === "word" && first.pair === undefined ? first.text : undefined;
 }

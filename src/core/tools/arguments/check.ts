@@ -99,7 +99,7 @@ class Check {
   }
 }
 
-export function isFailure({ kind }: Finding): boolean {
+function isFailure({ kind }: Finding): boolean {
   return kind !== "warning";
 }
 
