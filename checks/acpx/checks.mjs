@@ -107,6 +107,15 @@ export const CHECKS = [
     },
   },
   {
+    name: "--format quiet: the answer and nothing else, also with a server that has resources",
+    async run({ acpx, servers: { web } }) {
+      const args = ["--format", "quiet", "modelled", "exec", "Anything?"];
+      const { code, stdout, stderr } = await acpx([web], args);
+      assert.equal(code, EXIT.ok, stderr);
+      assert.equal(stdout.trim(), "I have nothing to say to that.");
+    },
+  },
+  {
     name: "an agent given as a command line instead of by name",
     async run({ acpx, rawAgent, servers: { echo } }) {
       const { code, stdout } = await acpx([echo], ["--agent", rawAgent, "exec", "/tools"]);

@@ -1,5 +1,5 @@
-// For folders with a lockfile of their own (acpx, agents, apps, bench, bundlers, clients, conformance, openclaw): whether what it says
-// is installed, and steps that say what they do.
+// For folders with a lockfile of their own (acpx, agents, apps, bench, bundlers, clients, conformance, openclaw, sdks): whether
+// what it says is installed, and steps that say what they do.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
