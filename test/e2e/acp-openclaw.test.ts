@@ -1,11 +1,10 @@
 // `plugboard acp --openclaw`: an editor, the front, OpenClaw's ACP side and its gateway, and kill -9 of each.
 
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
-import { slotUrl, writeSlots } from "../../src/openclaw/slots.ts";
+import { readRecord, slotUrl, writeSlots } from "../../src/openclaw/slots.ts";
 import { startGateway } from "../fixtures/openclaw/gateway.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { eventually, processesWith } from "../support/processes.ts";
@@ -29,7 +28,9 @@ it("each session has its own tools, also after a front was killed", async () => 
   let gateway = await startGateway({ servers });
   try {
     const { url, port, sessions } = gateway;
-    const records = (): string[] => readdirSync(join(home, "openclaw", "slots"));
+    /** Which slots a session has switched on, by their records. */
+    const on = async (): Promise<(boolean | undefined)[]> =>
+      (await Promise.all(slots.map((slot) => readRecord(home, slot)))).map((each) => each?.isOn);
     const switched = (id: string): unknown =>
       sessions.get(`agent:main:acp-bridge:${id}`)?.toolOverrides;
     const start = () =>
@@ -63,7 +64,8 @@ it("each session has its own tools, also after a front was killed", async () => 
     gateway = await startGateway({ servers, port, sessions });
     expect(await namesOf(first, one)).toEqual(["one"]);
     await first.agent.request(session.close, { sessionId: two });
-    await eventually(() => switched(two) === undefined && records().length === 1);
+    await eventually(() => switched(two) === undefined);
+    await expect.poll(on).toEqual([true, false]);
 
     first.process.kill("SIGKILL");
     await first.exited;
@@ -78,7 +80,8 @@ it("each session has its own tools, also after a front was killed", async () => 
     await second.agent.request(session.resume, { sessionId: one, cwd, mcpServers });
     expect(await namesOf(second, one)).toEqual(["two"]);
     expect(await second.leave()).toBe(0);
-    expect([switched(one), switched(three), records()]).toEqual([undefined, undefined, []]);
+    expect([switched(one), switched(three)]).toEqual([undefined, undefined]);
+    expect(await on()).toEqual([false, false]);
   } finally {
     await gateway.stop();
   }
