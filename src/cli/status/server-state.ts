@@ -59,7 +59,9 @@ export function stateNotes(state: ServerState, options: Given): string[] {
     case "needs-auth":
       return commandsApart(state.remedy, options);
     case "starting":
-      return ["still starting; it did not become ready in time"];
+      return state.installer === undefined
+        ? ["still starting; it did not become ready in time"]
+        : [`${state.installer} is still installing it`];
     default:
       return [];
   }

@@ -63,13 +63,17 @@ export function startingRows(
     const time = timeOf(state, clock);
     const cell: Cell =
       state.kind === "starting"
-        ? { text: `${spinner} starting`, tone: "cyan" }
+        ? { text: `${spinner} ${doing(state)}`, tone: "cyan" }
         : stateCell(state, terminal);
     return {
       cells: [name, cell, { text: time === undefined ? "" : duration(time), tone: "dim" }],
     };
   });
   return renderTable([{ min: 8 }, { min: 10 }, {}], rows, { width, paint: terminal.err.paint });
+}
+
+function doing({ installer }: ServerState & { kind: "starting" }): string {
+  return installer === undefined ? "starting" : `${installer} is installing it`;
 }
 
 function timeOf(state: ServerState, clock: Clock): number | undefined {

@@ -113,6 +113,7 @@ export function createServer(
       tap,
       path: programPath,
       authorize: signIn && ((target) => signIn.authorizer(target)),
+      onInstalling: (installer) => supervisor.installing(installer),
       era: reached?.isEraDoubtful ? undefined : reached?.era,
       transport: reached?.transport,
       sendMcpMessage: context.sendMcpMessage,

@@ -85,6 +85,8 @@ export interface ServerDefinition {
   authHeader?: string | undefined;
   /** Milliseconds a start may take. */
   timeout: number;
+  /** `timeout` is from the configuration. Absent: it is the default. */
+  hasTimeout?: true;
   /** Milliseconds a call may take without progress. */
   toolTimeout: number;
   /** `toolTimeout` is from the configuration. Absent: it is the default. */

@@ -6,7 +6,8 @@ export type ServerState =
   | { kind: "disabled" }
   | { kind: "untrusted"; remedy: string }
   | { kind: "idle" }
-  | { kind: "starting"; attempt: number; since: number }
+  /** `installer` is the program that gets its package now, such as npx. */
+  | { kind: "starting"; attempt: number; since: number; installer?: string }
   | { kind: "ready"; since: number; pid?: number; protocolVersion: string; startMs: number }
   /** `of` is the number of attempts in all; absent for remote servers, which are retried forever. */
   | { kind: "backoff"; attempt: number; of?: number; retryAt: number; error: PlugboardError }

@@ -7,7 +7,7 @@ import type { StdioTarget } from "../types/server-definition.ts";
 import { untilAborted } from "../../util/abort.ts";
 import { within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
-import { excerpt, oneLine, plainText } from "../../util/text.ts";
+import { duration, excerpt, oneLine, plainText } from "../../util/text.ts";
 import {
   type ConnectionOptions,
   type ConnectTo,
@@ -18,6 +18,7 @@ import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
 import { watchForQuestion } from "./log/question-watch.ts";
 import { StderrLog } from "./log/stderr-log.ts";
 import { containerEngine, reapContainers } from "../process/containers.ts";
+import { INSTALL_MS, installerOf, watchInstall } from "../process/install-watch.ts";
 import { type ServerProcess, startProcess } from "../process/start-process.ts";
 import type { ExitStatus } from "../process/stop-process-tree.ts";
 import type { Carrier } from "./transport/carrier.ts";
@@ -34,6 +35,8 @@ export interface StdioConnectOptions extends ConnectionOptions {
   path?: Promise<string | undefined>;
   /** The era that an earlier run found. */
   era?: ProtocolEra;
+  /** A program such as npx gets the package of the server now. */
+  onInstalling?: (installer: string) => void;
 }
 
 export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTarget> {
@@ -44,7 +47,10 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
   return async (target, signal, onRemains) => {
     // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
     const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
-    const deadline = clock.monotonic() + options.timeout();
+    // Where a person has set a limit, it is one for everything.
+    const installer = definition.hasTimeout ? undefined : installerOf(target.command);
+    const patience = installer === undefined ? 0 : INSTALL_MS;
+    const deadline = clock.monotonic() + options.timeout() + patience;
     const ambient = { ...env, ...(path !== undefined && { PATH: path }) };
     const engine = containerEngine({ cwd, ...target }, ambient);
     // The first start waits for this: what a killed host left behind may hold the container's name.
@@ -54,7 +60,7 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
     }
     const server = definition.name;
     const child = await startProcess({ cwd, ...target, server, ambient, clock, logger });
-    const carrier = stdioCarrier(child, options);
+    const carrier = stdioCarrier(child, options, installer);
     return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
   };
 }
@@ -72,8 +78,10 @@ const ONE_LINE =
 
 function stdioCarrier(
   child: ServerProcess,
-  { definition, clock, logger, tap, redact = (text) => text }: StdioConnectOptions,
+  options: StdioConnectOptions,
+  installer: string | undefined,
 ): Carrier {
+  const { definition, clock, logger, tap, redact = (text) => text } = options;
   const stderr = new StderrLog(
     child.stderr,
     clock,
@@ -126,15 +134,31 @@ function stdioCarrier(
     },
     onFatal: (error) => void explain(error),
   });
+  const watch = (name: string): (() => void) | undefined => {
+    const timeout = options.timeout();
+    const ofServer = (): void => broken.resolve(new PlugboardError("TIMEOUT", "no answer"));
+    const end = watchInstall({
+      pid: child.pid,
+      clock,
+      timeout,
+      onInstalling: () => options.onInstalling?.(name),
+      onLate: (whose) => (whose === "server" ? ofServer() : broken.resolve(notInstalled(name))),
+    });
+    if (end !== undefined) return end;
+    const timer = clock.later(timeout, ofServer);
+    return () => timer.cancel();
+  };
   const endWatch = watchForQuestion([child.stdout, child.stderr], clock, ({ text, remedy }) => {
     const message = `the server waits for an answer: ${oneLine(redact(text, true), 200)}`;
     broken.resolve(
       new PlugboardError("HANDSHAKE_FAILED", message, { hint: remedy, permanent: true }),
     );
   });
+  const endInstall = installer === undefined ? undefined : watch(installer);
   // The last answers may still be in the pipe, and a grandchild may hold the pipe open for ever.
   void child.exited.then(() => {
     endWatch();
+    endInstall?.();
     if (!stopped) clock.after(EXIT_STATUS_GRACE_MS, () => void explain());
   });
   return {
@@ -149,13 +173,23 @@ function stdioCarrier(
       dropped.length = 0;
       linesBefore = stderr.count;
       endWatch();
+      endInstall?.();
     },
     stop() {
       stopped = true;
       endWatch();
+      endInstall?.();
       return child.stop();
     },
   };
+}
+
+function notInstalled(installer: string): PlugboardError {
+  const message = `${installer} did not install the server within ${duration(INSTALL_MS)}`;
+  return new PlugboardError("HANDSHAKE_FAILED", message, {
+    hint: "check your network and its proxy, or run the command once by hand",
+    quote: "",
+  });
 }
 
 function untilEnded(output: Readable): Promise<void> {

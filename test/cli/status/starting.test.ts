@@ -24,6 +24,7 @@ describe("servers that start", () => {
     status("b", starting),
     status("c", { kind: "failed", error }),
   ];
+  const installing = status("d", { ...starting, installer: "npx" });
   const frame = { spinner: "*", width: 60 };
 
   it("have a row each, with their start time so far", () => {
@@ -31,6 +32,12 @@ describe("servers that start", () => {
       "a  ✓ ready     250 ms",
       "b  * starting  1.5 s",
       "c  ✗ failed",
+    ]);
+  });
+
+  it("say what npx does for them", () => {
+    expect(startingRows([installing], { ...frame, height: 10 }, clock, plain)).toEqual([
+      "d  * npx is installing it  1.5 s",
     ]);
   });
 

@@ -71,6 +71,7 @@ describe("loading a configuration", () => {
           baseDir: dirname(file),
         },
         timeout: 1000,
+        hasTimeout: true,
         toolTimeout: 2000,
         hasToolTimeout: true,
         restartOnCrash: false,

@@ -46,6 +46,7 @@ export function toDefinition(
     target: toTarget(server, baseDir),
     authHeader: Object.keys(authHeaders(server.auth))[0],
     timeout: server.timeout ?? SERVER_DEFAULTS.timeout,
+    ...(server.timeout !== undefined && { hasTimeout: true }),
     toolTimeout: server.toolTimeout ?? SERVER_DEFAULTS.toolTimeout,
     ...(server.toolTimeout !== undefined && { hasToolTimeout: true }),
     restartOnCrash: server.restartOnCrash ?? SERVER_DEFAULTS.restartOnCrash,

@@ -217,7 +217,7 @@ class LiveConnection implements Connection {
       handshake,
       host: this.#host,
       router: this.#router,
-      timeout,
+      timeout: this.#options.timeout(),
       onToolsChanged,
       onContentChange: (change) => this.#content?.heard(change),
       onError: (error) =>

@@ -289,6 +289,13 @@ export class Supervisor implements ServerSupervisor {
     }
   }
 
+  /** A program such as npx gets the package of the server, which takes longer than a start. */
+  installing(installer: string): void {
+    if (this.#state.kind !== "starting") return;
+    this.#logger.info(`${installer} is installing it`);
+    this.#move({ ...this.#state, installer });
+  }
+
   #becomeReady(connection: Connection, tools: ToolList, startMs: number): void {
     this.#connection = connection;
     this.#backoff.becameReady();

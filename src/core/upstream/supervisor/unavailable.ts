@@ -54,6 +54,9 @@ function describe(state: ServerState, definition: ServerDefinition, clock: Clock
     case "needs-auth":
       return `is not started: ${state.remedy}`;
     case "starting":
+      if (state.installer !== undefined) {
+        return `is not ready: ${state.installer} is still installing it, try again shortly`;
+      }
       return `did not become ready within ${duration(definition.timeout)}; it is still starting, try again shortly`;
     case "backoff": {
       const wait = duration(Math.max(0, state.retryAt - clock.now()));
