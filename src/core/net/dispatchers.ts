@@ -1,5 +1,9 @@
 // The connections of one guarded fetch. Only this file uses the HTTP client.
 
+// For whoever compiles this file without the others.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./undici-parts.d.ts" />
+
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
