@@ -1,7 +1,7 @@
 // `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
 
 import { findConfig } from "../../core/config/find.ts";
-import { loadGateway } from "../../core/config/gateway.ts";
+import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -14,8 +14,10 @@ import { openFileState } from "../../core/state/files/open.ts";
 import { patternProblem } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
+import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
+import { clientEntries } from "./client-entries.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
@@ -58,13 +60,42 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
     ...(add.expires !== undefined && { expiresAt: clock.now() + add.expires }),
   });
   const header = `Authorization: Bearer ${text}`;
-  if (options.json) return screen.json({ ...toJson(token), token: text, header });
+  const url = await urlFor(token, context);
+  if (options.json) return screen.json({ ...toJson(token), token: text, header, url });
   const { agents = [], expiresAt } = token;
   const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
   const until = expiresAt === undefined ? "" : ` until ${localTime(expiresAt)}`;
   screen.note(`the token ${token.name} is for ${whom}${until}; it is shown only now`);
   // To be copied, so it is not broken.
   screen.out(`${header}\n`);
+  screen.note(`the gateway is at ${url}`);
+  // Where nobody reads along, the token stays on stdout alone.
+  if (!screen.terminal.err.isTerminal) return;
+  for (const { client, lines } of clientEntries(url, text)) {
+    screen.note(`${client}:`);
+    for (const line of lines) screen.note(`  ${line}`);
+  }
+}
+
+/** Where the gateway of this configuration listens, or will when it runs. */
+async function urlFor({ agents = [] }: GatewayToken, context: CliContext): Promise<string> {
+  const { io } = context;
+  const { env, cwd, homedir } = io;
+  const source = findConfig({ flag: context.options.config, env, cwd, homedir });
+  const [only, ...others] = agents;
+  const path = only === undefined || others.length > 0 ? "/mcp" : `/agents/${only}/mcp`;
+  const running = await runningGateway(source, context);
+  if (running?.url !== undefined) return `${running.url}${path}`;
+  const settings = await (source.kind === "file"
+    ? loadGateway(source.path, { cwd, homedir, base: source.base }).then(
+        (config) => config.settings,
+        // The token is made all the same; `up` says what is wrong with the file.
+        () => gatewaySettings(),
+      )
+    : gatewaySettings());
+  const { host, port, tls, publicUrl } = settings;
+  const scheme = tls === undefined ? "http" : "https";
+  return `${publicUrl ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`}${path}`;
 }
 
 /** A token for an agent that does not exist would open nothing, and nobody would see why. */
@@ -127,7 +158,7 @@ function listTokens(
       token.agents?.join(", ") ?? "all",
       limitsOf(token.policy),
       expiryOf(token, clock.now()),
-      token.lastUsedAt === undefined ? "" : localTime(token.lastUsedAt).slice(0, -3),
+      token.lastUsedAt === undefined ? "never" : localTime(token.lastUsedAt).slice(0, -3),
     ],
   }));
   const { width, paint } = screen.terminal.out;

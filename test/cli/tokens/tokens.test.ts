@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { TokenFiles } from "../../../src/core/state/files/token-files.ts";
 import { localTime } from "../../../src/cli/terminal/local-time.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { useScratch } from "../harness.ts";
+import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
 const clock = new ManualClock();
@@ -26,9 +27,37 @@ describe("plugboard tokens add", () => {
     const { code, stdout, stderr } = await run("add", "ci");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Authorization: Bearer plug_[\w-]{43}\n$/);
-    expect(stderr).toBe("the token ci is for every agent; it is shown only now\n");
+    expect(stderr).toBe(
+      "the token ci is for every agent; it is shown only now\nthe gateway is at http://127.0.0.1:7584/mcp\n",
+    );
     expect(store().find(stdout.trim().slice("Authorization: Bearer ".length))?.name).toBe("ci");
     expect((await run("list")).stdout).not.toContain("plug_");
+  });
+
+  it("shows a person where the gateway is, and a ready entry for each client", async () => {
+    const gateway = { publicUrl: "https://gateway.example.com" };
+    const file = scratch.file("c.json", { agents: { list: [{ id: "a" }] }, gateway });
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const argv = ["tokens", "add", "ci", "--config", file, "--agent", "a"];
+    const { stdout } = await scratch.run(argv, { clock, stderr });
+    const url = "https://gateway.example.com/agents/a/mcp";
+    const [, token = ""] = /Bearer (\S+)/.exec(stdout) ?? [];
+    expect(stderr.text).toContain(`the gateway is at ${url}\nClaude Code:\n  claude mcp add `);
+    const docs = readFileSync(new URL("../../../docs/clients.md", import.meta.url), "utf8");
+    // The same that docs/clients.md has, with this gateway and this token.
+    const lines = stderr.text.split("\n").map((line) => line.trim());
+    for (const program of ["claude", "gemini", "codex"]) {
+      const line = lines.find((each) => each.startsWith(`${program} mcp add`)) ?? "";
+      expect(docs).toContain(
+        line.replace(url, "http://127.0.0.1:7584/mcp").replace(token, "$PLUGBOARD_TOKEN"),
+      );
+    }
+    const entry = { url, headers: { Authorization: `Bearer ${token}` } };
+    expect(lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line))).toEqual([
+      { mcpServers: { plugboard: entry } },
+      { servers: { plugboard: { type: "http", ...entry } } },
+      { context_servers: { plugboard: entry } },
+    ]);
   });
 
   it("takes agents, rules and an end", async () => {
@@ -36,7 +65,7 @@ describe("plugboard tokens add", () => {
     const whom = ["--config", file, "--agent", "a", "--agent", "b", "--owner"];
     const rules = ["--allow", "x/*", "--allow", "y/*", "--deny", "x/z", "--approval", "ask"];
     const args = [...whom, ...rules, "--rate-limit", "60", "--expires", "30d"];
-    const { token, header, id, ...shown } = await runJson("add", "ci", ...args);
+    const { token, header, id, url, ...shown } = await runJson("add", "ci", ...args);
     const policy = {
       tools: { allow: ["x/*", "y/*"], deny: ["x/z"], approval: "ask" },
       rateLimit: 60,
@@ -50,6 +79,7 @@ describe("plugboard tokens add", () => {
       createdAt: new Date(clock.now()).toISOString(),
       expiresAt: new Date(expiresAt).toISOString(),
     });
+    expect(url).toBe("http://127.0.0.1:7584/mcp");
     expect(header).toBe(`Authorization: Bearer ${String(token)}`);
     const found = store().find(String(token));
     expect(found).toMatchObject({ id, agents: ["a", "b"], policy, expiresAt });
@@ -128,9 +158,9 @@ describe("plugboard tokens", () => {
     const used = minute(Math.floor(clock.now() / 60_000) * 60_000);
     expect(cells(stdout)).toEqual([
       "NAME | ID | AGENTS | LIMITS | EXPIRES | LAST USED",
-      "default | default | all | never",
+      "default | default | all | never | never",
       `ci | ${token.id} | a, b | never | ${used}`,
-      `short | ${short.token.id} | all | deny x/*, 5/min, owner | ${minute(clock.now() + 60_000)}`,
+      `short | ${short.token.id} | all | deny x/*, 5/min, owner | ${minute(clock.now() + 60_000)} | never`,
       "",
     ]);
     expect(stderr).toBe(`the token default is in ${tokens.defaultFile}\n`);

@@ -14,7 +14,7 @@ import {
   type NewToken,
   type TokenStore,
 } from "../../types/shared-state.ts";
-import type { Clock } from "../../../util/clock.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
 import { closest } from "../../../util/closest.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { parseJson } from "../../../util/parse-json.ts";
@@ -32,8 +32,9 @@ const MOST_TOKENS = 10_000;
 const LONGEST_NAME = 64;
 /** How often a running gateway looks whether the files have changed. */
 const LOOK_EVERY = 500;
-/** How often it notes which tokens were used. */
+/** How exactly it notes when a token was used, and how soon. */
 const NOTE_EVERY = 60_000;
+const NOTE_AFTER = 1000;
 const FILE_MODE = 0o600;
 
 interface StoredToken extends GatewayToken {
@@ -55,7 +56,9 @@ export class TokenFiles implements TokenStore {
   #versions = "";
   #lastLook = -Infinity;
   readonly #used = new Map<string, number>();
-  #lastNote: number;
+  /** The last minute of each that is noted, or about to be. */
+  readonly #noted = new Map<string, number>();
+  #timer: Timer | undefined;
   #noting: Promise<void> = Promise.resolve();
 
   constructor(options: TokenFilesOptions) {
@@ -66,7 +69,6 @@ export class TokenFiles implements TokenStore {
       named: join(directory, "tokens.json"),
       used: join(directory, "tokens-used.json"),
     };
-    this.#lastNote = options.clock.monotonic();
   }
 
   get defaultFile(): string {
@@ -203,13 +205,16 @@ export class TokenFiles implements TokenStore {
   }
 
   #noteUse(id: string, now: number): void {
-    const { clock } = this.#options;
-    this.#used.set(id, Math.floor(now / NOTE_EVERY) * NOTE_EVERY);
-    if (clock.monotonic() - this.#lastNote >= NOTE_EVERY) this.#note();
+    const minute = Math.floor(now / NOTE_EVERY) * NOTE_EVERY;
+    if (this.#noted.get(id) === minute) return;
+    this.#noted.set(id, minute);
+    this.#used.set(id, minute);
+    this.#timer ??= this.#options.clock.later(NOTE_AFTER, () => this.#note());
   }
 
   #note(): void {
-    this.#lastNote = this.#options.clock.monotonic();
+    this.#timer?.cancel();
+    this.#timer = undefined;
     if (this.#used.size === 0) return;
     const used = Object.fromEntries(this.#used);
     this.#used.clear();

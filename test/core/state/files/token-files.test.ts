@@ -182,4 +182,17 @@ describe("the last use of a token", () => {
     const minute = Math.floor(clock.now() / 60_000) * 60_000;
     expect((await open().list()).map(({ lastUsedAt }) => lastUsedAt)).toEqual([minute, undefined]);
   });
+
+  it("is noted soon after each first use, while the gateway runs", async () => {
+    const tokens = open();
+    const added = [await tokens.add({ name: "a" }), await tokens.add({ name: "b" })];
+    for (const { text } of added) {
+      tokens.find(text);
+      await clock.advance(1000);
+    }
+    const used = async () =>
+      (await open().list()).map(({ lastUsedAt }) => lastUsedAt !== undefined);
+    await expect.poll(used).toEqual([true, true]);
+    await tokens.close();
+  });
 });
