@@ -15,6 +15,7 @@ import { COMMANDS as GENERATE_CLI } from "./generate-cli/command.ts";
 import { COMMANDS as HELP } from "./help/command.ts";
 import { COMMANDS as IMPORT } from "./import/command.ts";
 import { COMMANDS as LOGIN } from "./login/command.ts";
+import { COMMANDS as LOGS } from "./logs/command.ts";
 import { COMMANDS as OPENCLAW } from "./openclaw/command.ts";
 import { COMMANDS as PINS } from "./pins/command.ts";
 import { COMMANDS as RECORDING } from "./recording/command.ts";
@@ -40,7 +41,7 @@ export const GROUPS: readonly CommandGroup[] = [
     title: "Use them",
     commands: [...TOOLS, ...CALL, ...ASK, ...CONTENT, ...TYPES, ...GENERATE_CLI],
   },
-  { title: "See what they say", commands: [...TRACE, ...RECORDING] },
+  { title: "See what they say", commands: [...LOGS, ...TRACE, ...RECORDING] },
   { title: "Decide what they may do", commands: [...TRUST, ...PINS, ...APPROVALS, ...AUDIT] },
   {
     title: "Give them to other programs",

@@ -103,7 +103,6 @@ const CALLED_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["find", "tools"],
   ["auth", "login"],
   ["servers", "status"],
-  ["logs", "status"],
   ["stop", "down"],
   ["start", "up"],
   ["emit-ts", "types"],

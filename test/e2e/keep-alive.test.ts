@@ -92,6 +92,30 @@ describe("a server that is kept alive", () => {
     );
   });
 
+  it("moves to the gateway of `up -d`, which stays until it is stopped", async () => {
+    configure({ page: PAGE });
+    await printed("call", "page/current");
+    const [kept = 0] = gateways();
+    const started = await printed("up", "-d", "--port", "0");
+    expect(started).toMatch(
+      /^The gateway runs in the background \(pid \d+\) and listens on http:\S+\/mcp\n/,
+    );
+    const [gateway = 0, ...others] = gateways();
+    expect(others).toEqual([]);
+    expect(gateway).not.toBe(kept);
+    expect(started).toContain(`(pid ${gateway})`);
+    await printed("call", "page/current");
+    expect(await printed("status")).toContain(`(pid ${gateway}, `);
+    expect(await printed("logs", "page")).toMatch(/^\d\d:\d\d:\d\d page: ready$/m);
+    const again = await scratch.run(["--config", "plugboard.json", "up", "-d"]);
+    expect(again.stderr).toContain(`a gateway runs already (pid ${gateway}, at http:`);
+    expect(await printed("down")).toContain(`the gateway (pid ${gateway}) has stopped`);
+    configure({ page: PAGE }, { host: "192.0.2.1", behindProxy: true });
+    const failed = await scratch.run(["--config", "plugboard.json", "up", "-d"]);
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toMatch(/^plugboard: the gateway was not started: .*192\.0\.2\.1/);
+  });
+
   it("and is yours stays with your own gateway, in a project that you have not trusted", async () => {
     configure({ evil: { command: "evil", keepAlive: true } });
     mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });

@@ -61,6 +61,7 @@ export async function openChannel(
       reload: async () => ({ added: [], changed: [], removed: [], unchanged: [] }),
       stop: () => {},
       status: () => ({ name: "test" }),
+      logs: { lines: () => [], listen: () => () => {} },
       attached: (command) => {
         commands.push(command);
         return () => void commands.splice(commands.indexOf(command), 1);

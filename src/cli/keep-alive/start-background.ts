@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { type FileSource, findConfig, placeOf } from "../../core/config/find.ts";
+import { type ConfigSource, type FileSource, findConfig, placeOf } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { COOKIE_VARIABLE, type Environment } from "../../util/environment.ts";
@@ -35,14 +35,33 @@ export type BackgroundStart = { kind: "ready" } | { kind: "failed"; reason: stri
  */
 export async function startBackground(
   source: FileSource,
-  { io, options, clock, signal }: Pick<CliContext, "io" | "options" | "clock" | "signal">,
-  env: Environment = io.env,
+  context: StartContext,
+  env: Environment = context.io.env,
 ): Promise<BackgroundStart> {
-  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOf(source.path), "log");
-  const failed = (why: string): BackgroundStart => ({
+  const words = [...gatewayWords(source, context), "up", "--background"];
+  const started = await startGateway(source, words, context, env);
+  if (started.kind === "ready") return { kind: "ready" };
+  const { why, log } = started;
+  return {
     kind: "failed",
     reason: `no gateway could be started in the background: ${why}. This command starts servers of its own; what the gateway said is in ${log}`,
-  });
+  };
+}
+
+type StartContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
+
+export type GatewayStart = { log: string } & ({ kind: "ready" } | { kind: "failed"; why: string });
+
+/** Runs `plugboard <words>` in the background, and resolves when it has said that it is ready, or has ended. */
+export async function startGateway(
+  source: ConfigSource,
+  words: readonly string[],
+  { io, clock, signal }: Omit<StartContext, "options">,
+  env: Environment = io.env,
+): Promise<GatewayStart> {
+  const place = source.kind === "file" ? placeOf(source.path) : undefined;
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
+  const failed = (why: string): GatewayStart => ({ kind: "failed", why, log });
   if (signal.aborted) return failed("interrupted");
   try {
     await makeDirectory(dirname(log));
@@ -50,7 +69,8 @@ export async function startBackground(
     const { size: before } = fstatSync(output);
     try {
       const isReady = await new Promise<boolean>((resolve, reject) => {
-        const command = [process.execPath, commandFile(), ...gatewayWords(source, { io, options })];
+        const told = ["--ready-fd", String(READY_FD)];
+        const command = [process.execPath, commandFile(), ...words, ...told];
         const [program = "", ...args] =
           process.platform === "win32" ? command : [...SHELL, ...command];
         const child = spawn(program, args, {
@@ -85,7 +105,7 @@ export async function startBackground(
         pipe?.on("end", giveUp);
         pipe?.on("error", giveUp);
       });
-      return isReady ? { kind: "ready" } : failed(whyNot(readLog(log, before)));
+      return isReady ? { kind: "ready", log } : failed(whyNot(readLog(log, before)));
     } finally {
       closeSync(output);
     }
@@ -105,14 +125,7 @@ function gatewayWords(
   const found = findConfig({ flag: options.config, ...io });
   const isOther = from === "home" && found.kind === "file" && found.path !== path;
   const config = isOther ? path : options.config;
-  return [
-    ...(config === undefined ? [] : ["--config", config]),
-    "--no-color",
-    "up",
-    "--background",
-    "--ready-fd",
-    String(READY_FD),
-  ];
+  return [...(config === undefined ? [] : ["--config", config]), "--no-color"];
 }
 
 /** The error that it has printed, which may have several lines, or else the last thing it said. */

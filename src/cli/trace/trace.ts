@@ -23,9 +23,18 @@ export async function runTrace(command: TraceRequest, context: CliContext): Prom
       screen.note(`The messages of ${server} in the gateway (pid ${pid}). Press Ctrl-C to stop.`);
     },
     onFollow() {
+      const server = visible(command.server ?? "the server");
+      const why = options.standalone || command.server === undefined ? "" : NO_GATEWAY;
+      screen.note(
+        `This command has started ${server} for itself, and sees only its own calls${why}.`,
+      );
       if (isLive) screen.note("Press Ctrl-C to stop.");
     },
   });
 }
+
+/** Where there is one, its messages are shown. */
+const NO_GATEWAY =
+  ", since no gateway is running; to see the calls of other programs: plugboard up -d, then trace";
 
 const MOST_UNREAD = 16 * 1024 ** 2;

@@ -8,6 +8,10 @@ export interface UpRequest {
   port?: number;
   /** Clients get a search for tools in place of the tools. */
   search?: boolean;
+  /** Start it in the background, and end. */
+  detach?: true;
+  /** It was started in the background by `up -d`: a log in a file. */
+  detached?: true;
   /** A command has started it: no port, a log in a file, and it ends when nobody uses it. */
   background?: true;
   /** The pipe by which the gateway tells that command that it is ready. */
@@ -49,6 +53,18 @@ export const COMMANDS = [
         name: "--search",
         about: "give clients a search for tools in place of the tools",
       },
+      detach: {
+        kind: "flag",
+        name: "--detach",
+        short: "-d",
+        about: "run it in the background, until plugboard down",
+      },
+      detached: {
+        kind: "flag",
+        name: "--detached",
+        about: "as up -d starts it",
+        isHidden: true,
+      },
       background: {
         kind: "flag",
         name: "--background",
@@ -65,13 +81,19 @@ export const COMMANDS = [
       },
     },
     notes: NOTES,
-    examples: ["plugboard up", "plugboard up --port 0 --search"],
-    traits: { isEndless: true, logs: ["state", "visits"], stops: "the gateway" },
-    read: (_, { host, port, search, background, readyFd }): UpRequest => ({
+    examples: ["plugboard up", "plugboard up -d", "plugboard up --port 0 --search"],
+    read: (_, { host, port, search, detach, detached, background, readyFd }): UpRequest => ({
       host,
       port,
       search,
+      ...(detach && { detach }),
+      ...(detached && { detached, readyFd }),
       ...(background && { background, readyFd }),
+    }),
+    traits: ({ detach }) => ({
+      isEndless: detach !== true,
+      logs: ["state", "visits"],
+      stops: "the gateway",
     }),
     run: async (request, context) => (await import("./up.ts")).runUp(request, context),
   }),

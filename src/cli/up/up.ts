@@ -9,6 +9,8 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import { bindingProblem } from "../../core/net/binding.ts";
 import { withProxy } from "../../core/net/proxy-env.ts";
+import { openFileState } from "../../core/state/files/open.ts";
+import type { RunningGateway } from "../../core/state/running-gateway.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { aborted } from "../../util/abort.ts";
 import { duration, oneLine } from "../../util/text.ts";
@@ -27,8 +29,11 @@ import {
   openUnlessRunning,
   tellReady,
 } from "../keep-alive/background.ts";
+import { startGateway } from "../keep-alive/start-background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
+import { offeredCommand } from "../offered-command.ts";
+import { findSource } from "../open.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -38,17 +43,19 @@ const VIEW_MS = 1000;
 const MOST_NAMES = 500;
 
 export async function runUp(command: UpRequest, context: CliContext): Promise<number> {
+  if (command.detach) return startDetached(context);
   const { clock, signal, screen } = context;
   if (command.readyFd !== undefined) closeInherited(command.readyFd);
   const { background } = command;
   const say = sayer(context);
   const live = await LiveConfig.open(context);
   const config = await live.readGateway();
+  const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
+  if (command.detached) await logInBackground(place, context);
   if (!background) await replaceBackground(live.source, say, context);
   /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. The reason says which. */
   const stopping = new AbortController();
   const ending = AbortSignal.any([signal, stopping.signal]);
-  const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
   if (background) await logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () =>
@@ -90,6 +97,44 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
 }
 
 type Say = (line: string) => void;
+
+/** Starts the same command in the background. It has the terminal's output until it runs, for what goes wrong. */
+async function startDetached(context: CliContext): Promise<number> {
+  const { io, screen, options, argv } = context;
+  const source = findSource(context);
+  const own = argv.filter((word) => word !== "-d" && word !== "--detach");
+  const running = await runningGateway(source, context);
+  if (running !== undefined && running.background !== true) throw alreadyRuns(running);
+  const started = await startGateway(source, ["--no-color", ...own, "--detached"], context);
+  if (started.kind === "failed") {
+    throw new PlugboardError("SERVER_UNAVAILABLE", `the gateway was not started: ${started.why}`, {
+      hint: `everything that it said is in ${started.log}`,
+      quote: "",
+    });
+  }
+  const gateway = await runningGateway(source, context);
+  const url = gateway?.url === undefined ? undefined : `${gateway.url}/mcp`;
+  if (options.json) screen.json({ pid: gateway?.pid, url, log: started.log });
+  else {
+    const { tokens } = openFileState(plugboardHome(io.env, io.homedir), { clock: context.clock });
+    screen.lines([
+      `The gateway runs in the background (pid ${gateway?.pid}) and listens on ${url}`,
+      `The token is in ${tokens.defaultFile}`,
+      "To see what it and its servers say:",
+      `  ${offeredCommand("logs -f", options)}`,
+      "To stop it:",
+      `  ${offeredCommand("down", options)}`,
+    ]);
+  }
+  return EXIT.ok;
+}
+
+function alreadyRuns({ pid, url }: RunningGateway): PlugboardError {
+  const where = url === undefined ? "" : `, at ${url}/mcp`;
+  return new PlugboardError("SYSTEM_ERROR", `a gateway runs already (pid ${pid}${where})`, {
+    hint: "to stop it: plugboard down",
+  });
+}
 
 /** Where every line of the log is JSON, so are these. */
 function sayer({ io, logger, screen }: CliContext): Say {

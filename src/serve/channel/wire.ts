@@ -41,6 +41,8 @@ export const METHODS = {
   "gateway/status": {},
   "gateway/reload": {},
   "gateway/stop": {},
+  // Empty: of all servers. With `follow`, new lines are told from then on.
+  "gateway/logs": { server, follow: false },
   // Is told of the agent's servers before the answer and from then on.
   "agent/attach": { agent: "" },
   "agent/trace": { trace: 0, options: {} as TraceOptions },

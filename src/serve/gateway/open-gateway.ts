@@ -40,6 +40,7 @@ import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
 import { GatewayAgents } from "./agents.ts";
 import { DRAIN_MS, Gateway, type GatewayOptions, pathOf, type Route } from "./gateway.ts";
+import { RecentLogs } from "./seeing/recent-logs.ts";
 import { Seeing } from "./seeing/seeing.ts";
 
 /** How long sending the last spans may take. */
@@ -97,7 +98,9 @@ export interface OpenedGateway {
 }
 
 /** Resolves when the gateway listens. Rejects with a PlugboardError if it cannot, and leaves nothing behind. */
-export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGateway> {
+export async function openGateway(given: OpenGatewayOptions): Promise<OpenedGateway> {
+  const logs = new RecentLogs(given.logger, given.clock);
+  const options = { ...given, logger: logs.logger, logs };
   const { stateDir, configFile, logger } = options;
   const unlock = await tryLock(gatewayFile(stateDir, placeIn(options), "lock"));
   if (unlock === undefined) throw alreadyRuns(configFile);
@@ -111,7 +114,12 @@ export async function openGateway(options: OpenGatewayOptions): Promise<OpenedGa
   }
 }
 
-async function openLocked(given: OpenGatewayOptions, undo: UndoSteps): Promise<OpenedGateway> {
+/** With what its servers have written. */
+interface LoggedOptions extends OpenGatewayOptions {
+  logs: RecentLogs;
+}
+
+async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<OpenedGateway> {
   /** Replaced in place: whoever has the list sees the agents of the configuration as it is now. */
   const agentIds = [...given.agentIds];
   const options = { ...given, agentIds };
@@ -236,7 +244,7 @@ interface Listening {
 
 /** Opens the ways in: HTTP for MCP clients, and the channel for commands of the owner. */
 async function listen(
-  options: OpenGatewayOptions,
+  options: LoggedOptions,
   parts: GatewayParts,
   undo: UndoSteps,
 ): Promise<Listening> {
@@ -271,7 +279,7 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
 }
 
 function channelHost(
-  { onReload, onStop, onAttached }: OpenGatewayOptions,
+  { onReload, onStop, onAttached, logs }: LoggedOptions,
   { agents, seeing }: GatewayParts,
 ): ChannelHost {
   return {
@@ -284,6 +292,7 @@ function channelHost(
     },
     stop: () => onStop?.(),
     status: () => seeing.status(),
+    logs,
     watch: (agent, session) => seeing.watchSession(agent, session),
     attached: (command) => {
       const gone = [seeing.attached(command), onAttached?.()];

@@ -60,7 +60,9 @@ it("without a tool, it follows the gateway that runs, or a server of its own, un
   const secret = "s3cr3t-of-the-server";
   scratch.servers({ echo: { ...fixture("echo"), env: { API_TOKEN: secret } } });
   const own = scratch.start(["trace", "echo"]);
-  await own.stdout.until("ready");
+  await own.stderr.until(
+    "This command has started echo for itself, and sees only its own calls, since no gateway is running",
+  );
   own.events.emit("SIGINT");
   expect((await own.done).code).toBe(0);
 

@@ -5,7 +5,11 @@ import { serversOf } from "../../../core/board/board.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { Logger } from "../../../core/types/logger.ts";
-import { SERVER_LOG_LEVELS } from "../../../core/types/server-log.ts";
+import {
+  SERVER_LOG_LEVELS,
+  type ServerLine,
+  type ServerLines,
+} from "../../../core/types/server-log.ts";
 import { isGivenUp } from "../../../core/types/server-state.ts";
 import type { Tool } from "../../../core/types/tool.ts";
 import type { EndTrace, TraceEntry, TraceOptions } from "../../../core/types/trace.ts";
@@ -35,6 +39,8 @@ export interface ChannelHost {
   stop(): void;
   /** What the gateway tells about itself. */
   status(): unknown;
+  /** What its servers have written. */
+  logs: ServerLines;
   /** Hears of every session of a command. Returns what is called when it closes. */
   watch?(agent: string, session: SessionBoard): () => void;
   /** A command uses an agent's board from now on. Returns what is called when it does no longer. */
@@ -105,6 +111,17 @@ export class ServedLink {
     "gateway/status": () => this.#options.host.status(),
     "gateway/reload": () => this.#options.host.reload(),
     "gateway/stop": () => this.#options.host.stop(),
+    "gateway/logs": ({ server, follow }) => {
+      const { logs } = this.#options.host;
+      const isMeant = (line: ServerLine): boolean => server === "" || line.server === server;
+      if (follow) {
+        const end = logs.listen((line) => {
+          if (isMeant(line) && !this.link.isFull) this.link.notify("gateway/log", line);
+        });
+        this.#undo.push(end);
+      }
+      return logs.lines().filter(isMeant);
+    },
     "agent/attach": async ({ agent }) => {
       const board = await this.#use(agent);
       const { clock } = this.#options;

@@ -1,0 +1,87 @@
+// `plugboard logs`: what the servers of the running gateway have written, and with -f what they write from now on.
+
+import { existsSync } from "node:fs";
+import { type ConfigSource, placeOf } from "../../core/config/find.ts";
+import { plugboardHome } from "../../core/config/home.ts";
+import { gatewayFile } from "../../core/state/running-gateway.ts";
+import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
+import type { ServerLine } from "../../core/types/server-log.ts";
+import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
+import { aborted } from "../../util/abort.ts";
+import { oneLine, plainText } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import { runningGateway, withLink } from "../attach/find-channel.ts";
+import type { CliContext } from "../context.ts";
+import { EXIT } from "../exit-code.ts";
+import { findSource } from "../open.ts";
+import { localTime } from "../terminal/local-time.ts";
+import type { LogsRequest } from "./command.ts";
+
+export async function runLogs(
+  { server, follow }: LogsRequest,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options, signal, commandName } = context;
+  const source = findSource(context);
+  const gateway = await runningGateway(source, context);
+  if (gateway === undefined) throw noGateway(source, context);
+  const print = (line: ServerLine): void => {
+    if (options.json) screen.jsonLine({ ...line, at: new Date(line.at).toISOString() });
+    else screen.lines([textOf(line, context)]);
+  };
+  return withLink(gateway, commandName, context, async (link) => {
+    const early: ServerLine[] = [];
+    let show = (line: ServerLine): void => void early.push(line);
+    link.hear("gateway/log", (line) => show(line as unknown as ServerLine));
+    const asked = { server: server ?? "", follow };
+    const lines = (await link.request("gateway/logs", asked)) as ServerLine[];
+    if (lines.length === 0 && server !== undefined) {
+      requireServer(server, (await link.request("gateway/status", {})) as GatewayStatus);
+    }
+    [...lines, ...early].forEach(print);
+    show = print;
+    if (!follow) {
+      if (lines.length === 0) screen.note("nothing has been written yet");
+      return EXIT.ok;
+    }
+    if (screen.terminal.err.isTerminal) screen.note("Press Ctrl-C to stop.");
+    const end = await Promise.race([aborted(signal), link.closed]);
+    if (end === undefined) return EXIT.ok;
+    throw new PlugboardError("SERVER_UNAVAILABLE", "the gateway has stopped", { quote: "" });
+  });
+}
+
+/** `14:30:07 files | text`, and `14:30:07 files: text` for what the gateway says about it. */
+function textOf({ at, server, level, stream, text }: ServerLine, { screen }: CliContext): string {
+  const { paint } = screen.terminal.out;
+  const tone = level === "error" ? "red" : level === "warn" ? "yellow" : undefined;
+  const said = plainText(text).replaceAll("\n", " ");
+  const time = paint("dim", localTime(at).slice(-8));
+  const shown = tone === undefined ? said : paint(tone, said);
+  return stream === undefined
+    ? `${time} ${oneLine(server)}: ${shown}`
+    : `${time} ${paint("dim", `${oneLine(server)} |`)} ${stream === "stderr" ? said : shown}`;
+}
+
+/** Throws UNKNOWN_SERVER. */
+function requireServer(server: string, { agents }: GatewayStatus): void {
+  const names = agents.flatMap(({ servers }) => servers.map(({ name }) => name));
+  if (!names.includes(server)) throw unknownServer(server, [...new Set(names)]);
+}
+
+function noGateway(source: ConfigSource, { io }: CliContext): PlugboardError {
+  const place = source.kind === "file" ? placeOf(source.path) : undefined;
+  const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
+  const file = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
+  const earlier = existsSync(file)
+    ? `; what the last one in the background logged is in ${file}`
+    : "";
+  return new PlugboardError(
+    "SERVER_UNAVAILABLE",
+    `no gateway is running${which}, and only a gateway keeps what its servers write`,
+    {
+      hint: `other commands show it with --verbose${earlier}; to start a gateway in the background: plugboard up -d`,
+      quote: "",
+    },
+  );
+}
