@@ -84,7 +84,8 @@ it("compiles", async () => {
           ...sources,
         },
       },
-      include: ["*"],
+      // The declarations that our own sources need.
+      include: ["*", join(root, "src/core/net/undici-parts.d.ts")],
     }),
   );
   const output = await compile();

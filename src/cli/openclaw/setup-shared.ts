@@ -182,7 +182,7 @@ async function writeGateway(
     isChanged(change)
       ? `OpenClaw has the gateway ${String(target["url"])}: ${visible(file.file)}`
       : `nothing to do, OpenClaw has the gateway already: ${visible(file.file)}`,
-    "It has the tools in its next session; openclaw mcp probe plugboard tries them now. To take it out again:",
+    "Start a new session to use the tools; openclaw mcp probe plugboard tries them now. To take it out again:",
     `  ${offeredUndo("openclaw setup", named && file.file)}`,
   ]);
   return EXIT.ok;

@@ -205,7 +205,7 @@ export const CONNECTED: readonly ConnectedApplication[] = [
     own: ownInOpenclaw,
     kept: (value) => [...slotsIn(value), ...denialsIn(value)].map(openclawEntry),
     notes: unmarkedInOpenclaw,
-    next: "OpenClaw has the board in its next session; openclaw mcp status shows it",
+    next: "start a new session to use it; openclaw mcp status shows it",
   },
 ];
 
