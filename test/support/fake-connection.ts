@@ -63,6 +63,8 @@ export class FakeConnection implements Connection {
     this.#changed.push(listener);
   }
 
+  missing(): undefined {}
+
   stderrTail(): string[] {
     return ["last words"];
   }

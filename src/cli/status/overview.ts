@@ -95,7 +95,12 @@ export function overviewTable(
         own.length === 0 ? "" : roughly(promptTokens(own)),
         { text: server.cached ? "from cache" : "", tone: "dim" },
       ],
-      notes: [...stateNotes(state, options), ...more, ...hidingNotes(server, io)],
+      notes: [
+        ...stateNotes(state, options),
+        ...server.diagnostics.flatMap(({ kind, message }) => (kind === "missing" ? [message] : [])),
+        ...more,
+        ...hidingNotes(server, io),
+      ],
     };
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });

@@ -199,7 +199,7 @@ export class ServerEntry {
       available: isCallable(state),
       restarts: supervisor.restarts,
       calls: supervisor.stats.snapshot(),
-      diagnostics: [...this.#diagnostics, ...more],
+      diagnostics: [...this.#diagnostics, ...missingIn(this), ...more],
       stderr: supervisor.stderrTail(),
     };
     // Keys without a value are left out: people print the status as JSON and compare it.
@@ -226,4 +226,9 @@ export class ServerEntry {
 function joined(told: readonly Diagnostic[], more: readonly Diagnostic[]): Diagnostic[] {
   const known = new Set(told.map((each) => JSON.stringify(each)));
   return [...told, ...more.filter((each) => !known.has(JSON.stringify(each)))];
+}
+
+function missingIn({ name, supervisor }: Pick<ServerEntry, "name" | "supervisor">): Diagnostic[] {
+  const message = supervisor.missing?.();
+  return message === undefined ? [] : [{ server: name, message, kind: "missing" }];
 }

@@ -84,6 +84,8 @@ export interface Connection {
   onToolsChanged(listener: () => void): void;
   /** The last lines that the server wrote to stderr. */
   stderrTail(): string[];
+  /** What it said was missing when it started, such as a key, although it runs. */
+  missing(): string | undefined;
   /** Idempotent; resolves when no process of the server is left. */
   close(): Promise<void>;
 }

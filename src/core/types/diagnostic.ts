@@ -16,6 +16,8 @@ export type DiagnosticKind =
   | "pins"
   /** It is not offered, because its definition is not valid. */
   | "left-out"
+  /** The server runs, and has said that a key or a file is missing. */
+  | "missing"
   /** The server speaks another transport than the configured one. */
   | "transport"
   /** A rule matches nothing of the server. */

@@ -222,8 +222,17 @@ export function withPossibleEffect(error: PlugboardError): PlugboardError {
   return error.hasNotRun ? copyOf(error, { hasNotRun: false }) : error;
 }
 
-function copyOf(error: PlugboardError, changes: ErrorDetails): PlugboardError {
-  const { code, message, cause, server, hint, permanent, status, problems, hasNotRun } = error;
+/** The same error, which says what was being done. */
+export function duringStep(step: string, error: PlugboardError): PlugboardError {
+  return copyOf(error, {}, `${step}: ${error.message}`);
+}
+
+function copyOf(
+  error: PlugboardError,
+  changes: ErrorDetails,
+  message: string = error.message,
+): PlugboardError {
+  const { code, cause, server, hint, permanent, status, problems, hasNotRun } = error;
   const { quote, namesServer, isHintQuoted, isHintForServer, missing } = error;
   const facts = { namesServer, isHintQuoted, isHintForServer, permanent, hasNotRun };
   const details = { cause, server, hint, quote, status, problems, missing };

@@ -26,6 +26,8 @@ export interface ServerSupervisor {
   /** What a gateway tells of the server. Absent if it runs in this process. */
   readonly told?: ToldStatus;
   stderrTail(): string[];
+  /** What the server said was missing when it started, although it runs. */
+  missing?(): string | undefined;
   /**
    * Starts the server unless it runs; resolves when that attempt has ended, in whatever state. With `onlyToList`, the
    * server is stopped again if no call follows.

@@ -15,6 +15,7 @@ import {
   openConnection,
 } from "./connection/live-connection.ts";
 import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
+import { nodeRemedy } from "./log/node-version.ts";
 import { watchForQuestion } from "./log/question-watch.ts";
 import { StderrLog } from "./log/stderr-log.ts";
 import { containerEngine, reapContainers } from "../process/containers.ts";
@@ -70,6 +71,8 @@ const EXIT_STATUS_GRACE_MS = 250;
 
 /** How many characters of a dropped line we look at. */
 const MAX_DROPPED = 1000;
+/** What a server writes so soon after its start still belongs to it. */
+const LINES_AFTER_START = 10;
 /** How many dropped lines are kept, to find out why the server failed. */
 const KEPT_DROPPED = 40;
 
@@ -98,8 +101,12 @@ function stdioCarrier(
   const broken = deferred<PlugboardError>();
   const drained = Promise.all([child.stdout, child.stderr].map(untilEnded));
   const cause = (): FailureCause | undefined => {
-    const found = findCause({ stderr: stderr.lines(linesBefore), stdout: dropped });
-    if (found?.isReason && found.from === "stderr") return found;
+    const lines = stderr.lines(linesBefore);
+    const known = findCause({ stderr: lines, stdout: dropped });
+    const forNode = known && nodeRemedy(known.line, lines);
+    const found = known && forNode !== undefined ? { ...known, remedy: forNode } : known;
+    // An error that the server logs on stdout says more than that the line is no message.
+    if (found?.isReason && (found.from === "stderr" || found.isLogged)) return found;
     const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
     if (fault === undefined || shown === undefined) return found;
     const remedy = fault === BREAKS_OFF ? undefined : ONE_LINE;
@@ -166,6 +173,13 @@ function stdioCarrier(
     pid: child.pid,
     broken: broken.promise,
     stderrTail: () => stderr.tail(),
+    missing: () => {
+      const atStart = stderr.lines().slice(0, linesBefore + LINES_AFTER_START);
+      const found = findCause({ stderr: atStart, stdout: [] });
+      const isMissing = found?.name === "variable-missing" || found?.name === "path-missing";
+      if (found === undefined || !isMissing) return undefined;
+      return `it runs, but says: ${found.line}${found.remedy === undefined ? "" : ` (${found.remedy})`}`;
+    },
     cause,
     established() {
       // What a server wrote while it started does not say why it crashed later.

@@ -40,6 +40,26 @@ it("logs which servers are disabled, how many are ready, and credentials that ar
   ]);
 });
 
+it("notes what a server says is missing, although it runs", async () => {
+  const { command = "", args = [] } = fixture("echo");
+  const script = 'echo "Warning: ACME_API_KEY is not set" >&2; exec "$@"';
+  const board = await open({
+    acme: { command: "sh", args: ["-c", script, "sh", command, ...args] },
+  });
+  await eventually(() => statusOf(board, "acme").diagnostics.length > 0);
+  expect(statusOf(board, "acme")).toMatchObject({
+    state: { kind: "ready" },
+    diagnostics: [
+      {
+        kind: "missing",
+        message: expect.stringMatching(
+          /^it runs, but says: Warning: ACME_API_KEY is not set \(set ACME_API_KEY in its "env"/,
+        ),
+      },
+    ],
+  });
+});
+
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "plugboard-board-"));
   temporary.push(directory);

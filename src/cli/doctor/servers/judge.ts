@@ -302,6 +302,15 @@ function ofDiagnostics({ definition, status }: Examined): Finding[] {
       remedy: `tell the server's author; everything else of it works, and the whole list is here: plugboard status ${word}`,
     });
   }
+  for (const { message } of of("missing")) {
+    findings.push({
+      level: "note",
+      check: "says-something-is-missing",
+      subject,
+      message: `${subject}: ${message}`,
+      remedy: `some of its tools may not work until that is there; for all that it wrote: plugboard status ${word}`,
+    });
+  }
   for (const { message } of of("filter")) {
     findings.push({
       level: "warning",

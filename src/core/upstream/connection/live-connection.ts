@@ -349,6 +349,10 @@ class LiveConnection implements Connection {
     this.#toolsChanged.add(listener);
   }
 
+  missing(): string | undefined {
+    return this.#options.carrier.missing?.();
+  }
+
   stderrTail(): string[] {
     return this.#options.carrier.stderrTail?.() ?? [];
   }

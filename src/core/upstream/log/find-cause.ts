@@ -35,6 +35,8 @@ export interface FailureCause {
   isRemedyQuoted?: boolean;
   /** The variables that the server says it lacks. */
   missing?: readonly string[];
+  /** It is from a line of JSON that a logger wrote. */
+  isLogged?: boolean;
   /** What is wrong with a line that was meant as a message; follows "a line that". */
   fault?: string;
 }
@@ -51,7 +53,9 @@ export function findCause({ stderr, stdout }: ServerOutput): FailureCause | unde
   ];
   for (const { from, lines } of outputs) {
     const reason = reasonIn(lines);
-    if (reason !== undefined) return { ...reason, from, isReason: true };
+    if (reason === undefined) continue;
+    const isLogged = { stderr, stdout }[from].some((line) => loggedError(line) !== undefined);
+    return { ...reason, from, isReason: true, ...(isLogged && { isLogged }) };
   }
   // Weaker than any error, since a server on stdio may offer a page for people too.
   for (const { from, lines } of outputs) {
@@ -153,7 +157,7 @@ function knownIn(lines: readonly string[]): Reason | undefined {
   return undefined;
 }
 
-const USAGE = /^\s*(?:\[\w+\] )?usage\b/i;
+const USAGE = /^\s*(?:\[\w+\] )?usage:/i;
 
 /** Lines that say why in the words of the server, from the clearest sign to the weakest. */
 const SIGNS: readonly RegExp[] = [
@@ -163,6 +167,7 @@ const SIGNS: readonly RegExp[] = [
   /\b(?:missing|required|not set|unset|unauthori[sz]ed|forbidden|denied|cannot find|could not find|not found|no such)\b/i,
   /\b(?:fatal|error|exception|failed|failure|cannot|can't|could not|couldn't|unable to|invalid|unknown|unsupported|please (?:run|set|provide|pass))\b/i,
   USAGE,
+  /^(?!npm warn).{0,200}\b(?:is|are|been|now) (?:deprecated|discontinued|no longer supported)\b/i,
 ];
 
 const WARNING = /^\W{0,4}(?:warn(?:ing)?|info|debug|notice)\b|^npm (?:warn|notice)\b|\bWarning: /i;
@@ -188,7 +193,8 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
 
 /** Without stack frames and echoed source, whose words say nothing about this failure. */
 function tellingLines(all: readonly string[]): Line[] {
-  const lines = withIssues(all.slice(-MAX_LINES).map((line) => line.slice(0, MAX_LINE)));
+  const kept = all.slice(-MAX_LINES).map((line) => loggedError(line) ?? line.slice(0, MAX_LINE));
+  const lines = withIssues(kept);
   const found: Line[] = [];
   let isFatal = false;
   let inTraceback = false;
@@ -209,6 +215,22 @@ function tellingLines(all: readonly string[]): Line[] {
     found.push({ text: isSyntax ? `${text} (${place})` : text, isFatal });
   }
   return found;
+}
+
+/** The error in a line of JSON, as loggers write them. Undefined for every other line. */
+function loggedError(line: string): string | undefined {
+  const logged = line.startsWith("{") ? parseJson(line) : undefined;
+  if (!isJsonObject(logged)) return undefined;
+  const { level, severity = level, message, msg = message, error, err = error } = logged;
+  const inner = isJsonObject(err) ? err.message : err;
+  const said = [msg, inner].find((each) => typeof each === "string" && each !== "");
+  // 50 and more are errors in the numbers of pino and bunyan.
+  const isError =
+    typeof severity === "number"
+      ? severity >= 50
+      : /^(?:error|fatal|critical|alert|emerg)/i.test(String(severity));
+  if (typeof said !== "string" || (!isError && typeof inner !== "string")) return undefined;
+  return oneLine(/error/i.test(said) ? said : `Error: ${said}`, MAX_LINE);
 }
 
 function isCaret(line: string): boolean {

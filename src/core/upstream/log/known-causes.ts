@@ -39,6 +39,13 @@ export const WRONG_ARGS = "correct its arguments";
 const WRONG_PATH =
   "correct the path that it is given; a relative one is taken from its working directory";
 
+const BROKEN_PACKAGE =
+  "the package is broken, since a file that it needs is missing: install it again, or another version of it, and tell its author";
+
+function isInPackage(path: string): boolean {
+  return /[\\/]node_modules[\\/]/.test(path);
+}
+
 const START_IT =
   "start what it connects to, such as its database, or correct the address that it is given";
 
@@ -205,7 +212,8 @@ export const CAUSES: readonly KnownCause[] = [
   {
     name: "path-missing",
     pattern: /ENOENT: no such file or directory, \w+ '([^']{1,400})'/,
-    remedy: ([, path = ""]) => `${path} does not exist: create it, or correct the path`,
+    remedy: ([, path = ""]) =>
+      isInPackage(path) ? BROKEN_PACKAGE : `${path} does not exist: create it, or correct the path`,
   },
   is(
     /\b(?:EACCES|EPERM)\b|Permission denied/i,
@@ -249,6 +257,10 @@ function startIt(host: string, port: string): string {
 }
 
 function missingModule(name: string, importer: string | undefined): string {
+  // Whoever installed it is not to blame, and a build would not help.
+  if (isInPackage(importer ?? "") || (importer === undefined && isInPackage(name))) {
+    return BROKEN_PACKAGE;
+  }
   const isFile = /^(?:[./~]|[A-Za-z]:[\\/]|file:)/.test(name);
   if (!isFile) {
     return "its dependencies are not installed: run npm install (or npm ci) in its directory";
@@ -274,6 +286,9 @@ export function variablesIn(text: string, isShort = false): string[] {
 export function setVariables(text: string, isShort = false): string | undefined {
   const names = variablesIn(text, isShort);
   if (names.length === 0) return undefined;
-  const list = names.join(/\bor\b/.test(text) ? " or " : " and ");
+  // Between the names: elsewhere the word is about something else, such as an option.
+  const [first = "", last = first] = [names[0], names.at(-1)];
+  const between = text.slice(text.indexOf(first) + first.length, text.lastIndexOf(last));
+  const list = names.join(/\bor\b/.test(between) ? " or " : " and ");
   return `set ${list} in its "env"; the variables of your shell are not passed on by themselves`;
 }

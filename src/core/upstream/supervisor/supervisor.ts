@@ -2,7 +2,7 @@
 // is done and the tools have been listed on this very connection.
 
 import type { Connection, ServerIdentity, ToolList } from "../../types/connection.ts";
-import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
+import { cancelled, duringStep, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
 import { isGivenUp, type ServerState } from "../../types/server-state.ts";
@@ -116,6 +116,10 @@ export class Supervisor implements ServerSupervisor {
 
   get lastError(): PlugboardError | undefined {
     return this.#lastError;
+  }
+
+  missing(): string | undefined {
+    return this.live?.missing();
   }
 
   stderrTail(): string[] {
@@ -271,7 +275,7 @@ export class Supervisor implements ServerSupervisor {
       });
       // All pages together; a page that does not come is the connection's own error, which says more.
       const patience = this.definition.timeout + REPORT_MS;
-      const tools = await within(this.#clock, patience, connection.listTools());
+      const tools = await within(this.#clock, patience, listTools(connection));
       if (signal.aborted) throw cancelled();
       if (tools === undefined)
         throw new PlugboardError(
@@ -389,6 +393,17 @@ export class Supervisor implements ServerSupervisor {
     if (previous.kind === "backoff") this.#leftBackoff.resolve();
     if (state.kind === "backoff") this.#leftBackoff = deferred();
     this.#options.onState(state, previous);
+  }
+}
+
+/** An answer of the server does not say what it was asked for. */
+async function listTools(connection: Connection): Promise<ToolList> {
+  try {
+    return await connection.listTools();
+  } catch (error) {
+    throw error instanceof PlugboardError && error.code === "SERVER_ERROR"
+      ? duringStep("listing tools", error)
+      : error;
   }
 }
 

@@ -46,6 +46,8 @@ export interface Carrier {
   /** What to do about a server that does not answer in time. Absent: as for a program. */
   readonly lateHint?: string;
   stderrTail?(): string[];
+  /** What the server said was missing when it started, such as a key, although it runs. */
+  missing?(): string | undefined;
   /** What the server itself says about why it does not work, if it has said anything. */
   cause?(): FailureCause | undefined;
   /** Call it after the handshake. The carrier calls `onRenewed` when the server may have forgotten everything. */

@@ -315,6 +315,38 @@ describe("the cause of a failure", () => {
       undefined,
     ],
     [
+      "a package that lacks one of its own files",
+      [
+        "Fatal error in main(): Cannot find module '/srv/node_modules/sdk/dist/server/mcp' imported from /srv/node_modules/@acme/server/dist/index.js",
+      ],
+      "Fatal error in main(): Cannot find module '/srv/node_modules/sdk/dist/server/mcp' imported from /srv/node_modules/@acme/server/dist/index.js",
+      "the package is broken, since a file that it needs is missing: install it again, or another version of it, and tell its author",
+    ],
+    [
+      "a deprecated package, not the last line",
+      ["@acme/server is deprecated.", "Run the new one with:", "  acme mcp"],
+      "@acme/server is deprecated",
+      undefined,
+    ],
+    [
+      "an error, not a line about how the usage is measured",
+      ["Usage telemetry is on", "cannot read the index"],
+      "cannot read the index",
+      undefined,
+    ],
+    [
+      "variables that are both needed, where the text has an option too",
+      ["Error: UPSTASH_EMAIL and UPSTASH_API_KEY are required, or pass --email"],
+      "Error: UPSTASH_EMAIL and UPSTASH_API_KEY are required, or pass --email",
+      set("UPSTASH_EMAIL and UPSTASH_API_KEY"),
+    ],
+    [
+      "an error that a logger wrote as JSON",
+      ['{"level":30,"msg":"starting"}', '{"level":"error","message":"no account SID"}'],
+      "Error: no account SID",
+      undefined,
+    ],
+    [
       "a limit on open files",
       ["Error: EMFILE: too many open files, open '/srv/a.js'"],
       "Error: EMFILE: too many open files, open '/srv/a.js'",

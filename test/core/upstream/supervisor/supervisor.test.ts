@@ -88,6 +88,15 @@ describe("becoming ready", () => {
     expect(connection.closes).toBe(1);
   });
 
+  it("says that it was the list which the server refused", async () => {
+    const connection = new FakeConnection();
+    connection.answer = () => Promise.reject(new PlugboardError("SERVER_ERROR", "fetch failed"));
+    script = [connection];
+    const supervisor = supervise();
+    await supervisor.start();
+    expect(supervisor.lastError?.message).toBe("listing tools: fetch failed");
+  });
+
   it("gives up a list that takes longer than the timeout", async () => {
     const connection = new FakeConnection();
     connection.answer = () => new Promise(() => {});
