@@ -5,7 +5,13 @@ import { closest } from "../../../util/closest.ts";
 import { oneLine } from "../../../util/text.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { limitsOf } from "./limits.ts";
-import { type ObjectFields, type Parameter, parts, type SchemaView } from "./schema-view.ts";
+import {
+  choicesOf,
+  type ObjectFields,
+  type Parameter,
+  parts,
+  type SchemaView,
+} from "./schema-view.ts";
 import { allows, itemSchema, misfit, oddityIn, word } from "./typed.ts";
 
 export type Finding =
@@ -16,8 +22,15 @@ export type Finding =
 
 /** In a message. */
 const MOST_NAMES = 20;
-/** A schema that refers to itself can have more forms than there is time for. */
-const MOST_STEPS = 20_000;
+/**
+ * A schema can have more forms than there is time for, above all one that refers to itself. What is not looked at any
+ * more is left to the server.
+ */
+const MOST_STEPS = 200_000;
+/** So many forms are tried, where a value could have any of them. */
+const MOST_FORMS = 50;
+/** What takes as long as a step: so many characters or items. */
+const STEP_SIZE = 100;
 
 export function checkArguments(args: JsonObject, root: JsonObject, view: SchemaView): Finding[] {
   return new Check(view).forms(args, root, "", view.alternatives(root));
@@ -32,19 +45,27 @@ class Check {
   }
 
   #value(value: unknown, schema: JsonObject, path: string): Finding[] {
-    this.#steps += 1;
-    if (this.#steps > MOST_STEPS) return [];
-    const forms = this.#view.alternatives(schema).filter((each) => allows(each, value));
+    if (!this.#hasTime(1)) return [];
+    const forms = this.#view.alternatives(schema).filter((each) => {
+      this.#steps += choicesOf(each)?.length ?? 1;
+      return allows(each, value);
+    });
     if (forms.length > 0) return this.forms(value, schema, path, forms);
     const odd = oddityIn(schema, this.#view);
     if (odd !== undefined) return [{ kind: "warning", text: oddText(path, odd) }];
     return [{ kind: "problem", text: `${path}: ${misfit(value, schema, this.#view)}` }];
   }
 
+  /** Whether there is time for so many steps more. */
+  #hasTime(steps: number): boolean {
+    this.#steps += steps;
+    return this.#steps + this.#view.visited <= MOST_STEPS;
+  }
+
   /** What is wrong whichever of the forms is meant; else, what is wrong with the form that fits best. */
   forms(value: unknown, schema: JsonObject, path: string, forms: readonly JsonObject[]): Finding[] {
     const always = isJsonObject(value) ? this.#object(value, schema, path) : [];
-    if (always.some(isFailure)) return always;
+    if (always.some(isFailure) || forms.length > MOST_FORMS) return always;
     const resolved = this.#view.resolve(schema);
     const tried = forms.map((form) => [
       ...this.#limits(value, form, path),
@@ -57,6 +78,7 @@ class Check {
 
   #object(value: JsonObject, schema: JsonObject, path: string): Finding[] {
     const object = this.#view.object(schema);
+    if (!this.#hasTime(object.fields.size + object.undescribed.size)) return [];
     const absent = [...object.undescribed].filter((name) => !Object.hasOwn(value, name));
     const findings: Finding[] = absent.length === 0 ? [] : [undescribed(absent, path)];
     for (const [name, each] of Object.entries(value)) {
@@ -77,6 +99,7 @@ class Check {
   /** A key that looks mistyped may still be one that the server knows: where it was given as JSON, nothing is refused. */
   #unknown(name: string, object: ObjectFields, path: string): Finding[] {
     if (object.isOpen || object.undescribed.has(name)) return [];
+    if (!this.#hasTime(object.fields.size)) return [];
     if (object.isClosed) return [{ kind: "problem", text: unknownText(name, object, path) }];
     const meant = closest(name, [...object.fields.keys()]);
     if (meant === undefined) return [];
@@ -91,7 +114,10 @@ class Check {
 
   #limits(value: unknown, form: JsonObject, path: string): Finding[] {
     const all = [form, ...parts(form, "allOf").map((each) => this.#view.resolve(each))];
-    const broken = all.flatMap(limitsOf).filter((limit) => !limit.allows(value));
+    const size = typeof value === "string" || Array.isArray(value) ? value.length / STEP_SIZE : 1;
+    const broken = all
+      .flatMap(limitsOf)
+      .filter((limit) => this.#hasTime(size) && !limit.allows(value));
     return broken.map(({ text }) => ({
       kind: "problem",
       text: `${path === "" ? "the arguments" : path}: expected ${text}, got ${word(value)}`,

@@ -1,7 +1,7 @@
 // The limits in a schema: how they read, and whether a value keeps them.
 
-import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { canonicalJson } from "../../../util/canonical-json.ts";
 import { oneLine } from "../../../util/text.ts";
 import { choicesOf } from "./schema-view.ts";
 
@@ -115,12 +115,6 @@ function isMultipleOf(step: number): Limit["allows"] {
   };
 }
 
-/** Comparing each with each takes the square of their number. */
-const MOST_COMPARED = 500;
-
 function hasNoItemTwice(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length > MOST_COMPARED) return true;
-  return value.every((item, at) =>
-    value.slice(at + 1).every((other) => !isDeepStrictEqual(item, other)),
-  );
+  return !Array.isArray(value) || new Set(value.map(canonicalJson)).size === value.length;
 }

@@ -41,9 +41,15 @@ export class SchemaView {
   readonly #alternatives = new Map<JsonObject, JsonObject[]>();
   readonly #objects = new Map<JsonObject, ObjectFields>();
   readonly #common = new Map<JsonObject, ObjectFields>();
+  #visited = 0;
 
   constructor(root: JsonObject) {
     this.#root = root;
+  }
+
+  /** How many parts of the schema were looked at so far, for whoever has to stop some time. */
+  get visited(): number {
+    return this.#visited;
   }
 
   get parameters(): Parameter[] {
@@ -104,17 +110,37 @@ export class SchemaView {
 
   #findAlternatives(schema: JsonObject): JsonObject[] {
     const found: JsonObject[] = [];
-    const seen = new Set<JsonObject>();
-    const visit = (given: JsonObject): void => {
-      const resolved = this.resolve(given);
-      if (seen.has(resolved)) return;
-      seen.add(resolved);
-      const branches = [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")];
-      if (branches.length === 0) found.push(resolved);
-      else branches.forEach(visit);
-    };
-    visit(schema);
+    this.#walk(schema, (part) => {
+      const forms = formsIn(part);
+      if (forms.length === 0) found.push(part);
+      return { forms };
+    });
     return found;
+  }
+
+  /**
+   * Visits a schema, then the parts and forms that `visit` returns, in order; `always` is false within a form. Does not
+   * recurse, since a stranger's schema may be deep.
+   */
+  #walk(
+    schema: JsonObject,
+    visit: (
+      part: JsonObject,
+      always: boolean,
+    ) => { all?: readonly JsonObject[]; forms: readonly JsonObject[] },
+  ): void {
+    const seen = new Set<JsonObject>();
+    const left = [{ schema, always: true }];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const { always } = next;
+      const part = this.resolve(next.schema);
+      if (seen.has(part)) continue;
+      seen.add(part);
+      this.#visited += 1;
+      const { all = [], forms } = visit(part, always);
+      for (const each of forms.toReversed()) left.push({ schema: each, always: false });
+      for (const each of all.toReversed()) left.push({ schema: each, always });
+    }
   }
 
   /** `number`, `string[]`, `"asc" | "desc"`; at most so many choices of each kind. */
@@ -141,30 +167,20 @@ export class SchemaView {
   #collect(schema: JsonObject, withAlternatives = true): ObjectFields {
     const found = new Map<string, JsonObject[]>();
     const required = new Set<string>();
-    const seen = new Set<JsonObject>();
-    const visit = (given: JsonObject, always: boolean): void => {
-      const resolved = this.resolve(given);
-      if (seen.has(resolved)) return;
-      seen.add(resolved);
-      const { properties } = resolved;
+    this.#walk(schema, (part, always) => {
+      const { properties } = part;
       for (const [name, value] of Object.entries(isJsonObject(properties) ? properties : {})) {
+        this.#visited += 1;
         const earlier = found.get(name);
         const own = isJsonObject(value) ? value : {};
         if (earlier === undefined) found.set(name, [own]);
         else if (!always) earlier.push(own);
       }
-      if (always && Array.isArray(resolved["required"])) {
-        for (const name of resolved["required"]) {
-          if (typeof name === "string") required.add(name);
-        }
+      if (always && Array.isArray(part["required"])) {
+        for (const name of part["required"]) if (typeof name === "string") required.add(name);
       }
-      for (const part of parts(resolved, "allOf")) visit(part, always);
-      if (!withAlternatives) return;
-      for (const part of [...parts(resolved, "anyOf"), ...parts(resolved, "oneOf")]) {
-        visit(part, false);
-      }
-    };
-    visit(schema, true);
+      return { all: parts(part, "allOf"), forms: withAlternatives ? formsIn(part) : [] };
+    });
     const fields = new Map<string, Parameter>();
     for (const [name, schemas] of found) {
       const own = eitherOf(schemas);
@@ -226,6 +242,10 @@ export function listChoices(choices: readonly unknown[], most = MOST_CHOICES): s
 export function parts(schema: JsonObject, key: "allOf" | "anyOf" | "oneOf"): JsonObject[] {
   const list = schema[key];
   return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function formsIn(schema: JsonObject): JsonObject[] {
+  return [...parts(schema, "anyOf"), ...parts(schema, "oneOf")];
 }
 
 /** In another form of the object, a field may be another thing under the same name. */

@@ -14,8 +14,19 @@ export type Typed =
  * schema, what parses as JSON is JSON, anything else a text; so too where the schema makes no sense.
  */
 export function typed(text: string, schema: JsonObject, view: SchemaView): Typed {
+  return typedWithin(text, schema, { view, tried: new Set() });
+}
+
+/** The schema, and the items of lists that the text was tried as already: lists can consist of themselves. */
+interface Within {
+  view: SchemaView;
+  tried: Set<JsonObject>;
+}
+
+function typedWithin(text: string, schema: JsonObject, within: Within): Typed {
+  const { view } = within;
   const alternatives = view.alternatives(schema);
-  const attempts = alternatives.flatMap((each) => attemptsFor(each, view));
+  const attempts = alternatives.flatMap((each) => attemptsFor(each, within));
   for (const { read, odd } of attempts.sort((a, b) => a.rank - b.rank)) {
     const result = read(text);
     if (result !== undefined) return { ok: true, odd, ...result };
@@ -63,34 +74,36 @@ interface Attempt {
 const RANKS = ["choice", "null", "boolean", "integer", "number", "array", "object", "string"];
 const TYPES: readonly string[] = RANKS.slice(1);
 const LONGEST_WORD = 60;
+/** In each other, or beside each other as alternatives. */
+const MOST_LISTS = 100;
 
-function attemptsFor(schema: JsonObject, view: SchemaView): Attempt[] {
+function attemptsFor(schema: JsonObject, within: Within): Attempt[] {
   const odd = oddityOf(schema);
   const types = typesOf(schema).filter((type) => TYPES.includes(type));
   const choices = choicesOf(schema);
   const attempts: Attempt[] = [];
   if (choices !== undefined) attempts.push({ rank: 0, read: (text) => choose(text, choices), odd });
-  else attempts.push(...types.map((type) => attemptFor(type, schema, view, odd)));
+  else attempts.push(...types.map((type) => attemptFor(type, schema, within, odd)));
   // OpenAPI's way to allow null.
-  if (schema["nullable"] === true) attempts.push(attemptFor("null", schema, view, odd));
+  if (schema["nullable"] === true) attempts.push(attemptFor("null", schema, within, odd));
   if (odd !== undefined && choices !== undefined) {
-    attempts.push(...types.map((type) => attemptFor(type, schema, view, odd)));
+    attempts.push(...types.map((type) => attemptFor(type, schema, within, odd)));
   }
   if (odd === undefined && (choices !== undefined || types.length > 0)) return attempts;
   // Without a type, a word is a text, not a list with one item. What fits another alternative goes first.
   const late = odd === undefined ? 0 : RANKS.length;
-  const guesses = TYPES.map((type) => attemptFor(type, {}, view, odd, false));
+  const guesses = TYPES.map((type) => attemptFor(type, {}, within, odd, false));
   return [...attempts, ...guesses.map((each) => ({ ...each, rank: each.rank + late }))];
 }
 
 function attemptFor(
   type: string,
   schema: JsonObject,
-  view: SchemaView,
+  within: Within,
   odd: string | undefined,
   isNamed = true,
 ): Attempt {
-  const read = (text: string): Read | undefined => readAs(type, text, schema, view, isNamed);
+  const read = (text: string): Read | undefined => readAs(type, text, schema, within, isNamed);
   return { rank: RANKS.indexOf(type), read, odd };
 }
 
@@ -120,7 +133,7 @@ function readAs(
   type: string,
   text: string,
   schema: JsonObject,
-  view: SchemaView,
+  within: Within,
   isNamed: boolean,
 ): Read | undefined {
   switch (type) {
@@ -137,16 +150,20 @@ function readAs(
     case "object":
       return readJson(text, isJsonObject);
     case "array":
-      return readJson(text, Array.isArray) ?? (isNamed ? listOfOne(text, schema, view) : undefined);
+      return readJson(text, Array.isArray) ?? (isNamed ? listOfOne(text, schema, within) : undefined);
     default:
       return undefined;
   }
 }
 
 /** A single word for a list is its only item; repeating the key adds more. */
-function listOfOne(text: string, schema: JsonObject, view: SchemaView): Read | undefined {
-  if (text.startsWith("[")) return undefined;
-  const item = typed(text, itemSchema(schema), view);
+function listOfOne(text: string, schema: JsonObject, within: Within): Read | undefined {
+  const items = within.view.resolve(itemSchema(schema));
+  if (text.startsWith("[") || within.tried.has(items) || within.tried.size >= MOST_LISTS) {
+    return undefined;
+  }
+  within.tried.add(items);
+  const item = typedWithin(text, items, within);
   if (!item.ok) return undefined;
   return { value: [item.value], odd: item.odd };
 }

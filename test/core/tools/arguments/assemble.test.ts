@@ -350,6 +350,36 @@ describe("the arguments of a call", () => {
       for (let depth = 0; depth < 30; depth += 1) value = { next: value };
       expect(assembleArguments(given({}, value), forms, "").warnings).toEqual([]);
     });
+
+    const nested = (wrap: (inner: JsonObject) => JsonObject): JsonObject => {
+      let schema: JsonObject = { type: "integer" };
+      for (let depth = 0; depth < 20_000; depth += 1) schema = wrap(schema);
+      return schema;
+    };
+    const lists = Array.from({ length: 40 }, (_, at): [string, JsonObject] => {
+      const list = { type: "array", items: { $ref: `#/$defs/l${at + 1}` } };
+      return [`l${at}`, { anyOf: [list, { ...list }] }];
+    });
+    const large = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`f${at}`, {}]));
+    const manyForms = Array.from({ length: 20_000 }, (_, at) => ({
+      title: `${at}`,
+      type: "object",
+      allOf: [{ $ref: "#/$defs/large" }],
+    }));
+    it.each<[string, JsonObject]>([
+      ["lists that consist of themselves", { type: "array", items: { $ref: "#/properties/a" } }],
+      ["more and more lists", { $ref: "#/$defs/l0" }],
+      ["lists in lists", nested((items) => ({ type: "array", items }))],
+      ["forms in forms", nested((inner) => ({ anyOf: [inner] }))],
+      ["parts in parts", nested((inner) => ({ type: "object", allOf: [inner] }))],
+      ["many forms of a large object", { anyOf: manyForms }],
+    ])("and not for ever with %s", (_, a) => {
+      const $defs = { ...Object.fromEntries(lists), l40: { type: "integer" }, large: { properties: large } };
+      const schema = { $defs, properties: { a } };
+      expect(() => assemble(given({ a: "x" }), schema)).toThrow("a: expected");
+      const { args } = assembleArguments(given({ a: json({ f0: 1 }) }), schema, "");
+      expect(args).toEqual({ a: { f0: 1 } });
+    });
   });
 
   it("are refused with everything that is wrong at once", () => {
