@@ -130,7 +130,11 @@ export function useScratch(): Scratch {
         stdin: typeof stdin === "string" ? new PassThrough().end(stdin) : stdin,
         stdout,
         stderr,
-        env: { ...env, ...surroundings.env },
+        // A getter stays one: a test can do something when a variable is read.
+        env: Object.defineProperties(
+          { ...env },
+          Object.getOwnPropertyDescriptors(surroundings.env ?? {}),
+        ),
         get cwd() {
           return surroundings.cwd?.() ?? directory;
         },

@@ -125,16 +125,15 @@ async function trustBefore(
   { io }: CliContext,
 ): Promise<TrustBefore> {
   const { path } = source;
-  const isNew = original.text === undefined;
   // Later it may be found here, and not named.
   const isFoundHere = path === join(resolve(io.cwd), FILE_NAME) && source.from !== "home";
-  if (isNew) {
+  if (original.text === undefined) {
     return isFoundHere
       ? { kind: "renewed", launches: [], waiting: new Set() }
       : { kind: "unneeded" };
   }
   const found = isFoundHere ? withBase({ ...source, from: "directory" }, io) : source;
-  const { launches, trust, record } = await judgeFile(found, io);
+  const { launches, trust, record } = await judgeFile(found, io, withoutMark(original.text));
   const isNeeded = isFoundHere || needsTrust(source, io);
   if (!isNeeded && record === undefined) return { kind: "unneeded" };
   if (changesSettings(trust)) return { kind: "untrusted" };
@@ -198,12 +197,13 @@ export function changeServerFile(
     );
     for (const name of names) requireSame(name, file, text);
     const trust = await trustBefore(source, text, context);
-    await writeTextFile(text.original, change(text), modeOf(source));
+    const changed = change(text);
+    await writeTextFile(text.original, changed, modeOf(source));
     if (trust.kind !== "renewed") return trust.kind === "unneeded";
-    const { store, launches, record } = await judgeFile(source, io);
+    // What this command has written, whatever is in the file by now: an editor does not wait for the lock.
+    const { store, launches, record } = await judgeFile(source, io, withoutMark(changed));
     const isOfThese = ({ kind, name: own }: Launch): boolean =>
       kind === "server" && names.includes(own.split("/").at(-1) ?? "");
-    // An editor does not wait for the lock.
     const known = new Map(trust.launches.map(({ label, hash }) => [label, hash]));
     const isOnlyChange = launches.all.every(
       (each) => known.get(each.label) === each.hash || isOfThese(each),
@@ -219,6 +219,11 @@ export function changeServerFile(
     await store.approve(path, [...approved, ...before], clock.now());
     return true;
   });
+}
+
+/** Without the byte order mark, which a file keeps. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "");
 }
 
 /** A new file tells the editor what it may hold, unless that would name a place that only this user has. */

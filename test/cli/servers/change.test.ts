@@ -117,6 +117,23 @@ describe("plugboard remove, enable and disable", () => {
     expect(stderr).toContain("did you mean 'files'?");
   });
 
+  it("approve what they have written, and not what somebody has written since", async () => {
+    await scratch.run(["trust", "--yes"]);
+    await scratch.run(["disable", "files"]);
+    // Whoever looks up the home after the change finds another file.
+    const home = join(scratch.directory, "home");
+    const isChanged = (): boolean => !scratch.read("plugboard.json").includes('"enabled": false');
+    const env = {
+      get PLUGBOARD_HOME() {
+        if (isChanged()) scratch.file("plugboard.json", FILE.replace('"files" }', '"evil" }'));
+        return home;
+      },
+    };
+    await scratch.run(["enable", "files"], { env });
+    expect(scratch.read("plugboard.json")).toContain("evil");
+    expect((await scratch.run(["trust"])).stderr).toContain("has changed since it was trusted");
+  });
+
   it("of an agent change the file that has the agent", async () => {
     mkdirSync(join(scratch.directory, "home"), { mode: 0o700 });
     const own = scratch.file("home/plugboard.json", {

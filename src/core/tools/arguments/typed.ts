@@ -150,7 +150,9 @@ function readAs(
     case "object":
       return readJson(text, isJsonObject);
     case "array":
-      return readJson(text, Array.isArray) ?? (isNamed ? listOfOne(text, schema, within) : undefined);
+      return (
+        readJson(text, Array.isArray) ?? (isNamed ? listOfOne(text, schema, within) : undefined)
+      );
     default:
       return undefined;
   }

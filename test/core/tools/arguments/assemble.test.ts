@@ -374,7 +374,11 @@ describe("the arguments of a call", () => {
       ["parts in parts", nested((inner) => ({ type: "object", allOf: [inner] }))],
       ["many forms of a large object", { anyOf: manyForms }],
     ])("and not for ever with %s", (_, a) => {
-      const $defs = { ...Object.fromEntries(lists), l40: { type: "integer" }, large: { properties: large } };
+      const $defs = {
+        ...Object.fromEntries(lists),
+        l40: { type: "integer" },
+        large: { properties: large },
+      };
       const schema = { $defs, properties: { a } };
       expect(() => assemble(given({ a: "x" }), schema)).toThrow("a: expected");
       const { args } = assembleArguments(given({ a: json({ f0: 1 }) }), schema, "");
