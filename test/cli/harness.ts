@@ -34,8 +34,10 @@ export class Sink extends Writable {
   }
 
   /** Resolves when `text` has been written. */
-  async until(text: string): Promise<void> {
-    while (!this.text.includes(text)) await new Promise((resolve) => this.once("said", resolve));
+  async until(text: string | RegExp): Promise<void> {
+    const isThere = (): boolean =>
+      typeof text === "string" ? this.text.includes(text) : text.test(this.text);
+    while (!isThere()) await new Promise((resolve) => this.once("said", resolve));
   }
 }
 

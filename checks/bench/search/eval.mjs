@@ -96,7 +96,8 @@ async function recall(questions) {
   let wanted = 0;
   let tokens = 0;
   for (const { query, tools } of questions) {
-    const hits = await board.search(query, { limit: Math.max(...PLACES) });
+    // Also among tools that no model gets: how they are ranked is the question here.
+    const hits = await board.search(query, { limit: Math.max(...PLACES), all: true });
     tokens += tokensOf(hits.map(({ tool }) => tool));
     const names = hits.map(({ tool }) => nameOf(tool));
     wanted += tools.length;

@@ -48,7 +48,7 @@ export async function runAsk(command: AskRequest, context: CliContext): Promise<
     try {
       const wait = agent.startupWait ?? START_WAIT_MS;
       // A call to a server whose tools are cached waits for it by itself.
-      await untilStarted(board, context, wait, ({ cached }) => !cached);
+      await untilStarted(board, context, { limit: wait, isNeeded: ({ cached }) => !cached });
       const reading = new PromptResources().read(board.resources, model);
       const resources = await untilInterrupted(reading, signal);
       const view = new TurnView(context);

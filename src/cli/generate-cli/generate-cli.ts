@@ -76,7 +76,7 @@ async function ask({ server, refresh }: GenerateCliRequest, context: CliContext)
     async ({ board, agent, source }) => {
       await (refresh
         ? whileStarting(board, context, board.refresh())
-        : untilStarted(board, context, agent.startupWait));
+        : untilStarted(board, context, { limit: agent.startupWait }));
       requireReady(board, options);
       requireTools(board, context);
       const [definition] = agent.servers;

@@ -20,9 +20,10 @@ import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateMore, stateNotes } from "./server-state.ts";
 import { pinLines, ruleLines } from "./rules.ts";
-import { untilStarted } from "./starting.ts";
+import { liveStateCell, startingFirst, untilStarted } from "./starting.ts";
 import { planFor, toolSearchLines } from "./tool-search.ts";
-import { type Column, renderTable, type Row } from "../terminal/table.ts";
+import type { Frame } from "../terminal/screen.ts";
+import { type Cell, type Column, renderTable, type Row } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 
 /** Succeeds even if servers failed, since reporting that is what it is for; with `isCheck` it fails then. */
@@ -33,7 +34,10 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
     context,
     { start: "eager", showsRules: true, showsUntrusted: true },
     async (opened) => {
-      await untilStarted(opened.board, context, opened.agent.startupWait);
+      await untilStarted(opened.board, context, {
+        limit: opened.agent.startupWait,
+        render: (frame) => liveRows(opened.board.status(), context, frame),
+      });
       const readyMs = clock.monotonic() - began;
       const isBroken = isCheck && opened.board.status().some(needsRemedy);
       const exitCode = isBroken ? EXIT.unavailable : EXIT.ok;
@@ -62,6 +66,41 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
   );
 }
 
+/** The table while servers start: what is known from earlier runs is there at once, and the states as they come. */
+function liveRows(
+  servers: readonly ServerStatus[],
+  { screen, io }: CliContext,
+  { spinner, width, height }: Frame,
+): string[] {
+  const { terminal } = screen;
+  // The row of titles takes one.
+  const rows = startingFirst(servers, height - 1).map((server): Row => {
+    const { state, tools, promptTokens: tokens } = server;
+    return overviewRow(server, liveStateCell(state, spinner, terminal), { tools, tokens }, io);
+  });
+  return renderTable(COLUMNS, rows, { width, paint: terminal.err.paint });
+}
+
+function overviewRow(
+  server: ServerStatus,
+  stateShown: Cell,
+  { tools, tokens }: { tools: number; tokens: number },
+  io: CliContext["io"],
+): Row {
+  const { state } = server;
+  return {
+    cells: [
+      { text: server.name, tone: "bold" },
+      stateShown,
+      { text: fileName(server, io), tone: "dim" },
+      tools === 0 && state.kind !== "ready" ? "" : String(tools),
+      state.kind === "ready" ? duration(state.startMs) : "",
+      tools === 0 ? "" : roughly(tokens),
+      { text: server.cached ? "from cache" : "", tone: "dim" },
+    ],
+  };
+}
+
 /** Whether something is wrong that a person can do something about. */
 function needsRemedy({ state: { kind } }: ServerStatus): boolean {
   return kind === "failed" || kind === "backoff" || kind === "needs-auth";
@@ -85,16 +124,9 @@ export function overviewTable(
     const { state } = server;
     const more = saysMore ? stateMore(state) : [];
     const own = toolsOf(server, tools);
+    const counts = { tools: own.length, tokens: promptTokens(own) };
     return {
-      cells: [
-        { text: server.name, tone: "bold" },
-        stateCell(state, screen.terminal),
-        { text: fileName(server, io), tone: "dim" },
-        own.length === 0 && state.kind !== "ready" ? "" : String(own.length),
-        state.kind === "ready" ? duration(state.startMs) : "",
-        own.length === 0 ? "" : roughly(promptTokens(own)),
-        { text: server.cached ? "from cache" : "", tone: "dim" },
-      ],
+      ...overviewRow(server, stateCell(state, screen.terminal), counts, io),
       notes: [
         ...stateNotes(state, options),
         ...server.diagnostics.flatMap(({ kind, message }) => (kind === "missing" ? [message] : [])),

@@ -7,30 +7,46 @@ import { type Clock, within } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import type { Frame } from "../terminal/screen.ts";
+import type { Frame, RenderRows } from "../terminal/screen.ts";
 import { stateCell } from "./server-state.ts";
 import { type Cell, renderTable, type Row } from "../terminal/table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+
+export interface UntilStartedOptions {
+  /** Default: as long as it takes. */
+  limit?: number | undefined;
+  /** Which servers are waited for. Default: all. */
+  isNeeded?: (server: ServerStatus) => boolean;
+  /** What is shown meanwhile. Default: the servers and their states. */
+  render?: RenderRows;
+}
 
 /** Resolves as soon as no server that `isNeeded` is starting, or when `limit` milliseconds have passed. */
 export function untilStarted(
   board: Pick<Board, "status" | "on">,
   context: CliContext,
-  limit?: number,
-  isNeeded: (server: ServerStatus) => boolean = () => true,
+  { limit, isNeeded = () => true, render }: UntilStartedOptions = {},
 ): Promise<void> {
+  const isStarting = (each: ServerStatus): boolean =>
+    each.state.kind === "starting" && isNeeded(each);
   const started = new Promise<void>((resolve) => {
-    const stopListening = board.on("server", () => look());
+    const starting = new Set(board.status().flatMap((each) => (isStarting(each) ? each.name : [])));
     const look = (): void => {
-      const needed = board.status().filter(isNeeded);
-      if (needed.some(({ state }) => state.kind === "starting")) return;
+      if (starting.size > 0) return;
       stopListening();
       resolve();
     };
+    // Many servers change their state many times, so that only those that begin are looked up.
+    const stopListening = board.on("server", ({ server, state }) => {
+      if (state.kind !== "starting") starting.delete(server);
+      else if (board.status().some((each) => each.name === server && isStarting(each)))
+        starting.add(server);
+      look();
+    });
     look();
   });
   const work = limit === undefined ? started : within(context.clock, limit, started);
-  return whileStarting(board, context, work);
+  return whileStarting(board, context, work, render);
 }
 
 /** Shows the servers that start until `work` is done. Rejects with CANCELLED when the command must end. */
@@ -38,8 +54,9 @@ export async function whileStarting<Result>(
   board: Pick<Board, "status">,
   { screen, clock, signal }: CliContext,
   work: Promise<Result>,
+  render: RenderRows = (frame) => startingRows(board.status(), frame, clock, screen.terminal),
 ): Promise<Result> {
-  const rows = screen.live((frame) => startingRows(board.status(), frame, clock, screen.terminal));
+  const rows = screen.live(render);
   try {
     return await untilInterrupted(work, signal);
   } finally {
@@ -54,22 +71,30 @@ export function startingRows(
   clock: Clock,
   terminal: Terminal,
 ): string[] {
-  const isDone = ({ state }: ServerStatus): boolean => state.kind !== "starting";
-  const ordered =
-    servers.length <= height
-      ? servers
-      : [...servers].sort((a, b) => Number(isDone(a)) - Number(isDone(b)));
-  const rows = ordered.map(({ name, state }): Row => {
+  const rows = startingFirst(servers, height).map(({ name, state }): Row => {
     const time = timeOf(state, clock);
-    const cell: Cell =
-      state.kind === "starting"
-        ? { text: `${spinner} ${doing(state)}`, tone: "cyan" }
-        : stateCell(state, terminal);
     return {
-      cells: [name, cell, { text: time === undefined ? "" : duration(time), tone: "dim" }],
+      cells: [
+        name,
+        liveStateCell(state, spinner, terminal),
+        { text: time === undefined ? "" : duration(time), tone: "dim" },
+      ],
     };
   });
   return renderTable([{ min: 8 }, { min: 10 }, {}], rows, { width, paint: terminal.err.paint });
+}
+
+/** Servers that do not all fit into so many rows. */
+export function startingFirst(servers: readonly ServerStatus[], rows: number): ServerStatus[] {
+  if (servers.length <= rows) return [...servers];
+  const isDone = ({ state }: ServerStatus): boolean => state.kind !== "starting";
+  return [...servers].sort((a, b) => Number(isDone(a)) - Number(isDone(b)));
+}
+
+export function liveStateCell(state: ServerState, spinner: string, terminal: Terminal): Cell {
+  return state.kind === "starting"
+    ? { text: `${spinner} ${doing(state)}`, tone: "cyan" }
+    : stateCell(state, terminal);
 }
 
 function doing({ installer }: ServerState & { kind: "starting" }): string {

@@ -121,7 +121,7 @@ async function showOwnBoard(server: string | undefined, context: CliContext): Pr
     context,
     { start: "eager", server, showsRules: true, standalone: true },
     async ({ board, agent }) => {
-      await untilStarted(board, context, agent.startupWait);
+      await untilStarted(board, context, { limit: agent.startupWait });
       const servers = statusFor(agent, board);
       if (options.json) {
         screen.json({

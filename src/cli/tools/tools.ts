@@ -52,7 +52,7 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
       if (!options.json && named === undefined && isAnyStarting(board)) early = tools;
       if (early.length > 0) await show(known, early);
       if (options.json || named === undefined) {
-        await untilStarted(board, context, agent.startupWait);
+        await untilStarted(board, context, { limit: agent.startupWait });
       }
     }
     requireReady(board, options);

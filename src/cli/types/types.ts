@@ -37,7 +37,7 @@ async function toolsOf(
     await withBoard(context, { start, server, keepAlive: true }, async ({ board, agent }) => {
       await (refresh
         ? whileStarting(board, context, board.refresh())
-        : untilStarted(board, context, agent.startupWait));
+        : untilStarted(board, context, { limit: agent.startupWait }));
       requireReady(board, context.options);
       requireTools(board, context);
       const isWanted = ({ source }: Tool): boolean =>

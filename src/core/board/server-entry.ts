@@ -16,6 +16,8 @@ import type { ServerSignIn } from "./sign-in.ts";
 
 /** Cached tools that are older than this are listed again, also if nobody calls the server. */
 const MAX_CACHE_AGE_MS = 24 * 3_600_000;
+/** Until then the same list is not written again. */
+const FRESH_CACHE_MS = 3_600_000;
 
 export type ServerEntryParts = Pick<
   ServerEntry,
@@ -155,6 +157,12 @@ export class ServerEntry {
     const age = this.#cachedAt === undefined ? Infinity : now - this.#cachedAt;
     const isOutdated = age > MAX_CACHE_AGE_MS || this.#isListedElsewhere;
     return !this.isKnown || isOutdated ? "to-be-known" : undefined;
+  }
+
+  /** Whether the cached tools were saved lately, for the capabilities that the server is told now. */
+  isCacheFresh(now: number): boolean {
+    const age = now - (this.#cachedAt ?? -Infinity);
+    return age >= 0 && age < FRESH_CACHE_MS && !this.#isListedElsewhere;
   }
 
   /** Throws UNSUPPORTED for a server that is a program. */

@@ -573,7 +573,7 @@ export class ServerSet {
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
-    const { guard, earlier } = this.#options;
+    const { guard, earlier, clock } = this.#options;
     const { name } = entry;
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
@@ -584,14 +584,21 @@ export class ServerSet {
       entry.toolsListed(identity);
       return this.#offer(entry);
     }
-    const { tools, found } = guard.inspect(name, list.tools, this.#listed.get(entry)?.found);
+    const before = this.#listed.get(entry);
+    const { tools, found } = guard.inspect(name, list.tools, before?.found);
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const { instructions } = identity;
     guard.check(name, { ...list, tools }, instructions);
     this.#listed.set(entry, { ...list, tools, found, instructions, from: "server" });
-    entry.toolsListed(identity);
     const { capabilities } = list;
-    if (earlier !== undefined) {
+    // Writing is most of what a start costs that changes nothing.
+    const isSaved =
+      before?.from === "cache" &&
+      entry.isCacheFresh(clock.now()) &&
+      canonicalJson([entry.identity, before.capabilities, before.tools, before.found]) ===
+        canonicalJson([identity, capabilities, tools, found]);
+    entry.toolsListed(identity);
+    if (earlier !== undefined && !isSaved) {
       const origin = entry.pinKey;
       const saved = { origin, identity, capabilities, tools, found };
       this.inBackground(earlier.saveTools(entry.hash, saved));

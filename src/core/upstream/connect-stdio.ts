@@ -48,6 +48,7 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
   return async (target, signal, onRemains) => {
     // Before the server's own time starts: a slow lookup of the PATH is not the server's fault.
     const path = await untilAborted(Promise.resolve(options.path), signal, cancelled);
+    await untilAborted(ownTurn(), signal, cancelled);
     // Where a person has set a limit, it is one for everything.
     const installer = definition.hasTimeout ? undefined : installerOf(target.command);
     const patience = installer === undefined ? 0 : INSTALL_MS;
@@ -64,6 +65,17 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
     const carrier = stdioCarrier(child, options, installer);
     return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
   };
+}
+
+let lastTurn: Promise<void> = Promise.resolve();
+
+/**
+ * To start a program blocks this process for many milliseconds, so no two are started in one turn of the event loop: clients
+ * are answered and a screen is drawn while many servers start.
+ */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return lastTurn;
 }
 
 /** How long a closed pipe waits for the exit status that explains it, and an exit for the rest of the pipe. */

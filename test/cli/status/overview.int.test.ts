@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fixture } from "../../support/boards.ts";
@@ -190,7 +191,20 @@ describe("plugboard", () => {
     const { code, stdout } = await scratch.run([], { stderr, env: { NO_COLOR: "1" } });
     expect(code).toBe(0);
     expect(stderr.text).toMatch(/\[2Kslow +[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
-    expect(stderr.text.endsWith("\u001b[2A\r\u001b[J")).toBe(true);
+    expect(stderr.text.endsWith("\u001b[3A\r\u001b[J")).toBe(true);
     expect(stdout).toMatch(/^slow +✓ ready/m);
+  });
+
+  it("shows on a terminal at once what earlier runs know, and the states as they come", async () => {
+    const isTime = scratch.file("is-time", {});
+    scratch.servers({ echo: fixture("echo"), slow: fixture("slow-start", `--until=${isTime}`) });
+    await scratch.run([]);
+    rmSync(isTime);
+    const stderr = new Sink({ columns: 80, rows: 24 });
+    const running = scratch.start([], { stderr, env: { NO_COLOR: "1" } });
+    await stderr.until(/\[2Kslow +\S starting +1 +~\d+ +from cache/);
+    await stderr.until(/\[2Kecho +✓ ready +\d+ +\d.*s +~\d/);
+    scratch.file("is-time", {});
+    expect((await running.done).stdout).toMatch(/^slow +✓ ready +1 +\d/m);
   });
 });

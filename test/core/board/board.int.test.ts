@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
@@ -9,7 +10,7 @@ import type { NativeTool, Tool, ToolUpdate } from "../../../src/core/types/tool.
 import { recordingLogger } from "../../support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../../support/boards.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
-import { eventually, expectNoProcesses } from "../../support/processes.ts";
+import { eventually, expectNoProcesses, startedProcesses } from "../../support/processes.ts";
 
 const temporary: string[] = [];
 afterEach(async () => {
@@ -476,6 +477,19 @@ describe("starting", () => {
   });
 });
 
+it("servers start one by one, and the host goes on between two of them", async () => {
+  const names = Array.from({ length: 6 }, (_, at) => `s${at}`);
+  const servers = Object.fromEntries(names.map((name) => [name, fixture("echo")]));
+  const opening = open(servers);
+  const counts = new Set<number>();
+  while (!counts.has(names.length)) {
+    counts.add(startedProcesses().length);
+    await nextTurn();
+  }
+  expect(counts.size).toBeGreaterThan(2);
+  await opening;
+});
+
 describe("the catalog cache", () => {
   it("has the tools at once, refreshes behind, and is private", async () => {
     const stateDir = join(await temporaryDirectory(), "home");
@@ -496,6 +510,23 @@ describe("the catalog cache", () => {
     await writeFile(isTime, "");
     expect(textOf(await board.call("slow/echo", { text: "waited" }))).toBe("waited");
     expect(statusOf(board, "slow").cached).toBe(false);
+  });
+
+  it("is written again only if something has changed, or after an hour", async () => {
+    const clock = new MovableClock();
+    const stateDir = await temporaryDirectory();
+    const savedAt = async (): Promise<unknown> => {
+      const board = await open({ echo: fixture("echo") }, { stateDir, clock });
+      await reaches(board, "echo", "ready");
+      await board.close();
+      const [file = ""] = await readdir(join(stateDir, "catalog"));
+      return JSON.parse(await readFile(join(stateDir, "catalog", file), "utf8")).savedAt;
+    };
+    const first = await savedAt();
+    clock.forward(60_000);
+    expect(await savedAt()).toBe(first);
+    clock.forward(3_600_000);
+    expect(await savedAt()).not.toBe(first);
   });
 
   it("says for a few minutes why the last start failed, and the server is tried again", async () => {

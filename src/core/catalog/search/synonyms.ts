@@ -92,6 +92,7 @@ developer programmer engineer coder
 function method class symbol
 repository repo github git project
 commit change revision
+commit > log history
 pr mr > pull merge request
 branch fork
 issue ticket bug defect

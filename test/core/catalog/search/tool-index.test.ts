@@ -50,6 +50,22 @@ describe("what is found", () => {
     expect(found(indexOf(FILES), question)[0]).toBe(name);
   });
 
+  it("has the log among the first where somebody asks for commits", () => {
+    const git = indexOf([
+      tool("git/git_status", "Shows the working tree status"),
+      tool("git/git_diff_staged", "Shows changes that are staged for commit"),
+      tool("git/git_diff", "Shows differences between branches or commits"),
+      tool("git/git_commit", "Records changes to the repository"),
+      tool("git/git_add", "Adds file contents to the staging area"),
+      tool("git/git_log", "Shows the commit logs"),
+      tool("git/git_show", "Shows the contents of a commit"),
+      tool("git/git_branch", "List Git branches"),
+    ]);
+    expect(found(git, "list git commits", 3)).toContain("git_log");
+    expect(found(git, "recent commits")[0]).toBe("git_log");
+    expect(found(git, "commit my changes")[0]).toBe("git_commit");
+  });
+
   it.each(["", "   ", "?", "the of and", "xylophone", "constructor", "__proto__", "valueOf"])(
     "with %j is nothing",
     (question) => {
