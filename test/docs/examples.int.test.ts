@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 /** The commands with which people use a server. docs/cli.md has an example of each of the others, which is run there. */
-const USED = ["call", "tools", "record", "replay", "types"];
+const USED = new Set(["call", "tools", "record", "replay", "types"]);
 const ADD = "plugboard add files -- npx -y @modelcontextprotocol/server-filesystem .";
 
 const all = (commands: readonly Command[]): Command[] =>
@@ -33,7 +33,7 @@ it("name no server that only somebody without a configuration has, and no packag
 
 it("do what they say", { timeout: 180_000 }, async () => {
   const own = PLUGBOARD.examples.filter((each) => /^plugboard (?:call|tools) /.test(each));
-  const used = commands.flatMap(({ name, examples }) => (USED.includes(name) ? examples : []));
+  const used = commands.flatMap(({ name, examples }) => (USED.has(name) ? examples : []));
   // Without a tool, it records until it is stopped.
   const lines = [...own, ...used].filter((each) => each !== "plugboard record files files.jsonl");
   const page = readPage(

@@ -352,9 +352,9 @@ describe("the arguments of a call", () => {
     });
 
     const nested = (wrap: (inner: JsonObject) => JsonObject): JsonObject => {
-      let schema: JsonObject = { type: "integer" };
-      for (let depth = 0; depth < 20_000; depth += 1) schema = wrap(schema);
-      return schema;
+      let outermost: JsonObject = { type: "integer" };
+      for (let depth = 0; depth < 20_000; depth += 1) outermost = wrap(outermost);
+      return outermost;
     };
     const lists = Array.from({ length: 40 }, (_, at): [string, JsonObject] => {
       const list = { type: "array", items: { $ref: `#/$defs/l${at + 1}` } };
@@ -379,9 +379,9 @@ describe("the arguments of a call", () => {
         l40: { type: "integer" },
         large: { properties: large },
       };
-      const schema = { $defs, properties: { a } };
-      expect(() => assemble(given({ a: "x" }), schema)).toThrow("a: expected");
-      const { args } = assembleArguments(given({ a: json({ f0: 1 }) }), schema, "");
+      const hostile = { $defs, properties: { a } };
+      expect(() => assemble(given({ a: "x" }), hostile)).toThrow("a: expected");
+      const { args } = assembleArguments(given({ a: json({ f0: 1 }) }), hostile, "");
       expect(args).toEqual({ a: { f0: 1 } });
     });
   });
