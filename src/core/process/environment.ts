@@ -87,7 +87,8 @@ const OF_REGISTRIES = new Set(bothCases(REGISTRIES));
 export function networkVariables(env: Environment): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (!OF_NETWORK.has(name) || !value) return [];
-    return OF_REGISTRIES.has(name) && value.includes("@") ? [] : [name];
+    // Before the host, or in a query.
+    return OF_REGISTRIES.has(name) && /[@?]/.test(value) ? [] : [name];
   });
 }
 

@@ -46,6 +46,7 @@ describe("the baseline", () => {
       NPM_TOKEN: "npm_1",
       PIP_EXTRA_INDEX_URL: "https://ada:s3cret@pip.corp.example/simple",
       UV_DEFAULT_INDEX: "https://token@pip.corp.example/simple",
+      UV_INDEX_URL: "https://pip.corp.example/simple?token=s3cret",
       Https_Proxy: "http://other.example",
       ALL_PROXY: "",
     };
