@@ -71,7 +71,7 @@ export async function connect(
   const places = [...present, ...entriesOf(application, command, first, value)];
   refuseForeign(entriesOf(application, command, first, value), present, value, file, application);
   const move = { application, file, value, entries: places, source: loaded.source };
-  const moved = await moveServers(move, command, context);
+  const { paths: moved, staying } = await moveServers(move, command, context);
   const { source, agent } = moved.length > 0 ? await load() : loaded;
   const start = moved.length > 0 ? await boardStart(source, agent, context) : first;
   const entries = (without: unknown): Entry[] => entriesOf(application, command, start, without);
@@ -97,7 +97,10 @@ export async function connect(
     ...notesOn(application, source, agent, start, options),
     ...whichServers(application, found, source),
     ...(application.notes?.(value, agent) ?? []),
-    ...twiceNotes(twice, application.name),
+    ...twiceNotes(
+      twice.filter((name) => !staying.includes(name)),
+      application.name,
+    ),
   ];
   await makeChange(change, { yes: command.yes, notes }, context);
   return reportConnected({ ...connected, isNew: true, twice }, context);

@@ -30,12 +30,21 @@ export interface Move {
   source: ConfigSource;
 }
 
-/** The places of the servers that are on the board now, and can be taken out. Rejects with NOT_APPROVED. */
+export interface Moved {
+  /** The places of the servers that are on the board now, and can be taken out. */
+  paths: KeyPath[];
+  /** Names of those that are not taken out, because the board has another one of the name. */
+  staying: string[];
+}
+
+const NOTHING: Moved = { paths: [], staying: [] };
+
+/** Rejects with NOT_APPROVED. */
 export async function moveServers(
   { application, file, value, entries, source }: Move,
   { move, yes }: Pick<ConnectOptions, "move" | "yes">,
   context: CliContext,
-): Promise<KeyPath[]> {
+): Promise<Moved> {
   const { json } = context.options;
   if (move && json) {
     throw new PlugboardError("INVALID_ARGUMENTS", "--move and --json cannot be given together", {
@@ -44,7 +53,7 @@ export async function moveServers(
   }
   const mayAsk = move === false && !yes && !json && canAsk(context);
   const container = entries.find(({ as }) => as === "server")?.path.slice(0, -1);
-  if (container === undefined || !(move === true || mayAsk)) return [];
+  if (container === undefined || !(move === true || mayAsk)) return NOTHING;
   const read = await serversOf(file, context);
   const isOurs = (path: KeyPath): boolean =>
     entries.some((own) => isDeepStrictEqual(own.path, path));
@@ -52,12 +61,12 @@ export async function moveServers(
     const path = [...container, name];
     return !isOurs(path) && isJsonObject(valueIn(value, path));
   });
-  if (read === undefined || names.length === 0) return [];
+  if (read === undefined || names.length === 0) return NOTHING;
   const list = names.map(visible).join(", ");
   if (!move) {
     const them = names.length === 1 ? "it" : "them";
     const question = `${application.name} has ${list} in its own file. Move ${them} onto the board?`;
-    if (!(await askYesNo(question, context))) return [];
+    if (!(await askYesNo(question, context))) return NOTHING;
   }
   const scope = scopeOf(source);
   const planned = async (): Promise<Candidate[]> => {
@@ -69,13 +78,17 @@ export async function moveServers(
     const request = { names, from: [file.file], scope, write: true, references: false };
     await runImport({ ...request, force: false, yes, check: false }, context);
   }
-  return (await planned()).flatMap(({ name, standing }) => {
-    if (standing.kind === "present") return [[...container, name]];
+  const moved: Moved = { paths: [], staying: [] };
+  for (const { name, standing } of await planned()) {
+    if (standing.kind === "present") moved.paths.push([...container, name]);
+    else moved.staying.push(name);
+  }
+  for (const name of moved.staying) {
     context.screen.note(
-      `${visible(name)} stays in ${application.name}'s file, because the board has another one of this name`,
+      `${visible(name)} stays in ${application.name}'s file, because the board has another one of this name; rename or remove one of the two, or the model sees tools of both`,
     );
-    return [];
-  });
+  }
+  return moved;
 }
 
 /** Where the servers of the board are. */

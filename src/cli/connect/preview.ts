@@ -3,7 +3,7 @@
 
 import { truncate } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import type { Splice } from "../../install/applications/entry-text.ts";
+import { applied, type Splice } from "../../install/applications/entry-text.ts";
 
 const LONGEST_LINE = 400;
 const LONGEST_CONTEXT = 60;
@@ -11,20 +11,48 @@ const LONGEST_CONTEXT = 60;
 /** `text` is the file before the splices. Splices at one place are shown as one change. */
 export function changeLines(text: string, splices: readonly Splice[]): string[] {
   let now = text;
-  return splices.reduce(joined, []).flatMap(({ start, removed, added }) => {
-    now = now.slice(0, start) + added + now.slice(start + removed.length);
-    const from = now.lastIndexOf("\n", start - 1) + 1;
-    const lineEnd = now.indexOf("\n", start + added.length);
-    const to = lineEnd === -1 ? now.length : lineEnd;
-    const head = now.slice(from, start);
-    const tail = now.slice(start + added.length, to);
-    return [
-      ...(head.trim() === "" ? [] : [contextLine(head)]),
-      ...linesOf(removed).map((line) => `- ${shown(line)}`),
-      ...linesOf(head.trim() === "" ? head + added : added).map((line) => `+ ${shown(line)}`),
-      ...(tail.trim() === "" ? [] : [contextLine(tail)]),
-    ];
+  return wholeLines(text, splices)
+    .reduce(joined, [])
+    .flatMap(({ start, removed, added }) => {
+      now = now.slice(0, start) + added + now.slice(start + removed.length);
+      const from = now.lastIndexOf("\n", start - 1) + 1;
+      const lineEnd = now.indexOf("\n", start + added.length);
+      const to = lineEnd === -1 ? now.length : lineEnd;
+      const head = now.slice(from, start);
+      const tail = now.slice(start + added.length, to);
+      return [
+        ...(head.trim() === "" ? [] : [contextLine(head)]),
+        ...linesOf(removed).map((line) => `- ${shown(line)}`),
+        ...linesOf(head.trim() === "" ? head + added : added).map((line) => `+ ${shown(line)}`),
+        ...(tail.trim() === "" ? [] : [contextLine(tail)]),
+      ];
+    });
+}
+
+/**
+ * A splice is what differs between two texts, character by character: `x": 1,\n  "` where the line `  "x": 1,` comes or goes.
+ * The same change, from the beginning of the line on, is one that a person can read.
+ */
+function wholeLines(text: string, splices: readonly Splice[]): Splice[] {
+  let now = text;
+  return splices.map((splice) => {
+    const whole = fromLineStart(now, splice);
+    now = applied(now, [splice]);
+    return whole;
   });
+}
+
+function fromLineStart(text: string, splice: Splice): Splice {
+  const { start, removed, added } = splice;
+  const from = text.lastIndexOf("\n", start - 1) + 1;
+  const head = text.slice(from, start);
+  const isOneSided = removed === "" || added === "";
+  // What ends the entry before, such as `  }`, belongs to that entry.
+  const isBeginning = /^\s*["']?[\w.@/-]*$/.test(head);
+  if (!isOneSided || !isBeginning || !(removed + added).endsWith(head)) return splice;
+  const shifted = (part: string): string =>
+    part === "" ? "" : head + part.slice(0, part.length - head.length);
+  return { start: from, removed: shifted(removed), added: shifted(added) };
 }
 
 /** Entries come and go one by one, mostly inside or next to each other: one by one, their brackets would not fit. */

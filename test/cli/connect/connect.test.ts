@@ -11,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
 import { ownBin } from "../../../src/core/config/own-server.ts";
@@ -360,7 +361,7 @@ describe("plugboard connect", () => {
 
   it("asks whether to move its servers, and says what stays where", async () => {
     const mcpServers = { docs: { command: "docs" }, github: { command: "another" } };
-    put(".cursor/mcp.json", JSON.stringify({ mcpServers }));
+    put(".cursor/mcp.json", JSON.stringify({ mcpServers }, undefined, 2));
     put("home/plugboard.json", JSON.stringify({ mcpServers: { github: { command: "github" } } }));
     const question = "Cursor has docs, github in its own file. Move them onto the board? [y/N] ";
     const no = await asked(
@@ -384,7 +385,13 @@ describe("plugboard connect", () => {
     );
     expect(yes.code).toBe(0);
     expect(yes.stderr).toContain(
-      "github stays in Cursor's file, because the board has another one of this name\n",
+      "github stays in Cursor's file, because the board has another one of this name; rename or remove one of the two, or the model sees tools of both\n",
+    );
+    expect(yes.stderr).not.toContain("--move");
+    expect(stripVTControlCharacters(yes.stderr)).toContain(
+      ['-     "docs": {', '-       "command": "docs"', "-     },", '      "github": {', ""].join(
+        "\n",
+      ),
     );
     expect(Object.keys(valueAt(".cursor/mcp.json", ["mcpServers"]) as object)).toEqual([
       "github",
