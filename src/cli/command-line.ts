@@ -316,10 +316,9 @@ async function meaningOf(line: Line): Promise<Meaning> {
       : takeServer(server, line.words, behind, line.options);
   if (globals["help"] === true) {
     const { help } = command;
-    const [word] = words;
-    if (help === undefined || word === undefined) return { kind: "help", path: line.path };
-    const run: Prepared["run"] = (context) => help.run(word, context);
-    return { kind: "prepared", request: { word }, traits: {}, run, typed };
+    if (help === undefined || words.length === 0) return { kind: "help", path: line.path };
+    const run: Prepared["run"] = (context) => help.run(words, context);
+    return { kind: "prepared", request: { words }, traits: {}, run, typed };
   }
   if (line.mistake !== undefined) return line.mistake;
   if (globals["version"] === true) return { kind: "version" };

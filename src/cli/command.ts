@@ -30,8 +30,8 @@ export interface Command {
   missing?: (typed: TypedServer) => string;
   /** Commands within it. */
   commands: readonly Command[];
-  /** What --help does if there is a word: the command tells about that word. */
-  help?: { about: string; run: (word: string, context: CliContext) => Promise<number> };
+  /** What --help does if there are words: the command tells about what they name. */
+  help?: { about: string; run: (words: readonly string[], context: CliContext) => Promise<number> };
   /** Absent if it is nothing without one of the commands within it. */
   read?: Read;
 }

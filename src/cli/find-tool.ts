@@ -22,11 +22,36 @@ export async function findTool(
       throw new PlugboardError(code, message, { server, hint: `to enable it: ${command}` });
     }
     if (code !== "UNKNOWN_TOOL") throw error;
-    const named = board.status().find((each) => name.startsWith(`${each.name}/`))?.name;
+    const servers = board.status();
+    if (servers.some((each) => each.name === name)) {
+      const list = `plugboard tools --server ${shellWord(name)}`;
+      throw new PlugboardError(code, message, {
+        hint: `it is the name of a server; to list its tools: ${list}`,
+      });
+    }
+    const named = servers.find((each) => name.startsWith(`${each.name}/`))?.name;
     const list =
       named === undefined
         ? "to list all tools: plugboard tools"
         : `to list its tools: plugboard tools --server ${shellWord(named)}`;
     throw new PlugboardError(code, message, { hint: hint ?? list });
+  }
+}
+
+/** As `findTool`. `word` is what comes after the name: `server tool` is written too. */
+export async function findMeant(
+  board: Pick<Board, "find" | "status">,
+  name: string,
+  word: string | undefined,
+  signal: AbortSignal,
+): Promise<Tool> {
+  const isServer = board.status().some((server) => server.name === name);
+  if (word === undefined || !isServer) return findTool(board, name, signal);
+  try {
+    return await findTool(board, `${name}/${word}`, signal);
+  } catch (error) {
+    if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
+    // A tool may have the name of a server.
+    return board.find(name, { signal }).catch(() => Promise.reject(error));
   }
 }

@@ -90,8 +90,8 @@ describe("a command line asks for", () => {
       { kind: "call", tool: "t", args: ["--title", "x", "--draft", "--top=3"], yes: true },
     ],
     [["call", "t", "--yes"], { kind: "call", tool: "t", args: [], yes: true }],
-    [["call", "t", "--help"], { kind: "call", word: "t" }],
-    [["call", "-h", "t", "a=1"], { kind: "call", word: "t" }],
+    [["call", "t", "--help"], { kind: "call", words: ["t"] }],
+    [["call", "-h", "t", "a=1"], { kind: "call", words: ["t", "a=1"] }],
     [
       ["call", "t", "a=1", "-", "--timeout", "500", "b=-2", "--output", "d"],
       {
@@ -410,7 +410,7 @@ describe("a server on the command line", () => {
     ],
     [
       ["call", "t", "--help", "--", "npx"],
-      { kind: "call", word: "t" },
+      { kind: "call", words: ["t"] },
       { words: ["npx"], ...none },
     ],
     [["call", url, "t", "-H", "A: 1"], { tool: "t" }, { url, env: [], headers: ["A: 1"] }],

@@ -1,7 +1,6 @@
 // `plugboard call`: calls one tool; the result goes to stdout, and the exit code says whether it succeeded.
 
 import type { Board } from "../../core/types/board.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../core/types/tool.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { withoutHint } from "../../core/tools/failure.ts";
@@ -12,7 +11,7 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { hintLines, moreLine } from "../error-lines.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { findTool } from "../find-tool.ts";
+import { findMeant } from "../find-tool.ts";
 import type { CallRequest } from "./command.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { keepAliveHint } from "../keep-alive/kept-alive.ts";
@@ -129,10 +128,11 @@ export async function makeCall(
   const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
   // A tool that a rule hides is refused and audited whatever its arguments are.
   const isListed = board.tools({ all: true }).some((each) => each.name === tool.name);
-  if (problem !== undefined && isListed) throw problem;
   const { source } = tool;
   const about = source.kind === "mcp" ? { server: source.server, tool: source.tool } : {};
+  // Also where the call is refused: a name that the schema does not have may be why another one is missing.
   for (const warning of warnings) logger.warn(warning, about);
+  if (problem !== undefined && isListed) throw problem;
   view?.calling(canonicalName(tool));
   const outcome = await board.call(tool.name, args, {
     signal,
@@ -145,23 +145,6 @@ export async function makeCall(
 function bareWord({ loose = [] }: GivenArguments): string | undefined {
   const [first] = loose;
   return first?.kind === "word" && first.pair === undefined ? first.text : undefined;
-}
-
-async function findMeant(
-  board: CallBoard,
-  name: string,
-  word: string | undefined,
-  signal: AbortSignal,
-): Promise<Tool> {
-  const isServer = board.status().some((server) => server.name === name);
-  if (word === undefined || !isServer) return findTool(board, name, signal);
-  try {
-    return await findTool(board, `${name}/${word}`, signal);
-  } catch (error) {
-    if (!(error instanceof PlugboardError) || error.code !== "UNKNOWN_TOOL") throw error;
-    // A tool may have the name of a server.
-    return board.find(name, { signal }).catch(() => Promise.reject(error));
-  }
 }
 
 function isBoth({ source }: Tool, server: string, word: string | undefined): boolean {

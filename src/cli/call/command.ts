@@ -82,7 +82,8 @@ export const COMMANDS = [
     },
     help: {
       about: "show help, or with a tool, what it takes",
-      run: async (tool, context) => (await import("../tools/tools.ts")).runToolHelp(tool, context),
+      run: async (words, context) =>
+        (await import("../tools/tools.ts")).runToolHelp(words, context),
     },
     read: ([tool, ...args], { timeout, output, yes }, { behind = [] }) =>
       argumentBehind(behind) ?? ({ tool, args, timeout, output, yes } satisfies CallRequest),

@@ -10,7 +10,7 @@ import { stateToJson } from "../../core/types/server-state.ts";
 import { duration, oneLine, plainText, plural } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findTool } from "../find-tool.ts";
+import { findMeant, findTool } from "../find-tool.ts";
 import { commandsApart } from "../offered-command.ts";
 import { serverIn, withBoard } from "../open.ts";
 import { unavailableNotes } from "../status/server-state.ts";
@@ -201,7 +201,10 @@ function moreNote(more: number, shown: number): string {
 }
 
 /** `plugboard call <tool> --help`: what one tool takes, even if a rule hides it. */
-export async function runToolHelp(name: string, context: CliContext): Promise<number> {
+export async function runToolHelp(
+  [name = "", word]: readonly string[],
+  context: CliContext,
+): Promise<number> {
   const { screen, options, signal } = context;
   return withBoard(
     context,
@@ -213,7 +216,7 @@ export async function runToolHelp(name: string, context: CliContext): Promise<nu
     async ({ board }) => {
       if (options.typed !== undefined) await whileStarting(board, context, board.refresh());
       requireReady(board, options);
-      const tool = await whileStarting(board, context, findTool(board, name, signal));
+      const tool = await whileStarting(board, context, findMeant(board, name, word, signal));
       const { toolHelp } = await loadPages();
       if (options.json) screen.json(toolJson(tool));
       else screen.lines(await toolHelp(tool, screen.terminal.out, options));

@@ -194,6 +194,12 @@ describe("plugboard call", () => {
       "plugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
     ],
     [
+      "one is missing because it has another name",
+      ["add", "a=1", "other=2"],
+      2,
+      "warn  echo/add: the schema does not describe 'other'; the tool takes a, b\nplugboard: 1 argument missing:\n    b  number\nhint: to see its parameters:\n  plugboard tools echo/add\nmore: plugboard help INVALID_ARGUMENTS\n",
+    ],
+    [
       "an argument does not fit",
       ["add", "a=x", "b=1"],
       2,
@@ -210,6 +216,12 @@ describe("plugboard call", () => {
       ["echo/ad"],
       2,
       "plugboard: there is no tool named 'echo/ad'\nhint: did you mean 'echo/add'?\nmore: plugboard help UNKNOWN_TOOL\n",
+    ],
+    [
+      "a server is named alone",
+      ["content"],
+      2,
+      "plugboard: there is no tool named 'content'\nhint: it is the name of a server; to list its tools:\n  plugboard tools --server content\nmore: plugboard help UNKNOWN_TOOL\n",
     ],
     [
       "the time is up",

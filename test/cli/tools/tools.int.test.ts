@@ -130,6 +130,7 @@ describe("plugboard tools", () => {
     for (const argv of [
       ["tools", "mcp__echo__add"],
       ["call", "echo/add", "--help"],
+      ["call", "echo", "add", "--help"],
       ["call", "add", "a=1", "-h"],
     ]) {
       expect(await scratch.run(argv)).toEqual({ code: 0, stdout, stderr: "" });

@@ -34,14 +34,18 @@ export function assembleArguments(
     return { args: {}, warnings: [], problem: invalidArguments([problem], hint) };
   }
   const builder = new Builder(schema, whole);
-  const { pairs, problems: unsettled } = settleWords(given, builder.view);
+  const { pairs, problems: unsettled, refused } = settleWords(given, builder.view);
   builder.problems.push(...unsettled);
+  for (const each of refused) builder.refused.add(each);
   for (const [key, values] of grouped(pairs)) builder.add(key, values);
   builder.check();
   const { args, problems, warnings } = builder;
   if (problems.length === 0) return { args, warnings };
   return { args, warnings, problem: invalidArguments(problems, hint) };
 }
+
+/** Of a line with two columns of a message, at most. */
+const LINE_WIDTH = 76;
 
 class Builder {
   /** Without a prototype, so that `__proto__` is a key like any other. */
@@ -50,8 +54,8 @@ class Builder {
   readonly warnings: string[] = [];
   readonly #root: JsonObject;
   readonly view: SchemaView;
-  /** What was given with a value that does not fit: it is not missing. */
-  readonly #refused = new Set<string>();
+  /** What was given without a value, or with one that does not fit: it is not missing. */
+  readonly refused = new Set<string>();
 
   constructor(schema: JsonObject, whole: JsonObject) {
     this.#root = schema;
@@ -65,7 +69,7 @@ class Builder {
     const parts = fields.has(key) || !fields.has(key.split(".")[0] ?? "") ? [key] : key.split(".");
     const schema = this.#schemaAt(parts, key);
     if (schema !== undefined) this.#set(parts, key, values, schema);
-    else this.#refused.add(key);
+    else this.refused.add(key);
   }
 
   check(): void {
@@ -99,7 +103,7 @@ class Builder {
   }
 
   #isRefused(path: string): boolean {
-    return [...this.#refused].some((each) => each === path || each.startsWith(`${path}.`));
+    return [...this.refused].some((each) => each === path || each.startsWith(`${path}.`));
   }
 
   /** Whether a key that the schema does not describe is sent. A mistyped one is not: the server might ignore it. */
@@ -137,7 +141,7 @@ class Builder {
   ): void {
     const value = this.#value(key, values, schema);
     if (value === undefined) {
-      this.#refused.add(key);
+      this.refused.add(key);
       return;
     }
     let target = this.args;
@@ -147,7 +151,7 @@ class Builder {
         this.problems.push(`${key}: '${part}' has a value that is not an object`);
         // Else the check would say the same of it again.
         delete target[part];
-        this.#refused.add(key);
+        this.refused.add(key);
         return;
       }
       // Copied, so that the object given as JSON is not changed.
@@ -196,8 +200,10 @@ class Builder {
   #missingText(missing: readonly { path: string; parameter: Parameter }[]): string {
     const lines = missing.map(({ path, parameter: { schema } }) => {
       const { description } = schema;
-      const about = typeof description === "string" ? `  ${oneLine(description, 80)}` : "";
-      return `    ${shortName(path)}  ${this.view.typeName(schema)}${about}`;
+      const start = `    ${shortName(path)}  ${this.view.typeName(schema)}`;
+      if (typeof description !== "string") return start;
+      // A terminal does not break an indented line between words.
+      return `${start}  ${oneLine(description, Math.max(20, LINE_WIDTH - start.length))}`;
     });
     return [`${plural(missing.length, "argument")} missing:`, ...lines].join("\n");
   }

@@ -9,6 +9,8 @@ import { type SchemaView, typesOf } from "./schema-view.ts";
 export interface Settled {
   pairs: GivenPair[];
   problems: string[];
+  /** Parameters that were named without a value. */
+  refused: string[];
 }
 
 /** Values without a key go to the parameters that are left, in the order of the schema. */
@@ -29,6 +31,7 @@ class Settler {
   readonly #pairs: GivenPair[];
   readonly #values: LooseWord[] = [];
   readonly #problems: string[] = [];
+  readonly #refused: string[] = [];
 
   constructor(view: SchemaView, pairs: readonly GivenPair[]) {
     this.#view = view;
@@ -46,7 +49,10 @@ class Settler {
       return;
     } else if (name === undefined || this.#isFlag(name)) {
       this.#pairs.push({ key: name ?? key, value: TRUE });
-    } else this.#problems.push(`--${shortName(key)} needs a value`);
+    } else {
+      this.#problems.push(`--${shortName(key)} needs a value`);
+      this.#refused.push(name);
+    }
     if (next !== undefined) this.word(next);
   }
 
@@ -68,7 +74,7 @@ class Settler {
       if (key !== undefined) this.#pairs.push({ key, value });
       else this.#problems.push(unexpected(text, names));
     }
-    return { pairs: this.#pairs, problems: this.#problems };
+    return { pairs: this.#pairs, problems: this.#problems, refused: this.#refused };
   }
 
   /** The parameter that is meant, also if it is written `max-results`; with the rest of a path into it. */

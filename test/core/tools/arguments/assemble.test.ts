@@ -224,7 +224,10 @@ describe("the arguments of a call", () => {
           type: "array",
           items: {
             type: "object",
-            properties: { name: { type: "string" }, age: { type: "integer" } },
+            properties: {
+              name: { type: "string", description: "How this person is called, ".repeat(9) },
+              age: { type: "integer" },
+            },
             required: ["name"],
           },
         },
@@ -272,9 +275,9 @@ describe("the arguments of a call", () => {
         "1 argument missing:\n    place.city  string  Where.",
       ],
       [
-        "a missing field of an item",
+        "a missing field of an item, in a line that fits a terminal",
         given({ people: json([{ name: "A" }, { age: 3 }]) }),
-        "1 argument missing:\n    people[1].name  string",
+        "1 argument missing:\n    people[1].name  string  How this person is called, How this person is cal…",
       ],
       [
         "a mistyped field",

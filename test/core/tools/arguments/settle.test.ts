@@ -64,6 +64,11 @@ describe("arguments as people type them", () => {
     expect((await assembled(words)).problem).toBe(problem);
   });
 
+  it("are not missing too if only their value is", async () => {
+    const needed = { ...schema, required: ["title"] };
+    expect((await assembled(["--title"], needed)).problem).toBe("--title needs a value");
+  });
+
   it("are refused for a value that no parameter is left for", async () => {
     const one = { properties: { text: { type: "string" } } };
     expect((await assembled(["a", "b"], one)).problem).toBe(
