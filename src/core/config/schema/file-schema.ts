@@ -211,8 +211,8 @@ const agent = {
   ...guard,
 };
 
-const agentAdvice = Object.fromEntries(
-  [
+const agentAdvice = {
+  ...belongingIn("mcp", [
     "servers",
     "toolNames",
     "toolNameLength",
@@ -221,8 +221,13 @@ const agentAdvice = Object.fromEntries(
     "resourceTools",
     "roots",
     "keepAlive",
-  ].map((key) => [key, `it belongs in mcp.${key}`]),
-);
+  ]),
+  ...belongingIn("tools", ["approval", ...Object.keys(toolRules)]),
+};
+
+function belongingIn(place: string, keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, `it belongs in ${place}.${key}`]));
+}
 
 export const defaultsSchema = object(agent, agentAdvice);
 
@@ -298,13 +303,23 @@ function providerKeys<const Type extends ModelProviderType>(type: Type) {
   };
 }
 
-/** Where other programs keep their servers. */
-const rootAdvice = Object.fromEntries(
-  ["mcp", "mcp_servers", "context_servers"].map((key) => [
-    key,
-    "servers belong in mcpServers, or in agents.defaults.mcp.servers",
-  ]),
-);
+const rootAdvice = {
+  // An agent's settings, for whoever has one agent.
+  ...belongingIn("agents.defaults", Object.keys(agent)),
+  ...Object.fromEntries(
+    Object.entries(agentAdvice).map(([key, advice]) => [
+      key,
+      advice.replace(" in ", " in agents.defaults."),
+    ]),
+  ),
+  // Where other programs keep their servers.
+  ...Object.fromEntries(
+    ["mcp", "mcp_servers", "context_servers"].map((key) => [
+      key,
+      "servers belong in mcpServers, or in agents.defaults.mcp.servers",
+    ]),
+  ),
+};
 
 const root = {
   $schema: textOrEmpty()

@@ -19,6 +19,11 @@ describe("a wrong file", () => {
       "{ context_servers: {} }",
       "FILE:1:3  context_servers  unknown key; servers belong in mcpServers, or in agents.defaults.mcp.servers",
     ],
+    [
+      "{ approval: 'destructive' }",
+      "FILE:1:3  approval  unknown key; it belongs in agents.defaults.tools.approval",
+    ],
+    ["{ pins: 'block' }", "FILE:1:3  pins  unknown key; it belongs in agents.defaults.pins"],
     ["{ agents: [] }", "FILE:1:11  agents  is a list; expected an object"],
     ["{ agents: { defaults: 1 } }", "FILE:1:23  agents.defaults  is a number; expected an object"],
     ["{ agents: { list: {} } }", "FILE:1:19  agents.list  is an object; expected a list"],
