@@ -52,8 +52,8 @@ it.each<[what: string, line: string, shown: string[]]>([
     "a scope",
     "remove echo --scope usr",
     [
-      "plugboard: option '-s, --scope <scope>' cannot be 'usr'; expected project or user; did you mean 'user'?",
-      "hint: project is plugboard.json in this directory, and user the one in Plugboard's home",
+      "plugboard: option '-s, --scope <scope>' cannot be 'usr'; expected project, user or local; did you mean 'user'?",
+      "hint: project is plugboard.json in this directory, and user or local the one in Plugboard's home",
     ],
   ],
   [
