@@ -19,11 +19,10 @@ const SCREENCAST = "docs/screencast.svg";
 const STORY = [
   {
     command: "plugboard add notes -- npx -y @modelcontextprotocol/server-filesystem ~/nots",
-    answers: ["y", "n"],
+    answers: ["n"],
   },
   {
     command: "plugboard add notes -- npx -y @modelcontextprotocol/server-filesystem ~/notes",
-    answers: ["y"],
   },
   { command: "plugboard call notes/read_text_file path=~/notes/todo.md" },
   { command: "plugboard connect claude-code", answers: ["y"] },

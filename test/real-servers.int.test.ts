@@ -68,7 +68,7 @@ describe("a search", () => {
   async function recall(asked: readonly Question[], place: number): Promise<number> {
     let found = 0;
     for (const { query, tools } of asked) {
-      const hits = await board.search(query, { limit: place });
+      const hits = await board.search(query, { limit: place, all: true });
       const names = new Set(hits.map(({ tool }) => canonicalName(tool)));
       found += tools.filter((tool) => names.has(tool)).length;
     }

@@ -71,7 +71,7 @@ describe("the command line", () => {
   });
 
   it.each([
-    ["call node x.js echo", "plugboard call <tool> -- node x.js echo", "INVALID_ARGUMENTS"],
+    ["call node x.js echo", "plugboard call <tool> -- node x.js echo", "UNKNOWN_TOOL"],
     [
       "call echo text=hi -e A=1 node x.js",
       "plugboard call echo text=hi -e A=1 -- node x.js",
@@ -80,7 +80,7 @@ describe("the command line", () => {
     [
       "call example.com/mcp echo",
       "plugboard call https://example.com/mcp <tool>",
-      "INVALID_ARGUMENTS",
+      "UNKNOWN_SERVER",
     ],
     ["tools localhost:1/mcp", "plugboard tools http://localhost:1/mcp", "UNKNOWN_SERVER"],
     ["tools node x.js", "plugboard tools -- node x.js", undefined],

@@ -117,7 +117,7 @@ describe("plugboard generate-cli", () => {
 
   it.each<[name: string, argv: string[], code: number, message: string]>([
     ["no server", ["generate-cli"], 2, "missing required argument 'server'"],
-    ["two servers", ["generate-cli", "a", "b"], 2, "'b' is too much"],
+    ["two servers", ["generate-cli", "a", "b"], 2, "'b' is one word too many"],
     ["an unknown server", ["generate-cli", "c"], 2, "there is no server named 'c'"],
     ["a server without tools", ["generate-cli", "empty"], 3, "'empty' has no tools"],
     ["a server that does not start", ["generate-cli", "bad"], 3, "so nothing was written"],

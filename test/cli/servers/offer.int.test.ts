@@ -118,7 +118,11 @@ describe("plugboard add of a server in the registry", () => {
   });
 
   it.each<[what: string, argv: string[], message: string]>([
-    ["a variable", ["add", NAME, "-e", "A=1"], "-e, -H and -t are for a command or a URL"],
+    [
+      "a variable",
+      ["add", NAME, "-e", "A=1"],
+      "-e, -H, -t and the options of a client are for a command or a URL",
+    ],
     ["values for a command", ["add", "x", "--set", "A=1", "--", "run"], "--set, --package"],
     [
       "a registry that is none",

@@ -46,7 +46,7 @@ describe("a command after --", () => {
     const audit = await run("audit", "--json");
     expect(audit.stdout).toContain('"server":"echo","tool":"add"');
     expect(audit.stdout).toContain('"server":"echo","tool":"crash"');
-    expect((await run("pins")).stdout).toContain("echo/add ");
+    expect((await run("pins", "list", "--all")).stdout).toContain("echo/add ");
     expect(existsSync(marker)).toBe(false);
     expect(scratch.read("home/plugboard.json")).toBe(before);
   });

@@ -302,7 +302,7 @@ describe("a token in a header", () => {
     const servers = {
       remote: {
         url: server.url,
-        headers: { Authorization: "Bearer ${SOME_TOKEN}", "X-Team": "red-team" },
+        headers: { Authorization: "Bearer ${SOME_TOKEN}", "User-Agent": "red-team" },
       },
     };
     const { board, all } = await overheard({ servers }, { env: { SOME_TOKEN: secret } });

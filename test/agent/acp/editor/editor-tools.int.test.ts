@@ -139,7 +139,6 @@ describe("read_file", () => {
       { path: "none" },
       "the editor could not read none: Resource not found",
     ],
-    ["line 0", { path: "a.txt", line: 0 }, "line: "],
     ["a file outside", { path: "/etc/hosts" }, "outside of the session's directories"],
     ["a link that leads out", { path: "link/x" }, "outside of the session's directories"],
   ])("fails for %s", async (_, args, words) => {
@@ -148,6 +147,13 @@ describe("read_file", () => {
     const { status, content } = await call("read_file", args);
     expect(status).toBe("failed");
     expect(textOf(content)).toContain(words);
+  });
+
+  it("is not called with line 0", async () => {
+    const { editor, sessionId } = await sit();
+    const said = await editor.ask(sessionId, '/call read_file {"path":"a.txt","line":0}');
+    expect(said).toContain("line: ");
+    expect(editor.of(sessionId, "tool_call")).toEqual([]);
   });
 });
 

@@ -258,32 +258,40 @@ describe("a request for the model", () => {
     expect(scripted.requests).toEqual([]);
   });
 
-  it("that may belong to another session is declined", async () => {
+  it("that may belong to another session fails, and says why", async () => {
     const newResponder = await scripted.script([HAT]);
     const editor = await desk.open({ servers: servers("allow"), newResponder });
     const [one, two] = [await editor.newSession(), await editor.newSession()];
     const sleeping = editor.prompt(one, "/call s/sleep {}");
     await editor.until(() => editor.questions.length === 1);
     await editor.prompt(two, CALL);
-    expect(resultOf(editor, two)).toContain("the request for the model was declined");
+    expect(resultOf(editor, two)).toContain("it is not clear whose call the question belongs to");
     expect(asked(editor)).toEqual([]);
     await editor.agent.notify(session.cancel, { sessionId: one });
     await sleeping;
   });
 
   it.each([
-    ["brings", {}, [mcpServer("s", "server-requests")]],
-    ["shares", { s: { ...fixture("server-requests"), sampling: "allow" as const } }, []],
-  ])("of a server that the session %s is declined between prompts", async (_, shared, brought) => {
-    const newResponder = await scripted.script([HAT]);
-    const editor = await desk.open({
-      servers: shared,
-      config: { session: { sampling: "allow" } },
-      newResponder,
-    });
-    const sessionId = await editor.newSession(brought);
-    await editor.prompt(sessionId, "/call s/answers {}");
-    expect(resultOf(editor, sessionId)).toContain("the request for the model was declined");
-    expect(scripted.requests).toEqual([]);
-  });
+    ["brings", "was declined", {}, [mcpServer("s", "server-requests")]],
+    [
+      "shares",
+      "it is not clear whose call the question belongs to",
+      { s: { ...fixture("server-requests"), sampling: "allow" as const } },
+      [],
+    ],
+  ])(
+    "of a server that the session %s fails between prompts: %s",
+    async (_, why, shared, brought) => {
+      const newResponder = await scripted.script([HAT]);
+      const editor = await desk.open({
+        servers: shared,
+        config: { session: { sampling: "allow" } },
+        newResponder,
+      });
+      const sessionId = await editor.newSession(brought);
+      await editor.prompt(sessionId, "/call s/answers {}");
+      expect(resultOf(editor, sessionId)).toContain(why);
+      expect(scripted.requests).toEqual([]);
+    },
+  );
 });

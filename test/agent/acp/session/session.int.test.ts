@@ -44,7 +44,7 @@ describe("without a model", () => {
     ["/call", "/call needs the name of a tool"],
     ["/call mcp__echo__ad", "did you mean 'mcp__echo__add'?"],
     ["/call echo/add {a: 1}", "the argument is not valid JSON: unexpected 'a'"],
-    ["/call echo/add [1]", "unexpected argument '[1]'"],
+    ["/call echo/add [1]", "a: expected number, got '[1]'"],
     ["/call echo/add a=1", "1 argument missing:"],
     ["/call echo/add a=x b=1", "a: expected number, got 'x'"],
     ["/call echo/echo text=it's", "the quote ' at column 18 is never closed"],
