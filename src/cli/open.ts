@@ -1,7 +1,7 @@
 // Opens the board a command works with and closes it when the command is done.
 
 import { openBoard } from "../core/board/board.ts";
-import { type ConfigSource, findConfig } from "../core/config/find.ts";
+import type { ConfigSource } from "../core/config/find.ts";
 import { plugboardHome } from "../core/config/home.ts";
 import { parseAgentConfig } from "../core/config/parse.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../core/types/agent-config.ts";
@@ -13,6 +13,7 @@ import { isGivenUp } from "../core/types/server-state.ts";
 import { attach, type Attachment } from "./attach/attach.ts";
 import type { CliContext } from "./context.ts";
 import { demoConfig } from "./demo-config.ts";
+import { findSource } from "./find-source.ts";
 import { approvalPrompt } from "./questions/approve.ts";
 import { elicitationPrompt } from "./questions/elicit.ts";
 import { isKeptAlive } from "./keep-alive/kept-alive.ts";
@@ -103,9 +104,9 @@ export async function withBoard<Result>(
     ? openBoard(config, boardOptions)
     : attachment.open(config, boardOptions));
   try {
-    const given = board.status().find(({ name, state }) => name === about && isGivenUp(state));
+    const down = board.status().find(({ name, state }) => name === about && isGivenUp(state));
     // A command of yours that uses the server tries it again, where the gateway has given it up.
-    if (given !== undefined && open.keepAlive) await board.restart(given.name);
+    if (down !== undefined && open.keepAlive) await board.restart(down.name);
     return await use({ board, agent, source, ...(attachment && { attachment }) });
   } finally {
     await board.close();
@@ -168,12 +169,6 @@ function withoutOtherWarnings(about: string | undefined, agent: AgentConfig): Ag
 export function mayConcern(path: string, server: string): boolean {
   const [, place] = /(?:^|\.|_)(?:mcpS|s)ervers\.(.+)$/.exec(path) ?? [];
   return place === undefined || place === server || place.startsWith(`${server}.`);
-}
-
-/** Where the configuration comes from: `--config`, the environment, this directory or the home directory. */
-export function findSource({ io, options }: CliContext): ConfigSource {
-  const { env, cwd, homedir } = io;
-  return findConfig({ flag: options.config, env, cwd, homedir });
 }
 
 /** The configuration where there is no file. Throws CONFIG_INVALID for an agent that only a file could have. */

@@ -18,7 +18,7 @@ import {
   filesOf,
   type FileSource,
   ownFile,
-  placeOf,
+  placeOfSource,
 } from "../../core/config/find.ts";
 import { digestOf, TrustStore } from "../../core/config/trust/trust-store.ts";
 import { plugboardHome } from "../../core/config/home.ts";
@@ -113,8 +113,7 @@ export async function runningGateway(
   source: ConfigSource,
   { io }: Pick<FindContext, "io">,
 ): Promise<RunningGateway | undefined> {
-  const config = source.kind === "file" ? placeOf(source.path) : undefined;
-  return findGateway(plugboardHome(io.env, io.homedir), config);
+  return findGateway(plugboardHome(io.env, io.homedir), placeOfSource(source));
 }
 
 /** `command` is its name. Rejects with SERVER_UNAVAILABLE if the gateway does not answer. */

@@ -10,7 +10,7 @@ import { openFileState } from "../../core/state/files/open.ts";
 import { plural } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
 import type { AuditRequest } from "./command.ts";
 import { auditFilter } from "./filter.ts";

@@ -4,7 +4,6 @@
 
 import type { Link } from "../../serve/channel/link.ts";
 import { GatewaySession } from "../../serve/channel/command/gateway-session.ts";
-import { findConfig } from "../../core/config/find.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";
 import type { OnElicitation } from "../../core/types/elicitation.ts";
@@ -21,6 +20,7 @@ import {
   isTrustedBy,
 } from "../attach/find-channel.ts";
 import { type CliContext, isVerbose } from "../context.ts";
+import { findSource } from "../find-source.ts";
 import { isAttended } from "../questions/attended.ts";
 import type { CallBoard } from "./call.ts";
 import type { CallRequest } from "./command.ts";
@@ -63,8 +63,7 @@ async function findRunning(
   context: CliContext,
 ): Promise<Attachable | undefined> {
   const { io, options } = context;
-  const { env, cwd, homedir } = io;
-  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  const source = findSource(context);
   if (source.kind !== "file" || options.standalone) return undefined;
   // With --verbose, the logs of servers are shown too, which only the ordinary way does.
   if (isVerbose(options)) return undefined;

@@ -16,7 +16,8 @@ import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand, offeredUndo } from "../offered-command.ts";
-import { findSource, withoutFile } from "../open.ts";
+import { findSource } from "../find-source.ts";
+import { withoutFile } from "../open.ts";
 import { loadTrusted, type TrustedConfig } from "../trust/load-trusted.ts";
 import {
   applicationOf,

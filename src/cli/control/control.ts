@@ -20,7 +20,7 @@ import { connectTo, runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import type { RestartRequest } from "./command.ts";
 
 /** Calls in flight have 10 seconds to finish, and the servers some more to stop. */

@@ -11,7 +11,8 @@ import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { findChannel } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
-import { findSource, mayConcern } from "../open.ts";
+import { findSource } from "../find-source.ts";
+import { mayConcern } from "../open.ts";
 import type { DoctorConfig, DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 

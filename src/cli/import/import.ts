@@ -16,7 +16,7 @@ import { visible, visibleCommand } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { type SecretStore, withStore } from "../store-secret.ts";
 import {
   changeServerFile,

@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { type ConfigSource, type FileSource, findConfig, placeOf } from "../../core/config/find.ts";
+import { type ConfigSource, type FileSource, placeOfSource } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { COOKIE_VARIABLE, type Environment } from "../../util/environment.ts";
@@ -13,6 +13,7 @@ import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import { commandFile } from "../command-file.ts";
 import type { CliContext } from "../context.ts";
+import { findSource } from "../find-source.ts";
 import { openLog, readLog } from "./background-log.ts";
 
 /** Loading the gateway takes about half a second; a machine under load may take much longer. */
@@ -59,8 +60,7 @@ export async function startGateway(
   { io, clock, signal }: Omit<StartContext, "options">,
   env: Environment = io.env,
 ): Promise<GatewayStart> {
-  const place = source.kind === "file" ? placeOf(source.path) : undefined;
-  const log = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
+  const log = gatewayFile(plugboardHome(io.env, io.homedir), placeOfSource(source), "log");
   const failed = (why: string): GatewayStart => ({ kind: "failed", why, log });
   if (signal.aborted) return failed("interrupted");
   try {
@@ -120,11 +120,11 @@ export async function startGateway(
  */
 function gatewayWords(
   { path, from }: FileSource,
-  { io, options }: Pick<CliContext, "io" | "options">,
+  context: Pick<CliContext, "io" | "options">,
 ): string[] {
-  const found = findConfig({ flag: options.config, ...io });
+  const found = findSource(context);
   const isOther = from === "home" && found.kind === "file" && found.path !== path;
-  const config = isOther ? path : options.config;
+  const config = isOther ? path : context.options.config;
   return [...(config === undefined ? [] : ["--config", config]), "--no-color"];
 }
 

@@ -1,7 +1,7 @@
 // `plugboard logs`: what the servers of the running gateway have written, and with -f what they write from now on.
 
 import { existsSync } from "node:fs";
-import { type ConfigSource, placeOf } from "../../core/config/find.ts";
+import { type ConfigSource, placeOfSource } from "../../core/config/find.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
@@ -13,7 +13,7 @@ import { visible } from "../../util/visible.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { localTime } from "../terminal/local-time.ts";
 import type { LogsRequest } from "./command.ts";
 
@@ -70,9 +70,8 @@ function requireServer(server: string, { agents }: GatewayStatus): void {
 }
 
 function noGateway(source: ConfigSource, { io }: CliContext): PlugboardError {
-  const place = source.kind === "file" ? placeOf(source.path) : undefined;
   const which = source.kind === "file" ? ` for ${visible(source.path)}` : "";
-  const file = gatewayFile(plugboardHome(io.env, io.homedir), place, "log");
+  const file = gatewayFile(plugboardHome(io.env, io.homedir), placeOfSource(source), "log");
   const earlier = existsSync(file)
     ? `; what the last one in the background logged is in ${file}`
     : "";

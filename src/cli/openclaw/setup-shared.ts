@@ -22,7 +22,7 @@ import { refuseIncluded } from "../../install/applications/included.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { checkOpenclaw, type Finding, refuseProblem, showFindings } from "./checks.ts";
 import type { OpenclawRequest, SharedOptions } from "./command.ts";
 import type { FoundConfig } from "./config.ts";

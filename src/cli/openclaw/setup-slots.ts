@@ -17,7 +17,7 @@ import { ourEntries } from "../../install/applications/found.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredUndo } from "../offered-command.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { checkOpenclaw, type Finding, linesOf, refuseProblem, showFindings } from "./checks.ts";
 import type { OpenclawRequest } from "./command.ts";
 import type { FoundConfig } from "./config.ts";

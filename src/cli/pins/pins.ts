@@ -1,7 +1,6 @@
 // `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
 import { lostReason, lostRemedy, pendingParts, PinReview, pinsOf } from "../../core/board/pins.ts";
-import { findConfig } from "../../core/config/find.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
@@ -10,6 +9,7 @@ import type { LostPins, PinEntry, ServerPins } from "../../core/types/pin.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
+import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { PinsRequest } from "./command.ts";
@@ -89,10 +89,10 @@ async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext)
 /** Those of servers that are configured here, for any agent; all of them where no configuration says which there are. */
 async function configuredOf(
   all: readonly ServerPins[],
-  { io, options }: CliContext,
+  context: CliContext,
 ): Promise<readonly ServerPins[]> {
-  const { env, cwd, homedir } = io;
-  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  const { cwd, homedir } = context.io;
+  const source = findSource(context);
   if (source.kind !== "file") return all;
   const given = { cwd, homedir, base: source.base };
   try {

@@ -11,7 +11,7 @@ import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { judgeFile } from "../trust/judge-file.ts";
 import { isFileYours } from "../trust/own-file.ts";
 import { approveFile } from "../trust/trust.ts";

@@ -11,7 +11,7 @@ import { oneLine, plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
 import { withSecrets } from "../store-secret.ts";

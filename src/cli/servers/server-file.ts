@@ -29,7 +29,7 @@ import { oneLine, shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import type { SecretSettingsOf } from "../store-secret.ts";
 import { needsTrust } from "../trust/needs-trust.ts";
 import { judgeFile } from "../trust/judge-file.ts";

@@ -9,7 +9,7 @@ import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/seeing/status.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { OutputView } from "../terminal/terminal.ts";
 

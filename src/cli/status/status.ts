@@ -12,7 +12,8 @@ import { roughly } from "../../util/tokens.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findChannel } from "../attach/find-channel.ts";
-import { findSource, withBoard } from "../open.ts";
+import { findSource } from "../find-source.ts";
+import { withBoard } from "../open.ts";
 import { commandsApart } from "../offered-command.ts";
 import {
   type AnsweringGateway,

@@ -1,6 +1,5 @@
 // `plugboard tokens`: makes, lists and revokes the tokens of the gateway.
 
-import { findConfig } from "../../core/config/find.ts";
 import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
@@ -16,6 +15,7 @@ import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
+import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
 import { clientEntries } from "./client-entries.ts";
 import { localTime } from "../terminal/local-time.ts";
@@ -79,9 +79,8 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
 
 /** Where the gateway of this configuration listens, or will when it runs. */
 async function urlFor({ agents = [] }: GatewayToken, context: CliContext): Promise<string> {
-  const { io } = context;
-  const { env, cwd, homedir } = io;
-  const source = findConfig({ flag: context.options.config, env, cwd, homedir });
+  const { cwd, homedir } = context.io;
+  const source = findSource(context);
   const [only, ...others] = agents;
   const path = only === undefined || others.length > 0 ? "/mcp" : `/agents/${only}/mcp`;
   const running = await runningGateway(source, context);
@@ -99,10 +98,11 @@ async function urlFor({ agents = [] }: GatewayToken, context: CliContext): Promi
 }
 
 /** A token for an agent that does not exist would open nothing, and nobody would see why. */
-async function checkAgents({ io, options, screen }: CliContext): Promise<void> {
+async function checkAgents(context: CliContext): Promise<void> {
+  const { io, options, screen } = context;
   if (options.agents.length === 0) return;
-  const { env, cwd, homedir } = io;
-  const source = findConfig({ flag: options.config, env, cwd, homedir });
+  const { cwd, homedir } = io;
+  const source = findSource(context);
   if (source.kind !== "file") {
     return screen.note("there is no configuration here, so the agents are not checked");
   }

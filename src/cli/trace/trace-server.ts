@@ -15,7 +15,8 @@ import { resultText } from "../call/result.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
-import { findSource, withBoard } from "../open.ts";
+import { findSource } from "../find-source.ts";
+import { withBoard } from "../open.ts";
 import { readArguments } from "../read-arguments.ts";
 import type { TracedCall } from "./command.ts";
 

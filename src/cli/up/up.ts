@@ -1,7 +1,7 @@
 // `plugboard up`: the gateway, until a signal stops it.
 
 import { isDeepStrictEqual } from "node:util";
-import { type ConfigSource, placeOf } from "../../core/config/find.ts";
+import { type ConfigSource, placeOfSource } from "../../core/config/find.ts";
 import type { GatewayConfig } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
@@ -33,7 +33,7 @@ import { startGateway } from "../keep-alive/start-background.ts";
 import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { findSource } from "../open.ts";
+import { findSource } from "../find-source.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -50,13 +50,12 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   const say = sayer(context);
   const live = await LiveConfig.open(context);
   const config = await live.readGateway();
-  const place = live.source.kind === "file" ? placeOf(live.source.path) : undefined;
-  if (command.detached) await logInBackground(place, context);
+  const place = placeOfSource(live.source);
+  if (background || command.detached) await logInBackground(place, context);
   if (!background) await replaceBackground(live.source, say, context);
   /** Aborted by `plugboard down`, and when nobody uses a gateway in the background. The reason says which. */
   const stopping = new AbortController();
   const ending = AbortSignal.any([signal, stopping.signal]);
-  if (background) await logInBackground(place, context);
   const idle = background
     ? new IdleEnd(clock, config.settings.idleTimeout, () =>
         stopping.abort(`no command has used it for ${duration(config.settings.idleTimeout)}`),
@@ -98,7 +97,7 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
 
 type Say = (line: string) => void;
 
-/** Starts the same command in the background. It has the terminal's output until it runs, for what goes wrong. */
+/** Starts the same command in the background, where all that it says goes into its log. */
 async function startDetached(context: CliContext): Promise<number> {
   const { io, screen, options, argv } = context;
   const source = findSource(context);

@@ -85,6 +85,11 @@ export function placeOf(file: string): string {
   return join(realDirectory(dirname(file)), basename(file));
 }
 
+/** The same of a configuration. Undefined where there is no file. */
+export function placeOfSource(source: ConfigSource): string | undefined {
+  return source.kind === "file" ? placeOf(source.path) : undefined;
+}
+
 /** Without links. A directory that is gone is given back as it is: trust in it can still be revoked. */
 export function realDirectory(directory: string): string {
   try {
