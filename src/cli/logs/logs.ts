@@ -6,6 +6,7 @@ import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
+import { ask } from "../../serve/channel/wire.ts";
 import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText } from "../../util/text.ts";
@@ -14,6 +15,7 @@ import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
+import { readStatus } from "../status/running-gateway.ts";
 import { localTime } from "../terminal/local-time.ts";
 import type { LogsRequest } from "./command.ts";
 
@@ -33,10 +35,9 @@ export async function runLogs(
     const early: ServerLine[] = [];
     let show = (line: ServerLine): void => void early.push(line);
     link.hear("gateway/log", (line) => show(line as unknown as ServerLine));
-    const asked = { server: server ?? "", follow };
-    const lines = (await link.request("gateway/logs", asked)) as ServerLine[];
+    const lines = await ask(link, "gateway/logs", { server: server ?? "", follow });
     if (lines.length === 0 && server !== undefined) {
-      requireServer(server, (await link.request("gateway/status", {})) as GatewayStatus);
+      requireServer(server, await readStatus(gateway, context));
     }
     [...lines, ...early].forEach(print);
     show = print;

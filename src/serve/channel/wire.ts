@@ -6,6 +6,7 @@ import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
 import type { BoardInGateway } from "../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { ServerContent } from "../../core/types/server-content.ts";
+import type { ServerLine } from "../../core/types/server-log.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { ToldStatus } from "../../core/types/supervisor.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../../core/types/tool.ts";
@@ -81,6 +82,7 @@ export type Method = keyof typeof METHODS;
 export type Params<Name extends Method> = (typeof METHODS)[Name];
 
 interface Results {
+  "gateway/logs": readonly ServerLine[];
   /** `tools` is how many are listed. */
   "server/restart": { state: JsonObject; tools: number };
   "session/find": { tool: Omit<Tool, "execute">; isListed: boolean };

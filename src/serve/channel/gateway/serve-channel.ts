@@ -58,11 +58,7 @@ export async function serveChannel(
     const link = new Link(socket, { peer, rest, waitsForReader: true });
     // Another link of the command tells of the servers.
     const onAnswered = (): void => {
-      for (const {
-        info: { pid },
-        told,
-      } of served)
-        if (pid === info.pid) told?.soon();
+      for (const other of served) if (other.info.pid === info.pid) other.told?.soon();
     };
     const host = { ...options.host, attached: attach };
     const each = new ServedLink(link, info, { ...options, host, onAnswered });

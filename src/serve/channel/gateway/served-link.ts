@@ -118,7 +118,7 @@ export class ServedLink {
         const end = logs.listen((line) => {
           if (isMeant(line) && !this.link.isFull) this.link.notify("gateway/log", line);
         });
-        this.#undo.push(end);
+        this.#atEnd(end);
       }
       return logs.lines().filter(isMeant);
     },
