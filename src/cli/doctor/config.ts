@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type FileSource, filesOf } from "../../core/config/find.ts";
 import { formatProblem } from "../../core/config/issue.ts";
 import { loadConfig } from "../../core/config/load.ts";
+import { proxiesIn } from "../../core/process/environment.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { type ConfigProblem, PlugboardError } from "../../core/types/errors.ts";
 import { plural } from "../../util/text.ts";
@@ -204,7 +205,7 @@ export function proxyFindings({
   networkInherit = true,
   npmrc,
 }: ProxySettings): Finding[] {
-  const variable = PROXIES.find((name) => env[name]);
+  const variable = proxiesIn(env)[0]?.variable;
   if (!networkInherit && (variable ?? networkProxy) !== undefined) {
     return [
       {
@@ -227,15 +228,6 @@ export function proxyFindings({
     },
   ];
 }
-
-const PROXIES = [
-  "https_proxy",
-  "HTTPS_PROXY",
-  "http_proxy",
-  "HTTP_PROXY",
-  "all_proxy",
-  "ALL_PROXY",
-];
 
 /** Empty where there is none. */
 function npmrcOf({ homedir }: Pick<CliContext["io"], "homedir">): string {

@@ -10,7 +10,7 @@ import {
   type TokenStore,
 } from "../../core/types/shared-state.ts";
 import { openFileState } from "../../core/state/files/open.ts";
-import { patternProblem } from "../../core/types/tool-pattern.ts";
+import { requirePatterns } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { runningGateway } from "../attach/find-channel.ts";
@@ -51,7 +51,7 @@ export async function runTokens({ action }: TokensRequest, context: CliContext):
 async function addToken(add: AddToken, tokens: TokenStore, context: CliContext): Promise<void> {
   const { clock, screen, options } = context;
   await checkAgents(context);
-  checkPatterns(add);
+  requirePatterns(add, (rule) => `--${rule}`);
   const policy = policyOf(add, options.owner);
   const { token, text } = await tokens.add({
     name: add.name,
@@ -117,18 +117,6 @@ async function checkAgents(context: CliContext): Promise<void> {
           ? "with --config <file> you say which configuration the gateway uses"
           : `did you mean '${meant}'?`,
     });
-  }
-}
-
-/** A rule that means nothing would restrict nothing. */
-function checkPatterns(add: AddToken): void {
-  for (const rule of ["allow", "deny"] as const) {
-    for (const pattern of add[rule] ?? []) {
-      const problem = patternProblem(pattern, rule);
-      if (problem === undefined) continue;
-      const message = `'${oneLine(pattern, 200)}' ${problem}`;
-      throw new PlugboardError("INVALID_ARGUMENTS", message);
-    }
   }
 }
 

@@ -65,7 +65,8 @@ export class BoardSecrets {
 
   /** Servers get the proxy with its password. */
   #learnProxies({ networkProxy = "" }: AgentConfig): void {
-    const credentials = [...proxiesIn(this.#env), networkProxy].flatMap(credentialsInUrl);
+    const proxies = [...proxiesIn(this.#env).map(({ proxy }) => proxy), networkProxy];
+    const credentials = proxies.flatMap(credentialsInUrl);
     this.redactor.replace("the proxy", credentials);
   }
 

@@ -92,10 +92,10 @@ export function networkVariables(env: Environment): string[] {
   });
 }
 
-/** The proxies that are named there, as they are written. */
-export function proxiesIn(env: Environment): string[] {
-  return Object.entries(env).flatMap(([name, value]) =>
-    value && PROXIES.has(name.toUpperCase()) ? [value] : [],
+/** The variables that name a proxy, and the proxies as they are written there. */
+export function proxiesIn(env: Environment): { variable: string; proxy: string }[] {
+  return Object.entries(env).flatMap(([variable, proxy]) =>
+    proxy && PROXIES.has(variable.toUpperCase()) ? [{ variable, proxy }] : [],
   );
 }
 

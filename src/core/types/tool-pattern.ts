@@ -5,6 +5,7 @@
 // `@readOnly` and `@destructive` stand for tools by what they do.
 
 import { compileGlob, type Matcher } from "../../util/glob.ts";
+import { oneLine } from "../../util/text.ts";
 import {
   type ContentKind,
   type ContentName,
@@ -15,6 +16,7 @@ import {
   permitsContent,
   restrictsContent,
 } from "./content-pattern.ts";
+import { PlugboardError } from "./errors.ts";
 import type { ToolSource } from "./tool.ts";
 import {
   PREFIXES,
@@ -421,6 +423,21 @@ export function patternProblem(text: string, rule?: keyof typeof EFFECTS): strin
   if (effect?.word === EFFECTS[rule]) return undefined;
   const meant = `@${EFFECTS[rule]}`;
   return `is not what ${rule} takes; expected ${meant}, server/${meant} or the name of a tool`;
+}
+
+/** Throws INVALID_ARGUMENTS for a pattern that would restrict nothing. `place` says where the patterns of a rule stand. */
+export function requirePatterns(
+  rules: { allow?: readonly string[]; deny?: readonly string[] },
+  place: (rule: "allow" | "deny") => string,
+): void {
+  for (const rule of ["allow", "deny"] as const) {
+    for (const pattern of rules[rule] ?? []) {
+      const problem = patternProblem(pattern, rule);
+      if (problem === undefined) continue;
+      const message = `'${oneLine(pattern, 200)}' in ${place(rule)} ${problem}`;
+      throw new PlugboardError("INVALID_ARGUMENTS", message);
+    }
+  }
 }
 
 /** A pattern for resources or prompts, and how it names their server. */

@@ -21,7 +21,7 @@ import type { SessionServerConfig } from "../../types/server-config.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
 import type { BoardInGateway } from "../../types/gateway-port.ts";
 import type { Tool } from "../../types/tool.ts";
-import { patternProblem } from "../../types/tool-pattern.ts";
+import { requirePatterns } from "../../types/tool-pattern.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { BoardBeneath, BoardCore, Configuration } from "../core.ts";
 import { withMatchingServer } from "../matching-server.ts";
@@ -238,16 +238,9 @@ function notAbsolute(cwd: unknown): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-/** A word that is no mode would restrict nothing, and neither would one that is not about what tools do. */
+/** A mode or a pattern that does not exist would restrict nothing. Throws INVALID_ARGUMENTS. */
 function checkRules({ approval, ...rules }: SessionRules = {}): void {
-  for (const rule of ["allow", "deny"] as const) {
-    for (const pattern of rules[rule] ?? []) {
-      const problem = patternProblem(pattern, rule);
-      if (problem === undefined) continue;
-      const message = `'${oneLine(pattern, 200)}' in tools.${rule} of a session ${problem}`;
-      throw new PlugboardError("INVALID_ARGUMENTS", message);
-    }
-  }
+  requirePatterns(rules, (rule) => `tools.${rule} of a session`);
   if (["never", "ask", "destructive", undefined].includes(approval)) return;
   const message = "tools.approval of a session must be never, ask or destructive";
   throw new PlugboardError("INVALID_ARGUMENTS", message);
