@@ -32,7 +32,7 @@ async function callWarm(argv: string[]): Promise<number | undefined> {
     { filename: path, cachedData: earlier?.source.equals(source) ? earlier.code : undefined },
   );
   const made = { exports: {} };
-  const run = script.runInThisContext() as (...given: unknown[]) => void;
+  const run = script.runInThisContext() as (...values: unknown[]) => void;
   run(made.exports, require, made, path, __dirname);
   const { runWarmCall } = made.exports as typeof import("./cli/warm-call.ts");
   const exitCode = await runWarmCall(argv);
@@ -55,24 +55,24 @@ function hasGateway(): boolean {
 
 /** As in `core/config/home.ts`. */
 function plugboardHome(): string {
-  const { PLUGBOARD_HOME: given } = process.env;
-  if (!given) return paths.join(homedir(), ".plugboard");
-  return paths.resolve(given.replace(/^~(?=[\\/]|$)/, () => homedir()));
+  const { PLUGBOARD_HOME: configured } = process.env;
+  if (!configured) return paths.join(homedir(), ".plugboard");
+  return paths.resolve(configured.replace(/^~(?=[\\/]|$)/, () => homedir()));
 }
 
-/** There is one for each version of Node. */
+/** Each version of Node has one. */
 function cacheFile(): string {
   return paths.join(plugboardHome(), "code", `${process.version}-${process.arch}`);
 }
 
-/** The variable is Node's own. */
-function isUnwanted(): boolean {
+/** Node's own variable for the code that Node keeps. */
+function keepsNothing(): boolean {
   return Boolean(process.env["NODE_DISABLE_COMPILE_CACHE"]);
 }
 
 /** What is in the file is run: nobody else may have written it. */
 function readCompiled(): Compiled | undefined {
-  if (isUnwanted()) return undefined;
+  if (keepsNothing()) return undefined;
   try {
     const path = cacheFile();
     if (!isOwn(fs.lstatSync(paths.dirname(path)))) return undefined;
@@ -88,7 +88,7 @@ function readCompiled(): Compiled | undefined {
       fs.closeSync(file);
     }
   } catch {
-    // There is none, or nothing that was written here.
+    // There is no such file, or it is damaged.
     return undefined;
   }
 }
@@ -101,7 +101,7 @@ function isOwn({ uid, mode }: import("node:fs").Stats): boolean {
 
 /** For the next call. Whatever is in the way, this one has done its work. */
 function keepCompiled({ source, code }: Compiled): void {
-  if (isUnwanted()) return;
+  if (keepsNothing()) return;
   const path = cacheFile();
   const temporary = `${path}.${process.pid}`;
   try {

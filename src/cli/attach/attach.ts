@@ -60,8 +60,8 @@ export async function attach(
     connect: () => connectTo(next, commandName, context),
   });
   /**
-   * The gateway that runs now, if it has the same servers. Of a file that needs your trust, another text may have been
-   * named to the next gateway since: that approves it for the gateway, and not for this command.
+   * The gateway that runs now, if it has the same servers. It may run with another text of a file that needs your trust:
+   * whoever started it with --config has approved that text for the gateway, and not for this command.
    */
   const find = async (): Promise<Gateway | undefined> => {
     const again = await findFor(source, context, options);

@@ -123,7 +123,7 @@ export async function makeCall(
 ): Promise<{ tool: Tool; outcome: CallOutcome }> {
   const tool = await findMeant(board, name, bareWord(named), signal);
   // `server tool`: the first word was the tool's name.
-  const given = isBoth(tool, name, bareWord(named)) ? withoutFirst(named) : named;
+  const given = isNamedBy(tool, name, bareWord(named)) ? withoutFirst(named) : named;
   const hint = `to see its parameters: plugboard tools ${shellWord(canonicalName(tool))}`;
   const { args, problem, warnings } = assembleArguments(given, tool.parameters, hint);
   // A tool that a rule hides is refused and audited whatever its arguments are.
@@ -141,13 +141,13 @@ export async function makeCall(
   return { tool, outcome };
 }
 
-/** The word after the tool's name, which is the name itself if that is a server. */
+/** The first word after `tool`. If `tool` names a server, the word may name the tool. */
 function bareWord({ loose = [] }: GivenArguments): string | undefined {
   const [first] = loose;
   return first?.kind === "word" && first.pair === undefined ? first.text : undefined;
 }
 
-function isBoth({ source }: Tool, server: string, word: string | undefined): boolean {
+function isNamedBy({ source }: Tool, server: string, word: string | undefined): boolean {
   return source.kind === "mcp" && source.server === server && source.tool === word;
 }
 

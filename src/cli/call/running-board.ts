@@ -26,7 +26,7 @@ import type { CallBoard } from "./call.ts";
 import type { CallRequest } from "./command.ts";
 
 interface MeantCall extends Pick<CallRequest, "tool" | "timeout" | "yes"> {
-  /** The word after it: if `tool` is a server, that is the tool. */
+  /** The first word after `tool`. If `tool` names a server, the word may name the tool. */
   word: string | undefined;
 }
 

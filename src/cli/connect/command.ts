@@ -22,9 +22,9 @@ zed, jetbrains, codex, gemini, opencode, openclaw. Without one, shows which are
 here, and which are connected. See docs/connect.md.
 
 It shows the change to the application's own file, and asks. It offers to move
-the servers in there onto the board; --undo puts them back. The entry starts
-plugboard serve; Zed and JetBrains IDEs also get one for the agent, plugboard
-acp.`;
+the servers in that file onto the board; --undo puts them back. The entry
+starts plugboard serve; Zed and JetBrains IDEs also get one for the agent,
+plugboard acp.`;
 
 export const COMMANDS = [
   command({

@@ -69,9 +69,10 @@ export async function connect(
   const present = ourEntries(application, value);
   const kept = application.kept?.(value) ?? [];
   const first = await boardStart(loaded.source, loaded.agent, context);
-  const places = [...present, ...entriesOf(application, command, first, value)];
-  refuseForeign(entriesOf(application, command, first, value), present, value, file, application);
-  const move = { application, file, value, entries: places, source: loaded.source };
+  const planned = entriesOf(application, command, first, value);
+  refuseForeign(planned, present, value, file, application);
+  const ours = [...present, ...planned];
+  const move = { application, file, value, entries: ours, source: loaded.source };
   const { paths: moved, staying } = await moveServers(move, command, context);
   const { source, agent } = moved.length > 0 ? await load() : loaded;
   const start = moved.length > 0 ? await boardStart(source, agent, context) : first;

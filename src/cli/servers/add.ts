@@ -263,8 +263,8 @@ async function tryUntilComplete(
     }
     if (missing.every((key) => !Object.hasOwn(env, key))) break;
     server = { ...first, env };
-    // A trial reads them from where they are put.
     isShown = false;
+    // The trial reads them from where they are stored.
     trial = await secrets.onceAgreed(
       async () => {},
       () => tryServer(name, server, file, context),
@@ -289,7 +289,7 @@ async function askFor(
   const command = visibleCommand([server.command ?? "", ...(server.args ?? [])]);
   screen.note(`${oneLine(name)} (${command}) asks for ${key}.`);
   screen.note(
-    `What you type is put into ${where}, and ${oneLine(name)} gets it whenever it starts.`,
+    `What you type is stored in ${where}, and ${oneLine(name)} gets it whenever it starts.`,
   );
   return (await askHidden(`${key} (not shown; Enter alone to type none) > `, context)).trim();
 }

@@ -94,10 +94,10 @@ export interface UpdateRequest extends Place, Pick<OfferChoice, "set" | "secrets
 }
 
 const ADD_NOTES = `
-Shows what would be started or used, connects to it once, and writes it. What
-you type into your own file is not asked about, unless it looks odd. A value
-that the server says it needs is asked for and put away. What you add is
-trusted.
+Shows what would be started or used, connects to it once, and writes it. It asks
+first, unless you type a server for your own file and nothing about it looks
+odd. A value that the server says it needs is asked for and stored as a secret.
+What you add is trusted.
 
 In single quotes, \${NAME} stays as it is: the file has the name of the
 variable, and the value is read whenever the server starts.

@@ -36,7 +36,7 @@ export function untilStarted(
       stopListening();
       resolve();
     };
-    // Many servers change their state many times, so that only those that begin are looked up.
+    // Many servers change their state many times, so only those that begin are looked up.
     const stopListening = board.on("server", ({ server, state }) => {
       if (state.kind !== "starting") starting.delete(server);
       else if (board.status().some((each) => each.name === server && isStarting(each)))
@@ -84,7 +84,7 @@ export function startingRows(
   return renderTable([{ min: 8 }, { min: 10 }, {}], rows, { width, paint: terminal.err.paint });
 }
 
-/** Servers that do not all fit into so many rows. */
+/** Where there are more servers than rows, those that are starting come first. */
 export function startingFirst(servers: readonly ServerStatus[], rows: number): ServerStatus[] {
   if (servers.length <= rows) return [...servers];
   const isDone = ({ state }: ServerStatus): boolean => state.kind !== "starting";

@@ -6,7 +6,7 @@ export interface ClientEntry {
   lines: string[];
 }
 
-/** `token` is what its users must not see: the entries are shown to whoever made the token. */
+/** The entries hold the token: show them only to whoever made it. */
 export function clientEntries(url: string, token: string): ClientEntry[] {
   const headers = { Authorization: `Bearer ${token}` };
   const file = (key: string, entry: object): string[] => [

@@ -7,8 +7,8 @@ import { type Credential, collectSecrets, namesIn } from "./collect.ts";
 import type { Redactor } from "./redactor.ts";
 
 /**
- * Returns the credentials that would hide ordinary words if they were searched for by themselves, but not what is only a header. With `place`, the
- * credentials replace those that were there before.
+ * Returns the credentials that would hide ordinary words if they were searched for by themselves, without those that are
+ * doubtful. With `place`, the credentials replace those that were there before.
  */
 export function protect(
   redactor: Redactor,

@@ -1,5 +1,6 @@
-// A service of secrets that can be asked in two ways: through its library or API, and through its command-line program. The program
-// is asked where the library cannot reach the service, because it may have other credentials or another way there.
+// A service of secrets that can be asked in two ways: through its library or API, and through its command-line program.
+// The program is asked where the library cannot reach the service, because it may have other credentials or another way
+// there.
 
 import { cancelled, type PlugboardError, toPlugboardError } from "../types/errors.ts";
 import { type ProviderSurroundings, secretUnavailable } from "../types/secret-provider.ts";

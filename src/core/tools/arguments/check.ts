@@ -27,7 +27,7 @@ const MOST_NAMES = 20;
  * more is left to the server.
  */
 const MOST_STEPS = 200_000;
-/** So many forms are tried, where a value could have any of them. */
+/** A value that could have more forms than this is tried in none of them. */
 const MOST_FORMS = 50;
 /** What takes as long as a step: so many characters or items. */
 const STEP_SIZE = 100;
