@@ -13,7 +13,7 @@ it("shows what the servers of the gateway write, and with -f what they write fro
   await gateway.stderr.until("listens on");
   const logs = (...argv: string[]) => scratch.run(["logs", ...argv]);
   await expect.poll(async () => (await logs()).stdout).toMatch(/broken: .*start failed/);
-  expect((await logs()).stdout).toMatch(/^\d\d:\d\d:\d\d echo: ready$/m);
+  await expect.poll(async () => (await logs()).stdout).toMatch(/^\d\d:\d\d:\d\d echo: ready$/m);
   const { stdout } = await logs("broken");
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d broken \| Error: the key is missing$/m);
   expect(stdout).not.toContain("echo");
