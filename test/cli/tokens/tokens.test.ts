@@ -91,7 +91,7 @@ describe("plugboard tokens add", () => {
   ])("refuses %s %s, which would restrict nothing", async (option, pattern, why) => {
     const { code, stderr } = await run("add", "ci", option, pattern);
     expect(code).toBe(2);
-    expect(stderr).toContain(`'${pattern}' ${why}`);
+    expect(stderr).toContain(`'${pattern}' in ${option} ${why}`);
     expect(store().find("ci")).toBeUndefined();
   });
 
