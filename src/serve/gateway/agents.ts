@@ -270,9 +270,9 @@ export class ServedAgent {
     const { about, sessionServers } = this.#opened;
     if (!this.#hasSessionServers) return about();
     const text =
-      "These MCP servers run once for each session of a client, and this client has no session, as no client of MCP " +
-      `2026-07-28 has, so their tools are not offered: ${listServers(sessionServers)}. Tell the user: ` +
-      'with "scope": "shared" in the configuration, or through plugboard serve, they are.';
+      `The tools of these MCP servers are not offered: ${listServers(sessionServers)}. These servers run once for each ` +
+      "session, and this client has no session: no client of MCP 2026-07-28 has one. Tell the user: to get the tools, " +
+      'set "scope": "shared" for the servers in the configuration, or use plugboard serve.';
     return [about(), text].filter((each) => each !== undefined).join("\n\n");
   }
 

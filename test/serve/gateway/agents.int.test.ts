@@ -73,7 +73,7 @@ describe("servers of one session", () => {
     expect(serversIn(await post(url, list.body, list.headers))).toEqual(["shared"]);
     const told = await post(url, discover.body, discover.headers);
     expect(told.message?.["result"].instructions).toMatch(
-      /^These MCP servers run once for each session .* their tools are not offered: own\. Tell the user/,
+      /^The tools of these MCP servers are not offered: own\. .* once for each session.* Tell the user/,
     );
     expect(serversIn(await post(url, legacy("tools/list")))).toEqual(["shared"]);
     const { message } = await post(url, call("own__echo", { text: "hi" }));
