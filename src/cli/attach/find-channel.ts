@@ -38,7 +38,7 @@ import { needsTrust } from "../trust/needs-trust.ts";
 const EDIT_MS = 2000;
 const LOOK_MS = 100;
 
-const RELOAD = "to use the file as it is: plugboard reload";
+const RELOAD = "to apply the file as it is: plugboard reload";
 const RESTART = "to share its servers, start the gateway again";
 const AGAIN = "to share it, start the gateway again";
 
@@ -220,8 +220,7 @@ function explain(differs: Difference, path: string, own: string): Reason {
   const has = differs.kind === "base" ? differs.has : undefined;
   const file = visible(has === undefined ? path : own);
   if (differs.kind === "file" || has === "both") {
-    const remedy = "to apply the file as it is: plugboard reload";
-    return [`it runs with ${file} as it was before`, remedy];
+    return [`it runs with ${file} as it was before`, RELOAD];
   }
   if (differs.kind === "agent") return [`it has no agent '${differs.agent}'`, RELOAD];
   if (differs.kind === "untrusted") {
