@@ -20,7 +20,7 @@ import {
   withEntries,
 } from "../../install/applications/entry-text.ts";
 import { valueOf } from "../../install/applications/found.ts";
-import { changeLines } from "./preview.ts";
+import { changeLines, secretsIn } from "./preview.ts";
 import {
   type ConnectRecord,
   hashOf,
@@ -54,7 +54,14 @@ export interface Change {
   notBack: readonly KeyPath[];
   outcome:
     | { kind: "same" }
-    | { kind: "text"; text: string; steps: readonly Step[]; record: ConnectRecord | undefined }
+    | {
+        kind: "text";
+        text: string;
+        steps: readonly Step[];
+        /** Of the application's own servers that come or go. They are not shown. */
+        secrets: readonly string[];
+        record: ConnectRecord | undefined;
+      }
     /** The file was made for this, and goes with the directories that were made for it. */
     | { kind: "removal"; directories: readonly string[] };
 }
@@ -104,7 +111,8 @@ export async function planChange(wish: Wish): Promise<Change> {
       }
     : undefined;
   const steps = stepsOf(file.text ?? "", base, before.splices, splices);
-  return { ...change, outcome: { kind: "text", text, steps, record } };
+  const secrets = [...before.moved, ...moved].flatMap((path) => secretsIn(valueIn(value, path)));
+  return { ...change, outcome: { kind: "text", text, steps, secrets, record } };
 }
 
 export function isChanged({ outcome }: Change): boolean {
@@ -178,9 +186,9 @@ export async function makeChange(
     }
     return removeRecord(home, file.target);
   }
-  const { text, steps, record } = outcome;
+  const { text, steps, secrets, record } = outcome;
   screen.note(`${visible(file.file)} would change:`);
-  for (const line of steps.flatMap((step) => changeLines(step.text, step.splices))) {
+  for (const line of steps.flatMap((step) => changeLines(step.text, step.splices, secrets))) {
     screen.note(painted(line, screen.terminal.err.paint));
   }
   for (const line of notes) screen.note(line);

@@ -1,6 +1,9 @@
 // Shows a change to an application's file: the lines that come and go, without tokens, and one line around them. What else is
 // in the file may be secret, so the values in those lines are left out.
 
+import { replaceCredentials } from "../../core/board/without-credentials.ts";
+import { isJsonObject } from "../../core/types/json.ts";
+import type { ServerConfig } from "../../core/types/server-config.ts";
 import { truncate } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import { applied, type Splice } from "../../install/applications/entry-text.ts";
@@ -8,8 +11,13 @@ import { applied, type Splice } from "../../install/applications/entry-text.ts";
 const LONGEST_LINE = 400;
 const LONGEST_CONTEXT = 60;
 
-/** `text` is the file before the splices. Splices at one place are shown as one change. */
-export function changeLines(text: string, splices: readonly Splice[]): string[] {
+/** `text` is the file before the splices. Splices at one place are shown as one change. `secrets` are left out. */
+export function changeLines(
+  text: string,
+  splices: readonly Splice[],
+  secrets: readonly string[],
+): string[] {
+  const shown = (line: string): string => shownLine(line, secrets);
   let now = text;
   return wholeLines(text, splices)
     .reduce(joined, [])
@@ -84,9 +92,41 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => !/^[\s,]*$/.test(line));
 }
 
-function shown(line: string): string {
+function shownLine(line: string, secrets: readonly string[]): string {
+  const written = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  const hidden = written.reduce((rest, secret) => rest.replaceAll(secret, "…"), line);
   // A reference to a variable is no secret.
-  return visible(truncate(line.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…"), LONGEST_LINE));
+  return visible(truncate(hidden.replace(/\b(Bearer )[\w.~+/=-]+/g, "$1…"), LONGEST_LINE));
+}
+
+/** What is secret in the application's own entries for servers, whatever the application calls its keys. */
+export function secretsIn(value: unknown): string[] {
+  if (Array.isArray(value)) {
+    const args = value.filter((each) => typeof each === "string");
+    return [...secretsOf({ args }), ...value.filter(isJsonObject).flatMap(secretsIn)];
+  }
+  if (!isJsonObject(value)) return [];
+  const texts = Object.entries(value).filter(isText);
+  const named = Object.fromEntries(texts);
+  return [
+    ...secretsOf({ env: named }),
+    ...secretsOf({ headers: named }),
+    ...texts.flatMap(([, text]) => (URL.canParse(text) ? secretsOf({ url: text }) : [])),
+    ...Object.values(value).flatMap(secretsIn),
+  ];
+}
+
+function isText(entry: [string, unknown]): entry is [string, string] {
+  return typeof entry[1] === "string";
+}
+
+function secretsOf(server: ServerConfig): string[] {
+  const secrets: string[] = [];
+  replaceCredentials(server, (secret) => {
+    secrets.push(secret);
+    return secret;
+  });
+  return secrets.filter((secret) => secret !== "");
 }
 
 /** Texts that are no keys are left out. */

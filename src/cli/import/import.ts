@@ -243,7 +243,7 @@ function leftLines(candidates: readonly Candidate[], wanted: readonly Candidate[
     const { name, file, standing } = each;
     if (standing.kind !== "different" || wanted.includes(each)) return [];
     return [
-      `not added: ${visible(name)} of ${file.name}, because you have another one of this name; --force replaces it`,
+      `not added: ${visible(name)} of ${file.name}, because you have another one of this name; import --force replaces it`,
     ];
   });
 }
@@ -284,7 +284,10 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
     case "present":
       return { text: "you have it", tone: "dim" };
     case "different":
-      return { text: "you have another one of this name; --force replaces it", tone: "yellow" };
+      return {
+        text: "you have another one of this name; import --force replaces it",
+        tone: "yellow",
+      };
     case "repeated":
       return { text: `the same as in ${standing.by}`, tone: "dim" };
     case "renamed":
@@ -321,8 +324,8 @@ function credentialLines(wanted: readonly Candidate[], references: boolean): str
   return names.length === 0
     ? []
     : [
-        `warning: the credentials of ${names.join(", ")} would be written to the file as they are;`,
-        "  --secrets puts them away and writes references to them; --references writes the names of variables",
+        // `plugboard connect --move` imports too, and has no such options.
+        `warning: the credentials of ${names.join(", ")} would be written to the file as they are; import --secrets stores them elsewhere and writes references to them, import --references writes the names of variables`,
       ];
 }
 

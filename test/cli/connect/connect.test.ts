@@ -360,7 +360,8 @@ describe("plugboard connect", () => {
   });
 
   it("asks whether to move its servers, and says what stays where", async () => {
-    const mcpServers = { docs: { command: "docs" }, github: { command: "another" } };
+    const docs = { command: "docs", env: { DOCS_TOKEN: "tok-123456" } };
+    const mcpServers = { docs, github: { command: "another" } };
     put(".cursor/mcp.json", JSON.stringify({ mcpServers }, undefined, 2));
     put("home/plugboard.json", JSON.stringify({ mcpServers: { github: { command: "github" } } }));
     const question = "Cursor has docs, github in its own file. Move them onto the board? [y/N] ";
@@ -389,15 +390,23 @@ describe("plugboard connect", () => {
     );
     expect(yes.stderr).not.toContain("--move");
     expect(stripVTControlCharacters(yes.stderr)).toContain(
-      ['-     "docs": {', '-       "command": "docs"', "-     },", '      "github": {', ""].join(
-        "\n",
-      ),
+      [
+        '-     "docs": {',
+        '-       "command": "docs",',
+        '-       "env": {',
+        '-         "DOCS_TOKEN": "…"',
+        "-       }",
+        "-     },",
+        '      "github": {',
+        "",
+      ].join("\n"),
     );
+    expect(yes.stderr).not.toContain("tok-123456");
     expect(Object.keys(valueAt(".cursor/mcp.json", ["mcpServers"]) as object)).toEqual([
       "github",
       "plugboard",
     ]);
-    expect(valueAt("home/plugboard.json", ["mcpServers", "docs"])).toEqual({ command: "docs" });
+    expect(valueAt("home/plugboard.json", ["mcpServers", "docs"])).toEqual(docs);
     // What cannot be put back is said.
     put(".cursor/mcp.json", `// later\n${readFileSync(at(".cursor/mcp.json"), "utf8")}`);
     const undone = await scratch.run(["connect", "cursor", "--undo", "--yes"]);

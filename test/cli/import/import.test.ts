@@ -284,7 +284,7 @@ describe("plugboard import --write", () => {
     const { stdout, stderr } = await write("--secrets", "file");
     expect(stdout).toBe(`added github, github-zed to ${at("plugboard.json")}\n`);
     expect(stderr).toContain(
-      "not added: mine of Cursor, because you have another one of this name; --force replaces it\n",
+      "not added: mine of Cursor, because you have another one of this name; import --force replaces it\n",
     );
     const { mcpServers } = JSON.parse(scratch.read("plugboard.json")) as {
       mcpServers: Record<string, ReturnType<typeof server>>;
@@ -302,7 +302,7 @@ describe("plugboard import --write", () => {
       env: { NO_COLOR: "1" },
     });
     expect(narrow.stdout.replace(/\s+/g, " ")).toContain(
-      "you have another one of this name; --force replaces it",
+      "you have another one of this name; import --force replaces it",
     );
   });
 

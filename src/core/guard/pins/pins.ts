@@ -357,7 +357,8 @@ export class Pins {
       this.#logger.info("seen for the first time: pinned", { server, tools: sighting.tools.size });
     } else if (known.kind === "pinned" && isFirst(known.pins, sighting)) {
       const advertised = sighting.mark;
-      const message = "listed for these capabilities for the first time: what it adds is pinned";
+      const message =
+        "listed for a client with these capabilities for the first time; new tools in it are pinned";
       this.#logger.info(message, { server, advertised });
     }
   }
