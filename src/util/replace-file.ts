@@ -1,4 +1,5 @@
-// Puts a file in the place of another at once: whoever reads sees the old one or the new one, never a part of one.
+// Puts a file in the place of another at once, or a directory in a free place: whoever reads sees the old one or the new one, never
+// a part of one. On Windows that may have to wait, so only code that can do without renames by itself.
 
 import { rename as renameFile } from "node:fs/promises";
 import { type Clock, systemClock } from "./clock.ts";

@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { replaceFile } from "../../src/util/replace-file.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -26,5 +29,26 @@ describe("putting a file in the place of another", () => {
     await clock.advance(10_000);
     expect(await replaced).toBe(expected);
     expect(tried).toEqual(Array.from({ length: tries }, () => "a.tmp a"));
+  });
+
+  it("is left to it by all that cannot do without", () => {
+    const src = fileURLToPath(new URL("../../src", import.meta.url));
+    const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /\.c?ts$/.test(name),
+    );
+    const renaming = files.filter((name) =>
+      /import \{[^}]*\brename(Sync)?\b[^}]*\} from "node:fs|\bfs\.rename/.test(
+        readFileSync(join(src, name), "utf8"),
+      ),
+    );
+    expect(renaming.toSorted()).toEqual([
+      // Compiles the code again the next time.
+      "bin.cts",
+      // Gives up the old lines.
+      "cli/keep-alive/background-log.ts",
+      // Leaves the note to the next command.
+      "core/state/running-gateway.ts",
+      "util/replace-file.ts",
+    ]);
   });
 });

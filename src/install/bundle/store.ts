@@ -2,7 +2,7 @@
 // `plugboard add` names them.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile, writeJsonFile } from "../../core/state/json-file.ts";
 import { withLock } from "../../core/state/lock.ts";
@@ -10,6 +10,7 @@ import { ownerName, ownerState } from "../../core/state/process-owner.ts";
 import type { Clock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
+import { replaceFile } from "../../util/replace-file.ts";
 
 /** In Plugboard's home. */
 const BUNDLES = "bundles";
@@ -93,7 +94,7 @@ export async function place(
     const directory = join(partialDirectory, "content");
     await mkdir(directory, { mode: 0o700 });
     await fill(directory);
-    await rename(directory, target);
+    await replaceFile(directory, target, { clock: store.clock });
   } catch (error) {
     // Another process has been faster with the same file.
     if (hasErrorCode(error, "EEXIST", "ENOTEMPTY", "EPERM") && (await isDirectory(target))) {
@@ -124,7 +125,7 @@ export async function removeUnusedBundles(store: BundleStore, file: string): Pro
       const now = others.filter((_, index) => isUsed[index]);
       if (text.includes(name)) now.push(file);
       if (now.length === 0 && !claimed.has(name)) {
-        await remove(parent, name);
+        await remove(parent, name, store);
         await rm(uses, { force: true });
       } else if (now.join("\n") !== before.join("\n")) {
         await writeJsonFile(uses, { files: now });
@@ -150,9 +151,9 @@ async function claimedBundles(parent: string, names: readonly string[]): Promise
 }
 
 /** At once for everybody else: half a bundle must not be found. */
-async function remove(parent: string, name: string): Promise<void> {
+async function remove(parent: string, name: string, { clock }: BundleStore): Promise<void> {
   const doomed = partial(parent);
-  await rename(join(parent, name), doomed);
+  await replaceFile(join(parent, name), doomed, { clock });
   await rm(doomed, { recursive: true, force: true });
 }
 
