@@ -1,4 +1,4 @@
-// For rigs that are a list of checks (acpx, agents, clients, openclaw): their command line, one check after the other in one rig,
+// For rigs that are a list of checks (acpx, agents, clients, openclaw, windows): their command line, one check after the other in one rig,
 // and the outcome in words.
 
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-// For folders with a lockfile of their own (acpx, agents, apps, bench, bundlers, clients, conformance, openclaw, sdks): whether
+// For folders with a lockfile of their own (acpx, agents, apps, bench, bundlers, clients, conformance, openclaw, sdks, windows): whether
 // what it says is installed, and steps that say what they do.
 
 import { spawnSync } from "node:child_process";
