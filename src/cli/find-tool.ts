@@ -16,11 +16,8 @@ export async function findTool(
   } catch (error) {
     if (!(error instanceof PlugboardError)) throw error;
     const { code, message, hint, server } = error;
-    const status = board.status().find((each) => each.name === server);
-    if (server !== undefined && status?.state.kind === "disabled") {
-      const command = `plugboard enable ${shellWord(server)}`;
-      throw new PlugboardError(code, message, { server, hint: `to enable it: ${command}` });
-    }
+    const toEnable = enableHint(board, server);
+    if (toEnable !== undefined) throw new PlugboardError(code, message, { server, hint: toEnable });
     if (code !== "UNKNOWN_TOOL") throw error;
     const servers = board.status();
     if (servers.some((each) => each.name === name)) {
@@ -54,4 +51,14 @@ export async function findMeant(
     // A tool may have the name of a server.
     return board.find(name, { signal }).catch(() => Promise.reject(error));
   }
+}
+
+/** Undefined unless the server is disabled. */
+export function enableHint(
+  board: Pick<Board, "status">,
+  server: string | undefined,
+): string | undefined {
+  const status = board.status().find((each) => each.name === server);
+  if (server === undefined || status?.state.kind !== "disabled") return undefined;
+  return `to enable it: plugboard enable ${shellWord(server)}`;
 }

@@ -11,7 +11,7 @@ import { CallView } from "./call-view.ts";
 import type { CliContext } from "../context.ts";
 import { hintLines, moreLine } from "../error-lines.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
-import { findMeant } from "../find-tool.ts";
+import { enableHint, findMeant } from "../find-tool.ts";
 import type { CallRequest } from "./command.ts";
 import { untilInterrupted } from "../lifetime.ts";
 import { keepAliveHint } from "../keep-alive/kept-alive.ts";
@@ -106,7 +106,10 @@ export async function callTool(
   try {
     const { outcome, tool } = await makeCall(board, name, given, context, view);
     view.stop();
-    await printOutcome(outcome, tool, output, context);
+    const { source } = tool;
+    // Its tools may be known from the cache, and are found then.
+    const hint = enableHint(board, source.kind === "mcp" ? source.server : undefined);
+    await printOutcome(outcome, tool, { output, hint }, context);
     return exitCodeOf(outcome);
   } finally {
     view.stop();
@@ -162,7 +165,7 @@ const WAIT_LONGER =
 async function printOutcome(
   outcome: CallOutcome,
   tool: Tool,
-  output: string | undefined,
+  { output, hint: known }: { output: string | undefined; hint: string | undefined },
   { screen, options, io }: CliContext,
 ): Promise<void> {
   const name = canonicalName(tool);
@@ -179,7 +182,7 @@ async function printOutcome(
     return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
   }
   const { code } = failure;
-  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : undefined);
+  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : known);
   screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
   const lines = hint === undefined ? [] : hintLines(hint, options);
   for (const line of [...lines, moreLine(code)]) screen.note(line);

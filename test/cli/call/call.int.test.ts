@@ -345,14 +345,19 @@ describe("plugboard call", () => {
     );
   });
 
-  it("fails for a server that is disabled", async () => {
-    scratch.servers({ off: { ...fixture("echo"), enabled: false } });
-    expect(await call("off/echo", "text=a")).toEqual({
+  it("fails for a server that is disabled, also if its tools are known", async () => {
+    const disabled = {
       code: 3,
       stdout: "",
       stderr:
         "plugboard: server 'off' is disabled\nhint: to enable it:\n  plugboard enable off\nmore: plugboard help SERVER_UNAVAILABLE\n",
-    });
+    };
+    scratch.servers({ off: { ...fixture("echo"), enabled: false } });
+    expect(await call("off/echo", "text=a")).toEqual(disabled);
+    scratch.servers({ off: fixture("echo") });
+    expect((await call("off/echo", "text=a")).code).toBe(0);
+    scratch.servers({ off: { ...fixture("echo"), enabled: false } });
+    expect(await call("off/echo", "text=a")).toEqual(disabled);
   });
 
   it("prints progress", async () => {
