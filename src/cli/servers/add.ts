@@ -431,7 +431,7 @@ function credentialNotes(name: string, server: ServerConfig): string[] {
     ...(movable === undefined
       ? []
       : [
-          `  to put it away once it is added: plugboard secrets move ${shellQuoted(name)} ${shellQuoted(movable)}`,
+          `  to keep it as a secret once it is added: plugboard secrets move ${shellQuoted(name)} ${shellQuoted(movable)}`,
         ]),
   ];
 }

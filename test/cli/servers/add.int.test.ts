@@ -366,7 +366,7 @@ describe("plugboard add", () => {
     expect(stderr).toContain("'${NAME}' in single quotes");
     expect(stderr).toContain("so does secret://…");
     expect(stderr).toContain(
-      "  to put it away once it is added: plugboard secrets move x API_KEY\n",
+      "  to keep it as a secret once it is added: plugboard secrets move x API_KEY\n",
     );
     expect(JSON.parse(stdout)).toEqual({
       name: "x",
