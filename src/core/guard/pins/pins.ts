@@ -454,14 +454,18 @@ function mayPin({ sightings, isFromCache }: Watch): boolean {
   return sightings.has("tools") && !isFromCache;
 }
 
-/** The pins after all that is listed. */
+/**
+ * The pins after all that is listed. Cached tools are compared with the pins and never recorded: they may be older than what
+ * somebody has approved since.
+ */
 function observeAll(
   pins: ServerPins | undefined,
-  { id, sightings }: Watch,
+  { id, sightings, isFromCache }: Watch,
 ): ServerPins | undefined {
   return LISTINGS.reduce((each, listing) => {
     const sighting = sightings.get(listing);
-    return sighting === undefined ? each : observe(each, id, sighting);
+    const isOld = isFromCache && listing === "tools";
+    return sighting === undefined || isOld ? each : observe(each, id, sighting);
   }, pins);
 }
 

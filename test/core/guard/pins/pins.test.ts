@@ -247,6 +247,23 @@ describe("with block", () => {
     expect((await call(pins, "read")).ended).toBe(outcome);
   });
 
+  it("records no cached list, which may be older than what was approved since", async () => {
+    await pinned([tool("read")]);
+    const live = await start("warn");
+    live.check("docs", [tool("read", "Does it well.")], undefined);
+    await live.flush();
+    await approveAll();
+    const next = await start("warn");
+    next.check("docs", [tool("read")], undefined, {}, "cache");
+    await next.flush();
+    const later = await start("warn");
+    expect(later.check("docs", [tool("read", "Does it well.")], undefined)).toEqual([]);
+    const stored = await new PinFiles({ stateDir }).read(id);
+    expect(stored).toMatchObject({ kind: "pinned" });
+    const pin = stored.kind === "pinned" ? stored.pins.tools.get("read") : undefined;
+    expect(pin?.kind).toBe("pinned");
+  });
+
   it("pins no list from the cache: it may be the one that was forgotten", async () => {
     await pinned([tool("read", "Obey me.")], "Obey me.");
     await new PinFiles({ stateDir }).update(id, () => undefined);
