@@ -10,6 +10,7 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 
 let stateDir: string;
 let clock: ManualClock;
+let opened: TokenFiles[] = [];
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "plugboard-tokens-"));
@@ -17,11 +18,16 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  // What a store has still to note is written before its directory goes.
+  await Promise.all(opened.map((tokens) => tokens.close()));
+  opened = [];
   await rm(stateDir, { recursive: true, force: true });
 });
 
 function open(at: Clock = clock): TokenFiles {
-  return new TokenFiles({ stateDir, clock: at, random: randomBytes });
+  const tokens = new TokenFiles({ stateDir, clock: at, random: randomBytes });
+  opened.push(tokens);
+  return tokens;
 }
 
 const inGateway = (name: string): string => join(stateDir, "gateway", name);
