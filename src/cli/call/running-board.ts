@@ -3,7 +3,7 @@
 // the call goes the ordinary way.
 
 import type { Link } from "../../serve/channel/link.ts";
-import { GatewaySession } from "../../serve/channel/command/gateway-session.ts";
+import { ask } from "../../serve/channel/wire.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";
 import type { OnElicitation } from "../../core/types/elicitation.ts";
@@ -94,8 +94,7 @@ async function openOn(
   const { agent = DEFAULT_AGENT } = options;
   const known = fingerprint.agents[agent];
   if (known === undefined) return undefined;
-  const session = await GatewaySession.open(link, {
-    agent,
+  const session = {
     cwd: known.workspace ?? io.cwd,
     owner: options.owner,
     rateLimit: false,
@@ -104,15 +103,17 @@ async function openOn(
     toolTimeout: timeout,
     onApproval: yes ? () => "once" : askApproval(context),
     onElicitation: isAttended(context) ? askElicitation(context) : undefined,
-  });
-  const { tool: found, isListed } = await session.find(name, signal);
+    isLasting: true,
+  };
+  await ask(link, "session/open", [agent], session);
+  const { tool: found, isListed } = await ask(link, "session/find", [name], { signal });
   const tool: Tool = { ...found, execute: () => Promise.reject(new Error("not used here")) };
   const called = tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`;
   return {
     find: async () => tool,
     tools: () => (isListed ? [tool] : []),
     call: async (_: string, args: JsonObject = {}, given = {}) =>
-      session.ask("call", [called, args], given).then(
+      ask(link, "session/call", [called, args], given).then(
         (outcome) => outcome as CallOutcome,
         (error: unknown) => toGatewayFailure(error),
       ),

@@ -43,8 +43,8 @@ export async function runRestart({ server }: RestartRequest, context: CliContext
   }
   const { state: told, tools } = await withLink(gateway, "restart", context, async (link) => {
     const { agent = DEFAULT_AGENT } = options;
-    await untilInterrupted(ask(link, "agent/attach", { agent }), signal);
-    return untilInterrupted(ask(link, "server/restart", { server }), signal);
+    await untilInterrupted(ask(link, "agent/attach", [agent]), signal);
+    return untilInterrupted(ask(link, "server/restart", [server]), signal);
   });
   const state = stateFromWire(told);
   const isReady = state.kind === "ready";
@@ -112,7 +112,7 @@ export async function stopGateway(
 ): Promise<void> {
   try {
     const link = await connectTo(gateway, command, context);
-    await ask(link, "gateway/stop", {});
+    await ask(link, "gateway/stop", []);
     link.close();
   } catch (error) {
     // One that hangs, or is of a version with another channel. The id in its note may be that of another process: of

@@ -32,7 +32,7 @@ export async function runReload({ yes }: ReloadRequest, context: CliContext): Pr
     gateway === undefined
       ? Promise.resolve(undefined)
       : withLink(gateway, "reload", context, async (link) => {
-          const answer = ask(link, "gateway/reload", {});
+          const answer = ask(link, "gateway/reload", []);
           return (await untilInterrupted(answer, context.signal)) as ReloadReport;
         });
   const approve = async (): Promise<boolean> => {

@@ -45,7 +45,7 @@ export async function readStatus(
   context: CliContext,
 ): Promise<GatewayStatus> {
   const answer = await withLink(gateway, context.commandName, context, (link) =>
-    ask(link, "gateway/status", {}),
+    ask(link, "gateway/status", []),
   );
   const status = withErrors(answer);
   if (isStatus(status)) return status;

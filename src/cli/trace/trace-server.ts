@@ -4,7 +4,7 @@
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import type { TraceEntry, TraceListener, TraceOptions } from "../../core/types/trace.ts";
+import type { TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
 import { ask } from "../../serve/channel/wire.ts";
 import { aborted } from "../../util/abort.ts";
@@ -85,13 +85,13 @@ async function followGateway(
   const { signal, commandName, options } = context;
   const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
-    link.hear("trace", ({ entry }) => listener(entry as TraceEntry));
-    await ask(link, "agent/attach", { agent });
-    await ask(link, "agent/trace", { trace: 1, options: { server, maxSize } });
+    await ask(link, "agent/attach", [agent]);
+    const lasting = { onEntry: listener, isLasting: true };
+    await ask(link, "agent/trace", [1, server, maxSize ?? 0], lasting);
     onGateway?.(gateway);
     const end = await Promise.race([aborted(signal), link.closed]);
     if (end !== undefined) throw gatewayGone();
-    await ask(link, "agent/endTrace", { trace: 1 });
+    await ask(link, "agent/endTrace", [1]);
     return EXIT.ok;
   });
 }

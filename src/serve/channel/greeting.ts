@@ -14,7 +14,7 @@ import { isSameSecret } from "../../util/same-secret.ts";
 import { Link } from "./link.ts";
 
 /** The version of what is said on a channel. */
-const CHANNEL_VERSION = 1;
+const CHANNEL_VERSION = 2;
 /** A gateway on the same machine answers within milliseconds, unless it hangs. */
 const ANSWER_WITHIN_MS = 2000;
 const MAX_GREETING_BYTES = 4096;

@@ -1,13 +1,13 @@
-// One connection between a gateway and an attached command. Each side sends requests, answers and notifications, two of
-// which are the link's own: `cancel`, and `update` before the answer to a request. One JSON text on one line each. Imports
-// little, since a single warm call pays for every module.
+// One connection between a gateway and an attached command. Each side sends requests, answers and notifications, of which
+// `cancel` is the link's own. One JSON text on one line each. Imports little, since a single warm call pays for every
+// module.
 
 import type { Socket } from "node:net";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
-import { LightSignal } from "../../util/abort.ts";
 import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
+import { type FunctionNumbers, Functions } from "./functions.ts";
 import { errorFromWire, errorToWire } from "./wire.ts";
 
 /**
@@ -39,24 +39,20 @@ export interface LinkOptions {
   maxBytes?: typeof MAX_BYTES;
 }
 
-/** A request of the other side, while it is being answered. */
-export interface Incoming {
-  /** Aborts when the other side cancels the request or the link ends. */
-  readonly signal: AbortSignal;
-  /** Sends something before the answer. Left out while the other side does not read. */
-  update: (value: unknown) => void;
-}
+/** `signal` aborts when the other side cancels the request or the link ends. Functions reach the other side. */
+export type IncomingOptions = Record<string, unknown> & { signal: AbortSignal };
 
 /** Returns the answer, or a promise of it. What it throws becomes the error that the other side gets. */
-export type RequestHandler = (params: JsonObject, incoming: Incoming) => unknown;
+export type RequestHandler = (args: unknown[], options: IncomingOptions) => unknown;
 
 export interface RequestOptions {
   /** Aborting it cancels the request; the other side still answers it. */
   signal?: AbortSignal | undefined;
-  onUpdate?: ((value: unknown) => void) | undefined;
+  /** The functions among the options are used until the link ends, not until the answer. */
+  isLasting?: boolean;
 }
 
-interface Pending extends Pick<RequestOptions, "onUpdate"> {
+interface Pending {
   resolve: (result: unknown) => void;
   reject: (error: PlugboardError) => void;
 }
@@ -67,9 +63,10 @@ export class Link {
   readonly #options: LinkOptions;
   readonly #maxBytes: typeof MAX_BYTES;
   readonly #requestHandlers = new Map<string, RequestHandler>();
-  readonly #notificationHandlers = new Map<string, (params: JsonObject) => void>();
+  readonly #notificationHandlers = new Map<string, (...args: unknown[]) => void>();
   readonly #pending = new Map<unknown, Pending>();
-  readonly #incoming = new Map<unknown, LightSignal>();
+  readonly #incoming = new Map<unknown, AbortController>();
+  readonly #functions: Functions;
   /** Lines that came in one piece with others, when the other side did not read any more. */
   readonly #unread: string[] = [];
   readonly #flush = (): void => {
@@ -88,8 +85,8 @@ export class Link {
     this.#options = options;
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     ({ promise: this.closed, resolve: this.#onClosed } = deferred<LinkEnd>());
-    this.hear("cancel", ({ id }) => this.#incoming.get(id)?.abort());
-    this.hear("update", ({ id, value }) => this.#pending.get(id)?.onUpdate?.(value));
+    this.#functions = new Functions(this);
+    this.hear("cancel", (id) => this.#incoming.get(id)?.abort());
     const reader = new LineReader({
       maxBytes: this.#maxBytes.line,
       onLine: (line) => {
@@ -132,31 +129,41 @@ export class Link {
     this.#requestHandlers.set(method, handler);
   }
 
-  hear(method: string, handler: (params: JsonObject) => void): void {
+  hear(method: string, handler: (...args: unknown[]) => void): void {
     this.#notificationHandlers.set(method, handler);
   }
 
-  /** Rejects with a PlugboardError: the other side's own, CANCELLED, or SERVER_UNAVAILABLE if the link ends. */
-  async request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
-    const { signal, onUpdate } = options;
+  /**
+   * Options are values and functions. Rejects with a PlugboardError: the other side's own, CANCELLED, or SERVER_UNAVAILABLE
+   * if the link ends.
+   */
+  async request(
+    method: string,
+    args: readonly unknown[] = [],
+    options: RequestOptions = {},
+  ): Promise<unknown> {
+    const { signal, isLasting, ...given } = options;
     if (this.#end !== undefined) throw this.#unavailable("is gone", true);
     if (signal?.aborted) throw cancelled();
     const id = (this.#lastId += 1);
-    const text = toText({ id, method, params }, "INVALID_ARGUMENTS", "it");
-    const cancel = (): void => this.notify("cancel", { id });
+    const { values, numbers } = this.#functions.lend(given);
+    const cancel = (): void => this.notify("cancel", id);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
+      const message = { id, method, args, options: values, functions: numbers, isLasting };
+      const text = toText(message, "INVALID_ARGUMENTS", "it");
       return await new Promise((resolve, reject) => {
-        this.#pending.set(id, { resolve, reject, onUpdate });
+        this.#pending.set(id, { resolve, reject });
         this.#write(text);
       });
     } finally {
       signal?.removeEventListener("abort", cancel);
+      if (!isLasting) this.#functions.end(numbers);
     }
   }
 
-  notify(method: string, params: object): void {
-    if (this.#end === undefined) this.#write(JSON.stringify({ method, params }));
+  notify(method: string, ...args: unknown[]): void {
+    if (this.#end === undefined) this.#write(JSON.stringify({ method, args }));
   }
 
   /** Sends what is unsent, then ends the link. */
@@ -179,9 +186,9 @@ export class Link {
     if (!isJsonObject(message)) return this.#break("it sent a line that is not a JSON object");
     const { id, method } = message;
     if (typeof method === "string") {
-      const params = isJsonObject(message.params) ? message.params : {};
-      if (id === undefined) this.#hear(method, params);
-      else void this.#answer(id, method, params);
+      const args = Array.isArray(message.args) ? message.args : [];
+      if (id === undefined) this.#hear(method, args);
+      else void this.#answer(id, method, args, message);
     } else if (typeof id === "number") {
       const pending = this.#pending.get(id);
       this.#pending.delete(id);
@@ -192,33 +199,36 @@ export class Link {
     }
   }
 
-  #hear(method: string, params: JsonObject): void {
+  #hear(method: string, args: unknown[]): void {
     try {
-      this.#notificationHandlers.get(method)?.(params);
+      this.#notificationHandlers.get(method)?.(...args);
     } catch (error) {
       this.#break(`its notification '${method.slice(0, 100)}' could not be read: ${String(error)}`);
     }
   }
 
-  async #answer(id: unknown, method: string, params: JsonObject): Promise<void> {
+  async #answer(
+    id: unknown,
+    method: string,
+    args: unknown[],
+    { options = {}, functions = {}, isLasting }: JsonObject,
+  ): Promise<void> {
     if (!Number.isSafeInteger(id) || this.#incoming.has(id)) {
       return this.#break("it sent a request without an id of its own");
     }
-    const ending = new LightSignal();
+    if (!isJsonObject(options) || !isNumbers(functions)) {
+      return this.#break("it sent a request whose options cannot be read");
+    }
+    const ending = new AbortController();
+    const { signal } = ending;
+    const given = this.#functions.borrow(options, functions);
     let text: string;
     try {
       const handler = this.#requestHandlers.get(method);
       if (handler === undefined) throw unsupported(method);
       if (this.#incoming.size >= MOST_REQUESTS) throw tooMany();
       this.#incoming.set(id, ending);
-      const answer = handler(params, {
-        get signal() {
-          return ending.signal;
-        },
-        update: (value) => {
-          if (!this.isFull) this.notify("update", { id, value });
-        },
-      });
+      const answer = handler(args, { ...given, signal });
       // What is there at once is written at once: only then is it known whether to read on.
       const result = answer instanceof Promise ? await answer : answer;
       // The request has run, so its answer is what is wrong if it cannot be written.
@@ -227,6 +237,7 @@ export class Link {
       text = errorText(id, errorToWire(error));
     }
     if (this.#incoming.get(id) === ending) this.#incoming.delete(id);
+    if (isLasting !== true) this.#functions.end(functions);
     this.#write(text);
   }
 
@@ -274,6 +285,10 @@ export class Link {
     const message = `${this.#options.peer} ${what}`;
     return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun, quote: "" });
   }
+}
+
+function isNumbers(value: unknown): value is FunctionNumbers {
+  return isJsonObject(value) && Object.values(value).every((each) => typeof each === "number");
 }
 
 function toText(

@@ -1,85 +1,66 @@
 // What a gateway and a command say to each other about servers, sessions and calls, and how errors and states of servers
 // are written as JSON. The gateway tells what its board has; the command's board derives its events from that.
 
-import type { CallerOptions } from "../../core/types/caller-options.ts";
-import { PlugboardError, toPlugboardError } from "../../core/types/errors.ts";
-import type { BoardInGateway } from "../../core/types/gateway-port.ts";
+import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { ServerContent } from "../../core/types/server-content.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { ToldStatus } from "../../core/types/supervisor.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../../core/types/tool.ts";
-import type { TraceOptions } from "../../core/types/trace.ts";
 import type { Link, RequestOptions } from "./link.ts";
-import type { HandlerNumbers } from "./questions.ts";
 
-/** What goes with a request of a session. */
-export interface WireOptions extends Pick<
-  CallerOptions,
-  "callId" | "caller" | "approvalsOf" | "meta" | "input" | "clientCapabilities"
-> {
-  /** Whose resource, template or prompt it is. */
-  server?: string;
-  /** For a completion: the values of other arguments. */
-  known?: Record<string, string>;
-  handlers?: HandlerNumbers;
-  wantsUpdates?: boolean;
-}
-
-/** What of a board or session the gateway applies. Its own servers and tools stay with the command. */
-export interface WireSession extends Omit<
-  BoardInGateway,
-  "onApproval" | "onElicitation" | "onSampling" | "onNotice"
-> {
-  handlers?: HandlerNumbers;
-}
-
-const server = "";
-
-/** What a command asks of a gateway: by method, an example of its parameters. Others of the same kinds are accepted. */
+/** What a command asks of a gateway: by method, examples of its arguments. Others of the same kinds are accepted. */
 export const METHODS = {
-  "gateway/status": {},
-  "gateway/reload": {},
-  "gateway/stop": {},
-  // Empty: of all servers. With `follow`, new lines are told from then on.
-  "gateway/logs": { server, follow: false },
-  // Is told of the agent's servers before the answer and from then on.
-  "agent/attach": { agent: "" },
-  "agent/trace": { trace: 0, options: {} as TraceOptions },
-  "agent/endTrace": { trace: 0 },
-  "server/start": { server, onlyToList: false },
-  "server/acquire": { server },
-  "server/refresh": { server },
-  "server/restart": { server },
+  "gateway/status": [],
+  "gateway/reload": [],
+  "gateway/stop": [],
+  // Of one server, or of all if the name is empty. With `onLine`, new lines are told from then on.
+  "gateway/logs": [""],
+  // With `onServers`, the agent's servers are told before the answer and from then on.
+  "agent/attach": [""],
+  // Has a number by which it is ended. Of one server, or of all if the name is empty; 0: of the usual size.
+  "agent/trace": [0, "", 0],
+  "agent/endTrace": [0],
+  "server/start": ["", false],
+  "server/acquire": [""],
+  "server/refresh": [""],
+  "server/restart": [""],
   // A link has one session.
-  "session/open": { agent: "", options: {} as WireSession },
-  "session/close": {},
+  "session/open": [""],
+  "session/close": [],
   // Empty: none.
-  "session/logLevel": { level: "" },
-  "session/find": { name: "" },
-  // Uses one of MEMBERS.
-  "session/ask": { member: "", args: [] as unknown[], options: {} as WireOptions },
-};
-
-/** What a command may use of a session's board, with examples of the arguments. Options follow them. */
-export const MEMBERS = {
-  call: ["", {}],
-  "resources.list": [""],
-  "resources.templates": [""],
-  "resources.read": [""],
-  "resources.readForPrompt": [""],
-  "resources.complete": ["", "", ""],
-  "resources.subscribe": [""],
-  "resources.unsubscribe": [""],
-  "prompts.list": [""],
-  "prompts.get": ["", {}],
-  "prompts.complete": ["", "", ""],
-};
-export type Member = keyof typeof MEMBERS;
+  "session/logLevel": [""],
+  "session/find": [""],
+  // These are members of the session's board. A tool is called as `server/tool` or `native/tool`.
+  "session/call": ["", {}],
+  "session/resources/list": [""],
+  "session/resources/templates": [""],
+  "session/resources/read": [""],
+  "session/resources/readForPrompt": [""],
+  "session/resources/complete": ["", "", ""],
+  "session/resources/subscribe": [""],
+  "session/resources/unsubscribe": [""],
+  "session/prompts/list": [""],
+  "session/prompts/get": ["", {}],
+  "session/prompts/complete": ["", "", ""],
+} as const;
 
 export type Method = keyof typeof METHODS;
-export type Params<Name extends Method> = (typeof METHODS)[Name];
+export type Member = Extract<
+  Method,
+  "session/call" | `session/resources/${string}` | `session/prompts/${string}`
+>;
+type Kinds<Examples extends readonly unknown[]> = {
+  -readonly [At in keyof Examples]: Examples[At] extends string
+    ? string
+    : Examples[At] extends number
+      ? number
+      : Examples[At] extends boolean
+        ? boolean
+        : JsonObject;
+};
+export type Args<Name extends Method> = Kinds<(typeof METHODS)[Name]>;
 
 interface Results {
   "gateway/logs": readonly ServerLine[];
@@ -89,13 +70,23 @@ interface Results {
 }
 export type Result<Name extends Method> = Name extends keyof Results ? Results[Name] : unknown;
 
-export function ask<Name extends Method>(
+/** Rejects as the gateway does, and with SERVER_UNAVAILABLE if the link ends. */
+export async function ask<Name extends Method>(
   link: Link,
   method: Name,
-  params: Params<Name>,
+  args: Args<Name>,
   options?: RequestOptions,
 ): Promise<Result<Name>> {
-  return link.request(method, params, options) as Promise<Result<Name>>;
+  try {
+    return (await link.request(method, args, options)) as Result<Name>;
+  } catch (error) {
+    const { code, hasNotRun } = error as PlugboardError;
+    if (method !== "session/call" || link.isOpen || hasNotRun || code !== "SERVER_UNAVAILABLE") {
+      throw error;
+    }
+    const message = "the gateway stopped during the call; it may have run";
+    throw withPossibleEffect(new PlugboardError("SERVER_UNAVAILABLE", message, { quote: "" }));
+  }
 }
 
 /** What the gateway tells whenever something has changed. */
@@ -119,19 +110,6 @@ export interface WireServer extends ToldStatus {
 
 /** A native tool without its function. */
 type WireNative = Omit<NativeTool, "execute">;
-
-/** Whether the value has all that the example has, of the same kinds. `mayLack`: or nothing in its place. */
-export function isLike(value: unknown, example: object, mayLack = false): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value) !== Array.isArray(example)) return false;
-  const given = value as Record<string, unknown>;
-  return Object.entries(example).every(([name, each]) => {
-    if (given[name] === undefined) return mayLack;
-    return typeof each === "object"
-      ? isLike(given[name], each)
-      : typeof given[name] === typeof each;
-  });
-}
 
 /** Whoever reads it branches on the code, so the text of a code that it does not know is still told. */
 export function errorToWire(given: unknown): JsonObject {

@@ -1,7 +1,7 @@
 import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { Link, type LinkOptions } from "../../../src/serve/channel/link.ts";
+import { Link, type LinkOptions, type RequestOptions } from "../../../src/serve/channel/link.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { eventually } from "../../support/processes.ts";
@@ -51,13 +51,13 @@ describe("requests", () => {
   it("go both ways at once, with the same ids, and each gets its own answer", async () => {
     const [near, far] = await links();
     for (const [name, link] of Object.entries({ near, far })) {
-      link.handle("wait", async ({ ms, text }) => {
+      link.handle("wait", async ([ms, text]) => {
         await new Promise((resolve) => setTimeout(resolve, ms as number));
         return `${name} ${String(text)}`;
       });
     }
     const ask = (link: Link): Promise<unknown>[] =>
-      Array.from({ length: 40 }, (_, at) => link.request("wait", { ms: (at * 7) % 11, text: at }));
+      Array.from({ length: 40 }, (_, at) => link.request("wait", [(at * 7) % 11, at]));
     const answers = (name: string): string[] =>
       Array.from({ length: 40 }, (_, at) => `${name} ${at}`);
     const asked = await Promise.all([...ask(near), ...ask(far)]);
@@ -74,8 +74,8 @@ describe("requests", () => {
     const [near, far] = await links();
     far.handle("now", () => value);
     far.handle("later", async () => value);
-    expect(await near.request("now", {})).toEqual(value);
-    expect(await near.request("later", {})).toEqual(value);
+    expect(await near.request("now")).toEqual(value);
+    expect(await near.request("later")).toEqual(value);
   });
 
   it("keep everything about an error", async () => {
@@ -94,7 +94,7 @@ describe("requests", () => {
     far.handle("fail", async () => {
       throw error;
     });
-    const got = await near.request("fail", {}).catch((reason: unknown) => reason);
+    const got = await near.request("fail").catch((reason: unknown) => reason);
     expect(got).toBeInstanceOf(PlugboardError);
     const parts = (each: unknown): unknown =>
       JSON.parse(JSON.stringify({ message: (each as Error).message, each }));
@@ -125,18 +125,18 @@ describe("requests", () => {
     const [near, far] = await links();
     far.handle("it", handler);
     far.handle("fine", () => "fine");
-    await expect(near.request("it", {})).rejects.toMatchObject({
+    await expect(near.request("it")).rejects.toMatchObject({
       code,
       message: expect.stringContaining(message),
     });
-    await expect(near.request("fine", { circle: circle() })).rejects.toMatchObject({
+    await expect(near.request("fine", [circle()])).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
     });
-    await expect(near.request("nothing", {})).rejects.toMatchObject({
+    await expect(near.request("nothing")).rejects.toMatchObject({
       code: "UNSUPPORTED",
       hasNotRun: true,
     });
-    expect(await near.request("fine", {})).toBe("fine");
+    expect(await near.request("fine")).toBe("fine");
   });
 
   it("can be cancelled, also those that nobody was asked to look at", async () => {
@@ -149,29 +149,64 @@ describe("requests", () => {
         }),
     );
     const ending = new AbortController();
-    const asked = near.request("sleep", {}, { signal: ending.signal });
+    const asked = near.request("sleep", [], { signal: ending.signal });
     await eventually(() => far.inFlight === 1);
     ending.abort();
     await expect(asked).rejects.toMatchObject({ code: "CANCELLED", message: "woken" });
-    await expect(near.request("sleep", {}, { signal: ending.signal })).rejects.toMatchObject({
+    await expect(near.request("sleep", [], { signal: ending.signal })).rejects.toMatchObject({
       code: "CANCELLED",
     });
     expect(far.inFlight).toBe(0);
   });
 
-  it("get updates before their answer", async () => {
+  it("get what they are told before their answer, in its order", async () => {
     const [near, far] = await links();
-    far.handle("count", ({ to }, { update }) => {
-      for (let each = 1; each <= (to as number); each += 1) update(each);
+    far.handle("count", ([to], { onCount }) => {
+      for (let each = 1; each <= (to as number); each += 1) call(onCount, each);
       return "done";
     });
-    const updates: unknown[] = [];
-    const answer = await near.request(
-      "count",
-      { to: 3 },
-      { onUpdate: (value) => void updates.push(value) },
+    const counted: unknown[] = [];
+    const onCount = (value: unknown): void => void counted.push(value);
+    const answer = await near.request("count", [3], given({ onCount }));
+    expect([...counted, answer]).toEqual([1, 2, 3, "done"]);
+  });
+});
+
+describe("the functions of a request", () => {
+  it("are called until it is answered, or for as long as the link if the request is lasting", async () => {
+    const [near, far] = await links();
+    const kept: unknown[] = [];
+    far.handle("keep", (_, { onValue }) => void kept.push(onValue));
+    const heard: unknown[] = [];
+    await near.request("keep", [], given({ onValue: () => heard.push("answered") }));
+    await near.request(
+      "keep",
+      [],
+      given({ onValue: () => heard.push("lasting"), isLasting: true }),
     );
-    expect([...updates, answer]).toEqual([1, 2, 3, "done"]);
+    for (const each of kept) call(each, "x");
+    await eventually(() => heard.length > 0);
+    expect(heard).toEqual(["lasting"]);
+  });
+
+  it("that several requests use at once are one function there, and answer what they are asked", async () => {
+    const [near, far] = await links();
+    const seen = new Set<unknown>();
+    const bothAre = deferred();
+    far.handle("ask", async (_, { onApproval, onSampling }) => {
+      const { handler, maxTokens } = onSampling as { handler: unknown; maxTokens: number };
+      seen.add(onApproval).add(handler);
+      if (near.inFlight === 0 && far.inFlight === 2) bothAre.resolve();
+      await bothAre.promise;
+      return [await call(onApproval, { tool: "t" }), await call(handler, {}), maxTokens];
+    });
+    const onApproval = ({ tool }: { tool: string }): string => `may ${tool}`;
+    const onSampling = { handler: async () => "model", maxTokens: 5 };
+    const options = given({ onApproval, onSampling });
+    const asked = [near.request("ask", [], options), near.request("ask", [], options)];
+    const answer = ["may t", "model", 5];
+    expect(await Promise.all(asked)).toEqual([answer, answer]);
+    expect(seen.size).toBe(2);
   });
 });
 
@@ -187,7 +222,7 @@ describe("the end of a link", () => {
       signal.addEventListener("abort", () => aborted.resolve());
       return new Promise(() => {});
     });
-    const asked = near.request("sleep", {}).catch((error: unknown) => error);
+    const asked = near.request("sleep").catch((error: unknown) => error);
     await eventually(() => far.inFlight === 1);
     end(near, far);
     expect(await asked).toMatchObject({
@@ -197,8 +232,8 @@ describe("the end of a link", () => {
     });
     await aborted.promise;
     expect([await near.closed, await far.closed]).toEqual([here, there]);
-    await expect(near.request("sleep", {})).rejects.toMatchObject({ hasNotRun: true });
-    near.notify("anything", {});
+    await expect(near.request("sleep")).rejects.toMatchObject({ hasNotRun: true });
+    near.notify("anything");
     near.close();
     expect([near.isOpen, far.isOpen, far.inFlight]).toEqual([false, false, 0]);
   });
@@ -209,7 +244,7 @@ describe("the end of a link", () => {
       setImmediate(() => far.close());
       return "x".repeat(5_000_000);
     });
-    expect(await near.request("big", {})).toHaveLength(5_000_000);
+    expect(await near.request("big")).toHaveLength(5_000_000);
   });
 });
 
@@ -222,6 +257,12 @@ describe("what is no message ends the link, and nothing else", () => {
     ["an id that is no number", '{"id":"1","method":"m"}\n', "without an id"],
     ["an id that is no whole number", '{"id":1.5,"method":"m"}\n', "without an id"],
     ["the same id twice", '{"id":1,"method":"wait"}\n{"id":1,"method":"wait"}\n', "without an id"],
+    ["options that are no object", '{"id":1,"method":"m","options":[]}\n', "cannot be read"],
+    [
+      "a function without a number",
+      '{"id":1,"method":"m","functions":{"a":{}}}\n',
+      "cannot be read",
+    ],
     ["a handler that cannot read it", '{"method":"throws"}\n', "could not be read"],
     ["a million brackets", `${"[".repeat(1_000_000)}\n`, "not a JSON object"],
   ])("%s", async (_, bytes, reason) => {
@@ -236,14 +277,14 @@ describe("what is no message ends the link, and nothing else", () => {
 
   it.each([
     ["an answer to nothing", '{"id":99,"result":1}\n'],
-    ["a cancellation of nothing", '{"method":"cancel","params":{"id":99}}\n'],
+    ["a cancellation of nothing", '{"method":"cancel","args":[99]}\n'],
     ["a notification that nobody hears", '{"method":"unheard"}\n'],
     ["empty lines", "\n\n\n"],
   ])("%s is left alone", async (_, bytes) => {
     const [link, other] = await linkAndSocket();
     link.handle("m", () => "answer");
     other.write(bytes);
-    other.write('{"id":7,"method":"m","params":{}}\n');
+    other.write('{"id":7,"method":"m"}\n');
     const [chunk] = (await once(other, "data")) as [Buffer];
     expect(String(chunk)).toBe('{"id":7,"result":"answer"}\n');
     expect(link.isOpen).toBe(true);
@@ -265,14 +306,13 @@ describe("what is no message ends the link, and nothing else", () => {
 });
 
 describe("the other side does not read", () => {
-  it("updates are left out, and no further requests are read until it does", async () => {
+  it("no further requests are read until it does", async () => {
     const [link, other] = await linkAndSocket({ waitsForReader: true });
     other.pause();
     let calls = 0;
     const text = "x".repeat(1024 ** 2);
-    link.handle("big", (_, { update }) => {
+    link.handle("big", () => {
       calls += 1;
-      update("small");
       return text;
     });
     for (let id = 1; id <= 50; id += 1) other.write(`{"id":${id},"method":"big"}\n`);
@@ -310,12 +350,21 @@ it("more requests than anybody needs at once are refused, and have not run", asy
   const [near, far] = await links();
   far.handle("wait", () => new Promise(() => {}));
   far.handle("fine", () => "fine");
-  for (let each = 0; each < 10_000; each += 1) near.request("wait", {}).catch(() => {});
-  await expect(near.request("fine", {})).rejects.toMatchObject({
+  for (let each = 0; each < 10_000; each += 1) near.request("wait").catch(() => {});
+  await expect(near.request("fine")).rejects.toMatchObject({
     code: "SERVER_UNAVAILABLE",
     hasNotRun: true,
   });
 });
+
+/** Options with functions in them. */
+function given(options: object): RequestOptions {
+  return options;
+}
+
+function call(lent: unknown, ...values: unknown[]): unknown {
+  return (lent as (...values: unknown[]) => unknown)(...values);
+}
 
 function circle(): unknown {
   const value: { self?: unknown } = {};

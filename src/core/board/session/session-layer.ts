@@ -16,6 +16,7 @@ import type { AgentConfig } from "../../types/agent-config.ts";
 import type { BoardOptions, SessionOptions, SessionRules } from "../../types/board-options.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import type { PlacedRules } from "../../types/guard-settings.ts";
+import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { loggerWith } from "../../types/logger.ts";
 import type { SessionServerConfig } from "../../types/server-config.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
@@ -46,8 +47,7 @@ export class SessionLayer {
   /** Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
   constructor(given: SessionOptions, base: BoardCore) {
     const { cwd, servers = {}, id = randomUUID() } = given;
-    if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
-    checkRules(given.tools);
+    checkOptions(given);
     const { agent, native } = base.configuration;
     this.id = id;
     this.#given = given;
@@ -238,12 +238,60 @@ function notAbsolute(cwd: unknown): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-/** A mode or a pattern that does not exist would restrict nothing. Throws INVALID_ARGUMENTS. */
-function checkRules({ approval, ...rules }: SessionRules = {}): void {
-  requirePatterns(rules, (rule) => `tools.${rule} of a session`);
-  if (["never", "ask", "destructive", undefined].includes(approval)) return;
-  const message = "tools.approval of a session must be never, ask or destructive";
-  throw new PlugboardError("INVALID_ARGUMENTS", message);
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTime = (value: unknown): boolean => typeof value === "number" && value > 0;
+const isMode = (value: unknown): boolean =>
+  ["never", "ask", "destructive"].includes(value as string);
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+type Kinds = Record<string, [what: string, isOne: (value: unknown) => boolean]>;
+
+/** Of what comes from outside, or would restrict nothing if it were wrong. */
+const KINDS: Kinds = {
+  id: ["a text", isText],
+  approval: ["never, ask or destructive", isMode],
+  tools: ["an object", isJsonObject],
+  rateLimit: [
+    "a number of calls, or false",
+    (value) => value === false || (typeof value === "number" && value >= 0),
+  ],
+  toolNames: [
+    "a template, and perhaps a length",
+    (value) =>
+      isJsonObject(value) &&
+      isText(value.template) &&
+      (value.length === undefined || isTime(value.length)),
+  ],
+  defaultToolTimeout: ["milliseconds", isTime],
+  toolTimeout: ["milliseconds", isTime],
+  onApproval: ["a function", isFunction],
+  onElicitation: ["a function", isFunction],
+  onSampling: ["an object with a handler", (value) => isFunction((value as JsonObject)?.handler)],
+};
+const KINDS_OF_RULES: Kinds = {
+  allow: ["a list of patterns", areTexts],
+  deny: ["a list of patterns", areTexts],
+  approval: ["never, ask or destructive", isMode],
+};
+
+/** Throws INVALID_ARGUMENTS. */
+function checkOptions(given: SessionOptions): void {
+  const { cwd, tools } = given;
+  if (!isText(cwd) || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  checkKinds(given, KINDS, "");
+  if (tools === undefined) return;
+  checkKinds(tools, KINDS_OF_RULES, "tools.");
+  requirePatterns(tools, (rule) => `tools.${rule} of a session`);
+}
+
+function checkKinds(options: object, kinds: Kinds, where: string): void {
+  for (const [name, value] of Object.entries(options)) {
+    const [what, isOne] = (Object.hasOwn(kinds, name) && kinds[name]) || ["", () => true];
+    if (value === undefined || isOne(value)) continue;
+    const message = `${where}${name} of a session must be ${what}`;
+    throw new PlugboardError("INVALID_ARGUMENTS", message);
+  }
 }
 
 function named(

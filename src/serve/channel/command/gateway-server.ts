@@ -16,7 +16,7 @@ import type {
 } from "../../../core/types/supervisor.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
-import { type Member, stateFromWire, type WireServer } from "../wire.ts";
+import { type Args, ask, type Member, stateFromWire, type WireServer } from "../wire.ts";
 import type { GatewayServers } from "./gateway-servers.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
@@ -110,7 +110,7 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   async start(onlyToList = false): Promise<void> {
     const { kind } = this.state;
     if (kind === "ready" || kind === "disabled") return;
-    await this.#gateway.ask("server/start", { server: this.#name, onlyToList }).catch(() => {});
+    await this.#gateway.ask("server/start", [this.#name, onlyToList]).catch(() => {});
   }
 
   async attempt(onlyToList = false): Promise<void> {
@@ -119,7 +119,7 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   async acquire(signal?: AbortSignal): Promise<LiveServer> {
-    await this.#gateway.ask("server/acquire", { server: this.#name }, signal);
+    await this.#gateway.ask("server/acquire", [this.#name], { signal });
     return this.#connection;
   }
 
@@ -132,11 +132,11 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   }
 
   async refresh(): Promise<void> {
-    await this.#gateway.ask("server/refresh", { server: this.#name }).catch(() => {});
+    await this.#gateway.ask("server/refresh", [this.#name]).catch(() => {});
   }
 
   async restart(): Promise<void> {
-    await this.#gateway.ask("server/restart", { server: this.#name });
+    await this.#gateway.ask("server/restart", [this.#name]);
   }
 
   /** The server goes on for others. */
@@ -171,17 +171,22 @@ export function connectionTo(
   facts?: Pick<GatewayServer, "identity" | "has">,
 ): GatewayConnection {
   const listeners: ((change: ContentChange) => void)[] = [];
-  const ask = async (
-    member: Member,
-    args: unknown[],
-    { board, handlers, by, signal, ...given }: Partial<CallOptions> & { known?: Known } = {},
+  const use = async <Name extends Member>(
+    member: Name,
+    args: Args<Name>,
+    request: Partial<CallOptions> & { known?: Known } = {},
   ): Promise<unknown> => {
-    const options = { ...given, server, signal: signal && abortSignalOf(signal) };
-    return gateway.sessionOf(board).ask(member, args, { ...options, ...handlers, ...by });
+    const { board, callId, meta, input, clientCapabilities, known, onUpdate } = request;
+    const signal = request.signal && abortSignalOf(request.signal);
+    const given = { callId, meta, input, clientCapabilities, known, onUpdate, server, signal };
+    const options = { ...given, ...request.handlers, ...request.by };
+    return ask(gateway.sessionOf(board), member, args, options);
   };
   /** A list as the server itself has it. */
-  const list = async <Item>(member: Member): Promise<Item[]> =>
-    ((await ask(member, [server])) as JsonObject[]).map((each) => {
+  const list = async <Item>(
+    member: `session/${"resources/list" | "resources/templates" | "prompts/list"}`,
+  ): Promise<Item[]> =>
+    ((await use(member, [server])) as JsonObject[]).map((each) => {
       const { server: _, available: __, ...item } = each;
       return item as Item;
     });
@@ -190,33 +195,36 @@ export function connectionTo(
       return facts?.identity ?? UNKNOWN_IDENTITY;
     },
     changed: (change) => listeners.forEach((listener) => listener(change)),
-    callTool: (tool, args, options) => ask("call", [`${server}/${tool}`, args], options),
+    callTool: (tool, args, options) => use("session/call", [`${server}/${tool}`, args], options),
     content: {
       get has() {
         return facts?.has ?? HAS_ALL;
       },
       listResources: async () => ({
-        resources: await list("resources.list"),
-        templates: await list("resources.templates"),
+        resources: await list("session/resources/list"),
+        templates: await list("session/resources/templates"),
         diagnostics: [],
       }),
-      listPrompts: async () => ({ prompts: await list("prompts.list"), diagnostics: [] }),
+      listPrompts: async () => ({ prompts: await list("session/prompts/list"), diagnostics: [] }),
       readResource: async (uri, request) => {
-        const member = request.asksNobody ? "resources.readForPrompt" : "resources.read";
-        return asAnswer(await ask(member, [uri], request));
+        const member = request.asksNobody
+          ? "session/resources/readForPrompt"
+          : "session/resources/read";
+        return asAnswer(await use(member, [uri], request));
       },
       getPrompt: async (name, args, request) =>
-        asAnswer(await ask("prompts.get", [`${server}/${name}`, args], request)),
+        asAnswer(await use("session/prompts/get", [`${server}/${name}`, args], request)),
       complete: async ({ of, argument, value, known }, request) => {
         const [member, name] =
           of.type === "ref/prompt"
-            ? (["prompts.complete", `${server}/${of.name}`] as const)
-            : (["resources.complete", of.uri] as const);
-        return { completion: await ask(member, [name, argument, value], { ...request, known }) };
+            ? (["session/prompts/complete", `${server}/${of.name}`] as const)
+            : (["session/resources/complete", of.uri] as const);
+        return { completion: await use(member, [name, argument, value], { ...request, known }) };
       },
-      subscribe: async (uri, board) => void (await ask("resources.subscribe", [uri], { board })),
+      subscribe: async (uri, board) =>
+        void (await use("session/resources/subscribe", [uri], { board })),
       unsubscribe: async (uri, board) =>
-        void (await ask("resources.unsubscribe", [uri], { board })),
+        void (await use("session/resources/unsubscribe", [uri], { board })),
       onChange: (listener) => void listeners.push(listener),
     },
   };

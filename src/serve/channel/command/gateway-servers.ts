@@ -18,18 +18,13 @@ import type {
 import type { Logger } from "../../../core/types/logger.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../core/types/server-definition.ts";
 import type { ServerLogLevel } from "../../../core/types/server-log.ts";
-import type {
-  EndTrace,
-  TraceEntry,
-  TraceListener,
-  TraceOptions,
-} from "../../../core/types/trace.ts";
+import type { JsonObject } from "../../../core/types/json.ts";
+import type { EndTrace, TraceListener, TraceOptions } from "../../../core/types/trace.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, pause, within } from "../../../util/clock.ts";
-import type { Link } from "../link.ts";
-import { ask, type Method, type Params, type Told } from "../wire.ts";
+import type { Link, RequestOptions } from "../link.ts";
+import { type Args, ask, type Method, type Told } from "../wire.ts";
 import { connectionTo, GatewayServer } from "./gateway-server.ts";
-import { GatewaySession } from "./gateway-session.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
 export interface Gateway {
@@ -68,7 +63,8 @@ interface Attached {
   gateway: Gateway;
   /** The link that tells of the servers. */
   link: Link;
-  sessions: Map<object, GatewaySession>;
+  /** Those of the boards: the session of each is on a link of its own. */
+  sessions: Map<object, Link>;
 }
 
 export class GatewayServers implements GatewayPort {
@@ -77,7 +73,8 @@ export class GatewayServers implements GatewayPort {
   readonly #options: GatewayServersOptions;
   readonly #servers = new Map<string, GatewayServer>();
   readonly #boards = new Map<object, { given: BoardInGateway; level?: ServerLogLevel }>();
-  readonly #traces = new Map<number, { begin: () => void; listener: TraceListener }>();
+  /** What begins each trace in a gateway, by its number. */
+  readonly #traces = new Map<number, () => void>();
   readonly #ending = new AbortController();
   /** Undefined if no gateway takes calls. */
   #now: Attached | undefined;
@@ -142,9 +139,15 @@ export class GatewayServers implements GatewayPort {
     attached?.sessions.delete(board);
     const isLast = this.#boards.size === 0;
     if (isLast) this.#ending.abort();
-    // A gateway that hangs does not keep the command.
-    if (session) await within(this.clock, CLOSE_WAIT_MS, session.close());
-    session?.link.close();
+    // A gateway that hangs does not keep the command, and one that is gone has closed the session.
+    if (session) {
+      await within(
+        this.clock,
+        CLOSE_WAIT_MS,
+        ask(session, "session/close", []).catch(() => {}),
+      );
+    }
+    session?.close();
     if (isLast && attached !== undefined) closeAll(attached);
   }
 
@@ -152,19 +155,22 @@ export class GatewayServers implements GatewayPort {
     const known = this.#boards.get(board);
     if (known === undefined) return;
     known.level = level;
-    this.#now?.sessions.get(board)?.setLogLevel(level);
+    const session = this.#now?.sessions.get(board);
+    if (session !== undefined) setLevel(session, level);
   }
 
-  trace(listener: TraceListener, options: TraceOptions): EndTrace {
-    const { server } = options;
-    if (server !== undefined && this.server(server) === undefined) return async () => {};
+  trace(onEntry: TraceListener, { server = "", maxSize = 0 }: TraceOptions): EndTrace {
+    if (server !== "" && this.server(server) === undefined) return async () => {};
     const trace = (this.#lastTrace += 1);
     // If the gateway goes away, the trace goes on with the next one.
-    const begin = (): void => void this.ask("agent/trace", { trace, options }).catch(() => {});
-    this.#traces.set(trace, { begin, listener });
+    const begin = (): void => {
+      const options = { onEntry, isLasting: true };
+      this.ask("agent/trace", [trace, server, maxSize], options).catch(() => {});
+    };
+    this.#traces.set(trace, begin);
     begin();
     return async () => {
-      await this.ask("agent/endTrace", { trace }).catch(() => {});
+      await this.ask("agent/endTrace", [trace]).catch(() => {});
       this.#traces.delete(trace);
     };
   }
@@ -190,15 +196,15 @@ export class GatewayServers implements GatewayPort {
   /** Asks about a server. Rejects if no gateway runs. */
   async ask<Name extends Method>(
     method: Name,
-    params: Params<Name>,
-    signal?: AbortSignal,
+    args: Args<Name>,
+    options?: RequestOptions,
   ): Promise<unknown> {
     if (this.#now === undefined) throw gone("it has stopped");
-    return ask(this.#now.link, method, params, { signal });
+    return ask(this.#now.link, method, args, options);
   }
 
   /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
-  sessionOf(board: object | undefined): GatewaySession {
+  sessionOf(board: object | undefined): Link {
     const [first] = this.#boards.keys();
     const session = this.#now?.sessions.get(board ?? first ?? {});
     if (session === undefined) throw gone("it has stopped");
@@ -210,18 +216,15 @@ export class GatewayServers implements GatewayPort {
     const link = await gateway.connect();
     const next: Attached = { gateway, link, sessions: new Map() };
     const later: Told[] = [];
-    link.hear("servers", (each) => {
-      const told = each as unknown as Told;
+    const onServers = (told: Told): void => {
       if (this.#now === next) this.#apply(told);
       else later.push(told);
-    });
-    link.hear("trace", ({ trace, entry }) =>
-      this.#traces.get(trace as number)?.listener(entry as TraceEntry),
-    );
+    };
     const left = (): [object, { given: BoardInGateway }][] =>
       [...this.#boards].filter(([board]) => !next.sessions.has(board));
     try {
-      await ask(link, "agent/attach", { agent: this.#options.agentId });
+      const options = { onServers, isLasting: true };
+      await ask(link, "agent/attach", [this.#options.agentId], options);
       // More boards may open meanwhile.
       while (left().length > 0) {
         await Promise.all(
@@ -237,7 +240,7 @@ export class GatewayServers implements GatewayPort {
     this.#now = next;
     this.#shares = gateway.shares;
     for (const told of later) this.#apply(told);
-    for (const { begin } of this.#traces.values()) begin();
+    for (const begin of this.#traces.values()) begin();
     // A gateway that stops takes no more calls, and ends those that run.
     link.hear("closing", () => this.#lose(next, "is stopping"));
     this.#loseWith(link, next);
@@ -261,25 +264,21 @@ export class GatewayServers implements GatewayPort {
   }
 
   async #openSession(attached: Attached, board: object, given: BoardInGateway): Promise<void> {
-    const { agentId: agent, toolTimeout } = this.#options;
+    const { agentId, toolTimeout } = this.#options;
     const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...sharing } = given;
+    const onEvent = (event: string, value: JsonObject): void => {
+      if (event === "notice") onNotice(value.text as string);
+      else this.#servers.get(value.server as string)?.event(event, value, board);
+    };
+    const options = { toolTimeout, ...sharing, defaultToolTimeout, onEvent, isLasting: true };
     const link = await attached.gateway.connect();
     try {
-      const session = await GatewaySession.open(link, {
-        agent,
-        toolTimeout,
-        ...sharing,
-        defaultToolTimeout,
-        onEvent: (event, value) => {
-          if (event === "notice") onNotice(value.text as string);
-          else this.#servers.get(value.server as string)?.event(event, value, board);
-        },
-      });
+      await ask(link, "session/open", [agentId], options);
       const known = this.#boards.get(board);
       // Nobody needs it any more.
       if (known === undefined || !attached.link.isOpen) return link.close();
-      if (known.level !== undefined) session.setLogLevel(known.level);
-      attached.sessions.set(board, session);
+      if (known.level !== undefined) setLevel(link, known.level);
+      attached.sessions.set(board, link);
     } catch (error) {
       link.close();
       throw error;
@@ -336,7 +335,7 @@ export class GatewayServers implements GatewayPort {
     const { signal } = this.#ending;
     if (isStopping) await lost.link.closed;
     // What was answered before the end is read to its end.
-    const ends = [...lost.sessions.values()].map(({ link }) => link.closed);
+    const ends = [...lost.sessions.values()].map(({ closed }) => closed);
     await within(this.clock, CLOSE_WAIT_MS, Promise.all(ends));
     closeAll(lost);
     const until = this.clock.monotonic() + reattachFor;
@@ -383,7 +382,11 @@ export class GatewayServers implements GatewayPort {
 }
 
 function closeAll({ link, sessions }: Attached): void {
-  for (const each of [link, ...[...sessions.values()].map((session) => session.link)]) each.close();
+  for (const each of [link, ...sessions.values()]) each.close();
+}
+
+function setLevel(session: Link, level: ServerLogLevel | undefined): void {
+  ask(session, "session/logLevel", [level ?? ""]).catch(() => {});
 }
 
 function gone(why: string): PlugboardError {

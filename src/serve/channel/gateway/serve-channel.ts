@@ -95,7 +95,7 @@ export async function serveChannel(
     drain() {
       isDraining = true;
       server.close();
-      for (const { link } of served) link.notify("closing", {});
+      for (const { link } of served) link.notify("closing");
     },
     async close() {
       isDraining = true;

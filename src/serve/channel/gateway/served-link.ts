@@ -4,6 +4,8 @@
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
+import type { BoardInGateway } from "../../../core/types/gateway-port.ts";
+import { isJsonObject } from "../../../core/types/json.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import {
   SERVER_LOG_LEVELS,
@@ -12,21 +14,19 @@ import {
 } from "../../../core/types/server-log.ts";
 import { isGivenUp } from "../../../core/types/server-state.ts";
 import type { Tool } from "../../../core/types/tool.ts";
-import type { EndTrace, TraceEntry, TraceOptions } from "../../../core/types/trace.ts";
+import type { EndTrace, TraceListener, TraceOptions } from "../../../core/types/trace.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CommandInfo } from "../greeting.ts";
-import type { Incoming, Link } from "../link.ts";
-import { type HandlerNumbers, Questions } from "../questions.ts";
+import type { IncomingOptions, Link } from "../link.ts";
 import {
-  isLike,
+  type Args,
   type Member,
-  MEMBERS,
   type Method,
   METHODS,
-  type Params,
   type Result,
   stateToWire,
+  type Told,
 } from "../wire.ts";
 import { ToldServers } from "./told-servers.ts";
 
@@ -55,15 +55,17 @@ export interface ServedLinkOptions {
   onAnswered: () => void;
 }
 
-type Answer<Name extends Method> = Result<Name> | Promise<Result<Name>>;
-type Methods = { [Name in Method]: (params: Params<Name>, incoming: Incoming) => Answer<Name> };
-type Members = Record<string, (...args: unknown[]) => unknown>;
+type Methods = {
+  [Name in Exclude<Method, Member>]: (
+    ...given: [...Args<Name>, IncomingOptions]
+  ) => Result<Name> | Promise<Result<Name>>;
+};
+type Members = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 export class ServedLink {
   readonly link: Link;
   readonly info: CommandInfo;
   readonly #options: ServedLinkOptions;
-  readonly #questions: Questions;
   /** What ends each trace, by the number that the command has given it. */
   readonly #traces = new Map<number, EndTrace>();
   readonly #undo: (() => void)[] = [];
@@ -76,11 +78,15 @@ export class ServedLink {
     this.link = link;
     this.info = info;
     this.#options = options;
-    this.#questions = new Questions(link);
-    for (const method of Object.keys(METHODS) as Method[]) {
-      link.handle(method, (params, incoming) => {
-        if (!isLike(params, METHODS[method])) throw invalid(`${method} is not well formed`);
-        return this.#methods[method](params as never, incoming);
+    const methods: Record<string, ((...given: never[]) => unknown) | undefined> = this.#methods;
+    for (const [method, examples] of Object.entries(METHODS)) {
+      link.handle(method, (args, given) => {
+        // One more would take the place of the options.
+        if (!areLike(args, examples)) throw invalid(`${method} is not well formed`);
+        const own = methods[method];
+        return own === undefined
+          ? this.#ask(method, args, given)
+          : own(...(args as never[]), given as never);
       });
     }
   }
@@ -111,51 +117,54 @@ export class ServedLink {
     "gateway/status": () => this.#options.host.status(),
     "gateway/reload": () => this.#options.host.reload(),
     "gateway/stop": () => this.#options.host.stop(),
-    "gateway/logs": ({ server, follow }) => {
+    "gateway/logs": (server, { onLine }) => {
       const { logs } = this.#options.host;
       const isMeant = (line: ServerLine): boolean => server === "" || line.server === server;
-      if (follow) {
+      if (typeof onLine === "function") {
         const end = logs.listen((line) => {
-          if (isMeant(line) && !this.link.isFull) this.link.notify("gateway/log", line);
+          if (isMeant(line) && !this.link.isFull) onLine(line);
         });
         this.#atEnd(end);
       }
       return logs.lines().filter(isMeant);
     },
-    "agent/attach": async ({ agent }) => {
+    "agent/attach": async (agent, { onServers }) => {
       const board = await this.#use(agent);
+      if (typeof onServers !== "function") return;
+      const tell = onServers as (told: Told) => void;
       const { clock } = this.#options;
-      this.told ??= new ToldServers(board, this.link, clock, (undo) => this.#atEnd(undo));
+      this.told ??= new ToldServers(board, this.link, clock, tell, (undo) => this.#atEnd(undo));
       this.told.tell();
     },
-    "agent/trace": ({ trace, options }) => this.#trace(trace, options),
-    "agent/endTrace": ({ trace }) => this.#traces.get(trace)?.(),
-    "server/start": ({ server, onlyToList }) =>
+    "agent/trace": (trace, server, maxSize, { onEntry }) => {
+      const options = { ...(server && { server }), ...(maxSize > 0 && { maxSize }) };
+      if (typeof onEntry === "function") this.#trace(trace, options, onEntry as TraceListener);
+    },
+    "agent/endTrace": (trace) => this.#traces.get(trace)?.(),
+    "server/start": (server, onlyToList) =>
       this.#change((board) => serversOf(board).start(server, onlyToList)),
-    "server/acquire": ({ server }, { signal }) =>
+    "server/acquire": (server, { signal }) =>
       this.#change((board) => serversOf(board).acquire(server, signal)),
-    "server/refresh": ({ server }) => this.#change((board) => serversOf(board).refresh(server)),
-    "server/restart": ({ server }) =>
+    "server/refresh": (server) => this.#change((board) => serversOf(board).refresh(server)),
+    "server/restart": (server) =>
       this.#change(async (board) => {
         const { state, tools } = await board.restart(server);
         return { state: stateToWire(state), tools };
       }),
-    "session/open": async (request) => {
-      if (!isSession(request.options)) throw invalid("session/open is not well formed");
+    "session/open": async (agent, options) => {
       if (this.#session !== undefined) throw invalid("the link has a session already");
-      this.#session = this.#open(request);
+      this.#session = this.#open(agent, options);
       await this.#session;
     },
     "session/close": async () => (await this.#session)?.close(),
-    "session/logLevel": async ({ level }) =>
+    "session/logLevel": async (level) =>
       (await this.#opened()).setLogLevel(SERVER_LOG_LEVELS.find((each) => each === level)),
-    "session/find": async ({ name }, { signal }) => {
+    "session/find": async (name, { signal }) => {
       const session = await this.#opened();
       const tool = await session.find(name, { signal });
       await tryAgain(tool, session);
       return { tool, isListed: session.tools({ all: true }).includes(tool) };
     },
-    "session/ask": (request, incoming) => this.#ask(request, incoming),
   };
 
   /** The agent's board. The command is attached from now on. */
@@ -179,14 +188,16 @@ export class ServedLink {
     }
   }
 
-  async #open({ agent, options }: Params<"session/open">): Promise<SessionBoard> {
+  async #open(agent: string, options: IncomingOptions): Promise<SessionBoard> {
     const board = await this.#use(agent);
     const { command, pid } = this.info;
-    const { handlers = {}, owner, cwd, approval, tools, rateLimit, toolNames } = options;
-    const { defaultToolTimeout, toolTimeout, id = `${command}-${pid}` } = options;
-    const given = { cwd, approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout };
+    // The board checks what it gets.
+    const { owner, id = `${command}-${pid}`, ...given } = options as unknown as BoardInGateway;
+    const { cwd, approval, tools, rateLimit, toolNames, onApproval, onElicitation } = given;
+    const { defaultToolTimeout, toolTimeout, onSampling } = given;
     const session = await board.openSession({
-      ...given,
+      ...{ cwd, approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout },
+      ...{ onApproval, onElicitation, onSampling },
       // The audit tells who made a call.
       id,
       // On this channel the command says so: whoever can open it is the owner.
@@ -195,12 +206,13 @@ export class ServedLink {
       resourceTools: false,
       perSession: false,
       startupWait: 0,
-      ...this.#questions.handlersOf(handlers),
     });
+    const { onEvent } = options;
     for (const event of ["resources", "prompts", "log", "notice"] as const) {
       session.on(event, (value) => {
         // A flood of log messages must not pile up where nobody reads.
-        if (event !== "log" || !this.link.isFull) this.link.notify("event", { event, value });
+        const isLeftOut = event === "log" && this.link.isFull;
+        if (typeof onEvent === "function" && !isLeftOut) onEvent(event, value);
       });
     }
     // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
@@ -216,31 +228,18 @@ export class ServedLink {
     throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
   }
 
-  /** Uses a member of the session's board. The command's handlers are there until it has answered. */
-  async #ask(
-    { member, args, options }: Params<"session/ask">,
-    incoming: Incoming,
-  ): Promise<unknown> {
-    const { callId, caller, approvalsOf, meta, input, clientCapabilities, server, known } = options;
-    const { handlers = {}, wantsUpdates } = options;
-    const example = Object.hasOwn(MEMBERS, member) ? MEMBERS[member as Member] : undefined;
-    // One more would take the place of the options.
-    const isWhole = example && isLike(args, example) && args.length === example.length;
-    if (!isWhole || !areNumbers(handlers)) throw invalid(`${oneLine(member)} is not well formed`);
-    const given = { callId, caller, approvalsOf, meta, input, clientCapabilities, server, known };
-    const [name = "", part] = member.split(".").reverse();
-    const session = (await this.#opened()) as unknown as Record<string, Members>;
-    const { signal, update: onUpdate } = incoming;
-    const more = { signal, ...(wantsUpdates && { onUpdate }) };
+  /** Uses a member of the session's board. */
+  async #ask(member: string, args: unknown[], options: IncomingOptions): Promise<unknown> {
+    const [, part = "", name] = member.split("/");
+    const session = (await this.#opened()) as unknown as Members & Record<string, Members>;
+    const { onUpdate: tell } = options;
+    const onUpdate =
+      typeof tell === "function" && ((update: unknown) => this.link.isFull || tell(update));
+    const given = [...args, { ...options, ...(onUpdate && { onUpdate }) }];
+    const asked: Members | undefined = name === undefined ? session : session[part];
     try {
-      const asked = part === undefined ? (session as unknown as Members) : session[part];
-      return await asked?.[name]?.(...args, {
-        ...given,
-        ...more,
-        ...this.#questions.handlersOf(handlers),
-      });
+      return await asked?.[name ?? part]?.(...given);
     } finally {
-      this.#questions.end(handlers);
       this.#options.onAnswered();
     }
   }
@@ -250,13 +249,11 @@ export class ServedLink {
    * read in time is left out and counted: no call waits for it. No request stays open meanwhile, because a gateway that
    * stops would wait for it.
    */
-  #trace(trace: number, options: TraceOptions): void {
+  #trace(trace: number, options: TraceOptions, send: TraceListener): void {
     if (this.#board === undefined) throw invalid("the command is not attached");
-    if (!isLike(options, { server: "", maxSize: 0 }, true)) throw invalid("no options of a trace");
     // A number that is used again would leave the first trace running.
     void this.#traces.get(trace)?.();
     const { link } = this;
-    const send = (entry: TraceEntry): void => link.notify("trace", { trace, entry });
     const lost = new Map<string, number>();
     const tellLost = (at: number): void => {
       for (const [server, count] of lost) send({ kind: "lost", server, at, count });
@@ -285,22 +282,14 @@ async function tryAgain({ source }: Pick<Tool, "source">, session: SessionBoard)
   if (status !== undefined && isGivenUp(status.state)) await session.restart(status.name);
 }
 
-/** What a session is opened with. One that fails half-way would be left on the agent's board. */
-function isSession(options: Params<"session/open">["options"]): boolean {
-  const { toolNames = { template: "" }, handlers = {} } = options;
-  const optional = { id: "", defaultToolTimeout: 0, toolTimeout: 0, tools: {} };
+function areLike(args: readonly unknown[], examples: readonly unknown[]): boolean {
   return (
-    isLike(options, { cwd: "" }) &&
-    isLike(options, optional, true) &&
-    isLike(toolNames, { template: "" }) &&
-    isLike(toolNames, { length: 0 }, true) &&
-    areNumbers(handlers)
-  );
-}
-
-function areNumbers(handlers: HandlerNumbers): boolean {
-  return (
-    isLike(handlers, {}) && Object.values(handlers).every((each) => isLike(each, { handler: 0 }))
+    args.length === examples.length &&
+    args.every((each, at) =>
+      typeof each === "object"
+        ? isJsonObject(each) && isJsonObject(examples[at])
+        : typeof each === typeof examples[at],
+    )
   );
 }
 

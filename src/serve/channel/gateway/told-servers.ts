@@ -12,16 +12,24 @@ const STATUS_AGE_MS = 500;
 
 export class ToldServers {
   readonly #board: Board;
-  readonly #link: Link;
+  readonly #link: Pick<Link, "isFull">;
+  readonly #send: (told: Told) => void;
   readonly #clock: Clock;
   /** By name. The tools are the same array until they change. */
   #told = new Map<string, { text: string; tools: unknown }>();
   #native = "";
   #timer: Timer | undefined;
 
-  constructor(board: Board, link: Link, clock: Clock, atEnd: (undo: () => void) => void) {
+  constructor(
+    board: Board,
+    link: Pick<Link, "isFull">,
+    clock: Clock,
+    tell: (told: Told) => void,
+    atEnd: (undo: () => void) => void,
+  ) {
     this.#board = board;
     this.#link = link;
+    this.#send = tell;
     this.#clock = clock;
     for (const event of ["server", "tools", "appTools", "resources", "prompts"] as const) {
       atEnd(board.on(event, () => this.tell()));
@@ -65,7 +73,7 @@ export class ToldServers {
       told.native === undefined &&
       before.size === told.servers.length &&
       told.servers.every((each) => typeof each === "string");
-    if (!isSame) this.#link.notify("servers", told);
+    if (!isSame) this.#send(told);
   }
 }
 

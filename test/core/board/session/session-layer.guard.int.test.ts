@@ -133,6 +133,35 @@ describe("the rules that a session is opened with", () => {
   });
 });
 
+it("what cannot be the option of a session is refused, with its name", async () => {
+  const board = await openWith({ servers: {} });
+  const wrong: [string, object][] = [
+    ["id", { id: 5 }],
+    ["approval", { approval: "maybe" }],
+    ["tools", { tools: null }],
+    ["tools.allow", { tools: { allow: 5 } }],
+    ["tools.deny", { tools: { deny: ["a", 5] } }],
+    ["tools.approval", { tools: { approval: 1 } }],
+    ["rateLimit", { rateLimit: -1 }],
+    ["rateLimit", { rateLimit: true }],
+    ["toolNames", { toolNames: "x" }],
+    ["toolNames", { toolNames: { template: "{tool}", length: "x" } }],
+    ["toolTimeout", { toolTimeout: -5 }],
+    ["defaultToolTimeout", { defaultToolTimeout: Number.NaN }],
+    ["onApproval", { onApproval: "x" }],
+    ["onSampling", { onSampling: () => "x" }],
+  ];
+  for (const [name, options] of wrong) {
+    await expect(
+      board.openSession({ cwd, ...options }),
+      JSON.stringify(options),
+    ).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: expect.stringContaining(`${name} of a session must be `),
+    });
+  }
+});
+
 describe("limits", () => {
   it("of a session can be lifted where something else limits its calls", async () => {
     const board = await openWith({ servers: { docs: fixture("echo") } });

@@ -4,7 +4,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
-import { GatewaySession } from "../../../../src/serve/channel/command/gateway-session.ts";
+import type { RequestOptions } from "../../../../src/serve/channel/link.ts";
+import { ask } from "../../../../src/serve/channel/wire.ts";
 import type { CallOutcome } from "../../../../src/core/types/tool.ts";
 import type { TraceEntry } from "../../../../src/core/types/trace.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
@@ -17,6 +18,8 @@ closeBoards();
 closeChannels();
 
 const me = { command: "test", pid: process.pid, cwd: "/" };
+/** What a session is opened with. */
+const IN_ROOT: RequestOptions & { cwd: string } = { cwd: "/" };
 const sockets: Socket[] = [];
 
 afterEach(() => {
@@ -65,7 +68,7 @@ describe("who is let in", () => {
     const address = newAddress();
     const heard: string[] = [];
     const impostor = createServer((socket) => {
-      socket.write('{"channel":1,"nonce":"mine"}\n');
+      socket.write('{"channel":2,"nonce":"mine"}\n');
       socket.on("data", (chunk) => {
         heard.push(String(chunk));
         socket.write('{"proof":"mine"}\n');
@@ -92,7 +95,7 @@ describe("who is let in", () => {
     socket.write(bytes);
     await closed(socket);
     const link = await join_();
-    expect(await link.request("gateway/status", {})).toEqual({ name: "test" });
+    expect(await link.request("gateway/status")).toEqual({ name: "test" });
     expect(commands).toEqual([]);
   });
 
@@ -137,7 +140,7 @@ describe("connecting fails quickly", () => {
   it.each([
     ["says nothing", "", "did not answer within 2 s"],
     ["is something else", "SSH-2.0-OpenSSH\r\n", "is not a gateway"],
-    ["is of another version", '{"channel":2,"nonce":"x"}\n', "another version"],
+    ["is of another version", '{"channel":1,"nonce":"x"}\n', "another version"],
   ])("where what listens %s", async (_, says, message) => {
     const address = newAddress();
     const clock = new ManualClock();
@@ -217,63 +220,63 @@ describe("requests to the gateway itself", () => {
       },
     );
     const link = await join_();
-    expect(await link.request("gateway/reload", {})).toEqual({ added: ["a"] });
-    expect(await link.request("gateway/status", {})).toEqual({ pid: 1 });
-    await link.request("gateway/stop", {});
+    expect(await link.request("gateway/reload")).toEqual({ added: ["a"] });
+    expect(await link.request("gateway/status")).toEqual({ pid: 1 });
+    await link.request("gateway/stop");
     expect(asked).toEqual(["reload", "stop"]);
     expect(commands).toEqual([]);
   });
 
-  it.each<[string, string, object, string]>([
-    ["an unknown method", "session/fly", {}, "UNSUPPORTED"],
-    ["a session that is not open", "session/ask", asking("call", ["x", {}]), "SERVER_UNAVAILABLE"],
-    ["no session at all", "session/find", { name: "x" }, "SERVER_UNAVAILABLE"],
-    ["a server of nobody", "server/start", { server: "x", onlyToList: false }, "INVALID_ARGUMENTS"],
-    ["an opening without anything", "session/open", {}, "INVALID_ARGUMENTS"],
-    ["an unknown agent", "session/open", opening({ agent: "x" }), "INVALID_ARGUMENTS"],
-    ["a relative cwd", "session/open", opening({ options: { cwd: "a" } }), "INVALID_ARGUMENTS"],
+  it.each<[string, string, unknown[], object, string]>([
+    ["an unknown method", "session/fly", [], {}, "UNSUPPORTED"],
+    ["what every object has", "constructor", [], {}, "UNSUPPORTED"],
+    ["what is no member for commands", "session/on", [], {}, "UNSUPPORTED"],
+    ["a session that is not open", "session/call", ["x", {}], {}, "SERVER_UNAVAILABLE"],
+    ["no session at all", "session/find", ["x"], {}, "SERVER_UNAVAILABLE"],
+    ["a server of nobody", "server/start", ["x", false], {}, "INVALID_ARGUMENTS"],
+    ["an opening without anything", "session/open", [], {}, "INVALID_ARGUMENTS"],
+    ["an unknown agent", "session/open", ["x"], { cwd: "/" }, "INVALID_ARGUMENTS"],
+    ["a relative cwd", "session/open", ["main"], { cwd: "a" }, "INVALID_ARGUMENTS"],
     ...[
       { toolNames: {} },
       { toolNames: "x" },
       { tools: null },
+      { tools: { allow: 5 } },
+      { approval: "maybe" },
       { toolTimeout: "1" },
+      { toolTimeout: -1 },
       { id: {} },
-    ].map((wrong): [string, string, object, string] => [
+      { onSampling: null },
+    ].map((wrong): [string, string, unknown[], object, string] => [
       JSON.stringify(wrong),
       "session/open",
-      opening({ options: { cwd: "/", ...wrong } }),
+      ["main"],
+      { cwd: "/", ...wrong },
       "INVALID_ARGUMENTS",
     ]),
-    [
-      "a wrong handler",
-      "session/open",
-      opening({ options: { cwd: "/", handlers: { onSampling: null } } }),
-      "INVALID_ARGUMENTS",
-    ],
-  ])("%s gets an error, and the link goes on", async (_, method, params, code) => {
+  ])("%s gets an error, and the link goes on", async (_, method, args, options, code) => {
     const board = await open({});
     const { connect: join_ } = await openChannel({ main: board });
     const link = await join_();
-    await expect(link.request(method, params)).rejects.toMatchObject({ code });
-    expect(await link.request("gateway/status", {})).toEqual({ name: "test" });
+    await expect(link.request(method, args, options)).rejects.toMatchObject({ code });
+    expect(await link.request("gateway/status")).toEqual({ name: "test" });
   });
 
-  it.each<[string, string, object]>([
-    ["a name that is no text", "session/ask", asking("call", [1, {}])],
-    ["arguments that are a list", "session/ask", asking("call", ["x", []])],
-    ["no name", "session/find", {}],
-    ["no URI", "session/ask", asking("resources.read", [])],
-    ["a server that is no text", "session/ask", asking("resources.list", [{}])],
-    ["more than the arguments", "session/ask", asking("call", ["x", {}, {}])],
-    ["what is no member for commands", "session/ask", asking("close", [])],
-    ["what every object has", "session/ask", asking("constructor", [])],
-    ["a second session", "session/open", opening({})],
-  ])("%s is refused", async (_, method, params) => {
+  it.each<[string, string, unknown[]]>([
+    ["a name that is no text", "session/call", [1, {}]],
+    ["arguments that are a list", "session/call", ["x", []]],
+    ["arguments that are nothing", "session/call", ["x", null]],
+    ["no name", "session/find", []],
+    ["no URI", "session/resources/read", []],
+    ["a server that is no text", "session/resources/list", [{}]],
+    ["more than the arguments", "session/call", ["x", {}, {}]],
+    ["a second session", "session/open", ["main"]],
+  ])("%s is refused", async (_, method, args) => {
     const board = await open({});
     const { connect: join_ } = await openChannel({ main: board });
     const link = await join_();
-    await link.request("session/open", opening({}));
-    await expect(link.request(method, params)).rejects.toMatchObject({
+    await link.request("session/open", ["main"], IN_ROOT);
+    await expect(link.request(method, args, IN_ROOT)).rejects.toMatchObject({
       code: "INVALID_ARGUMENTS",
     });
     expect(link.isOpen).toBe(true);
@@ -281,16 +284,14 @@ describe("requests to the gateway itself", () => {
 });
 
 describe("with a server behind it", () => {
-  const options = { agent: "main", cwd: "/" };
-
   it("requests may follow the opening of a session without waiting for it", async () => {
     const board = await open({ echo: fixture("echo") });
     const { connect: join_ } = await openChannel({ main: board });
     const link = await join_();
     const answers = await Promise.all([
-      link.request("session/open", opening({})),
-      link.request("session/find", { name: "add" }),
-      link.request("session/ask", asking("call", ["echo/add", { a: 1, b: 2 }])),
+      link.request("session/open", ["main"], IN_ROOT),
+      link.request("session/find", ["add"]),
+      link.request("session/call", ["echo/add", { a: 1, b: 2 }]),
     ]);
     expect(answers.slice(1)).toMatchObject([
       { tool: { name: "mcp__echo__add" }, isListed: true },
@@ -304,18 +305,39 @@ describe("with a server behind it", () => {
     const slow = await stranger(address.path);
     await greet(slow, address.key);
     slow.pause();
-    slow.write(`${JSON.stringify({ id: 1, method: "session/open", params: opening({}) })}\n`);
-    const params = asking("call", ["echo/big", { bytes: 1024 ** 2 }]);
+    const opening = { id: 1, method: "session/open", args: ["main"], options: IN_ROOT };
+    slow.write(`${JSON.stringify(opening)}\n`);
+    const args = ["echo/big", { bytes: 1024 ** 2 }];
     for (let id = 2; id < 40; id += 1) {
-      slow.write(`${JSON.stringify({ id, method: "session/ask", params })}\n`);
+      slow.write(`${JSON.stringify({ id, method: "session/call", args })}\n`);
     }
-    const quick = await GatewaySession.open(await join_({ pid: 1 }), options);
+    const quick = await join_({ pid: 1 });
+    await ask(quick, "session/open", ["main"], IN_ROOT);
     for (let each = 0; each < 20; each += 1) {
-      const outcome = await quick.ask("call", ["echo/echo", { text: "x" }]);
+      const outcome = await ask(quick, "session/call", ["echo/echo", { text: "x" }]);
       expect(textOf(outcome as CallOutcome)).toContain("x");
     }
     slow.destroy();
     await eventually(() => commands.length === 1);
+  });
+
+  it("a command that does not read its progress is not sent all of it", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { address } = await openChannel({ main: board });
+    const slow = await stranger(address.path);
+    await greet(slow, address.key);
+    const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
+    slow.pause();
+    const call = { method: "session/call", functions: { onUpdate: 5 } };
+    say({ id: 1, method: "session/open", args: ["main"], options: IN_ROOT });
+    say({ id: 2, ...call, args: ["echo/progress", { steps: 50, ms: 20 }] });
+    for (let id = 3; id < 8; id += 1) say({ id, ...call, args: ["echo/big", { bytes: 900_000 }] });
+    await eventually(() => board.status()[0]?.calls.total === 6);
+    let text = "";
+    slow.on("data", (chunk: Buffer) => (text += String(chunk)));
+    slow.resume();
+    await eventually(() => text.includes('{"id":2,"result"'));
+    expect(text.match(/"method":"tell"/g)?.length ?? 0).toBeLessThan(50);
   });
 
   it("a command that does not read its trace slows no call, and learns how much it has missed", async () => {
@@ -325,11 +347,11 @@ describe("with a server behind it", () => {
     await greet(slow, address.key);
     const say = (message: object): unknown => slow.write(`${JSON.stringify(message)}\n`);
     slow.pause();
-    say({ id: 1, method: "agent/attach", params: { agent: "main" } });
+    say({ id: 1, method: "agent/attach", args: ["main"] });
     slow.resume();
     await once(slow, "data");
     slow.pause();
-    say({ id: 2, method: "agent/trace", params: tracing(7) });
+    say({ id: 2, method: "agent/trace", ...tracing(7) });
     const big = { bytes: 900_000 };
     // The first ones may come before the trace has begun.
     for (let each = 0; each < 12; each += 1) {
@@ -338,24 +360,24 @@ describe("with a server behind it", () => {
     let text = "";
     slow.on("data", (chunk: Buffer) => (text += String(chunk)));
     slow.resume();
-    say({ id: 3, method: "agent/endTrace", params: { trace: 7 } });
+    say({ id: 3, method: "agent/endTrace", args: [7] });
     await eventually(() => text.includes('{"id":3}'));
-    const told = text.split("\n").filter((line) => line.startsWith('{"method":"trace"'));
+    const told = text.split("\n").filter((line) => line.startsWith('{"method":"tell"'));
     const entries = told.map((line) => {
-      const { params } = JSON.parse(line) as { params: { trace: number; entry: TraceEntry } };
-      expect(params.trace).toBe(7);
-      return params.entry;
+      const { args } = JSON.parse(line) as { args: [number: number, entry: TraceEntry] };
+      expect(args[0]).toBe(70);
+      return args[1];
     });
     const lost = entries.flatMap((each) => (each.kind === "lost" ? [each.count] : []));
     expect(entries.some(({ kind }) => kind === "message")).toBe(true);
     expect(lost.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
     // With a number that is in use, the first trace ends.
     text = "";
-    say({ id: 4, method: "agent/trace", params: tracing(8) });
-    say({ id: 5, method: "agent/trace", params: tracing(8) });
+    say({ id: 4, method: "agent/trace", ...tracing(8) });
+    say({ id: 5, method: "agent/trace", ...tracing(8) });
     await eventually(() => text.includes('{"id":5}'));
     await board.call("echo/echo", { text: "once" });
-    say({ id: 6, method: "agent/endTrace", params: { trace: 8 } });
+    say({ id: 6, method: "agent/endTrace", args: [8] });
     await eventually(() => text.includes('{"id":6}'));
     expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
   });
@@ -367,8 +389,8 @@ describe("with a server behind it", () => {
     const told = new Promise<void>((resolve) => {
       link.hear("closing", () => resolve());
     });
-    const attached = await GatewaySession.open(link, options);
-    const call = attached.ask("call", ["echo/sleep", { ms: 100 }]);
+    await ask(link, "session/open", ["main"], IN_ROOT);
+    const call = ask(link, "session/call", ["echo/sleep", { ms: 100 }]);
     await eventually(() => channel.inFlight === 1);
     channel.drain();
     await told;
@@ -385,24 +407,17 @@ describe("with a server behind it", () => {
   it("closing twice, or while a session opens, leaves nothing behind", async () => {
     const board = await open({ echo: fixture("echo") });
     const { channel, connect: join_, commands } = await openChannel({ main: board });
-    const opening_ = GatewaySession.open(await join_(), options).catch((error: unknown) => error);
+    const link = await join_();
+    const opening = ask(link, "session/open", ["main"], IN_ROOT).catch((error: unknown) => error);
     await Promise.all([channel.close(), channel.close()]);
-    const result = await opening_;
-    expect(result instanceof Error || !(result as GatewaySession).link.isOpen).toBe(true);
+    expect((await opening) instanceof Error || !link.isOpen).toBe(true);
     expect([commands, channel.inFlight]).toEqual([[], 0]);
   });
 });
 
-function opening(changes: object): object {
-  return { agent: "main", options: { cwd: "/" }, ...changes };
-}
-
-function asking(member: string, args: unknown[]): object {
-  return { member, args, options: {} };
-}
-
+/** The function that gets the entries has ten times the number of the trace. */
 function tracing(trace: number): object {
-  return { trace, options: { server: "echo" } };
+  return { args: [trace, "echo", 0], functions: { onEntry: trace * 10 }, isLasting: true };
 }
 
 /** The greeting of a command that is written by hand. */

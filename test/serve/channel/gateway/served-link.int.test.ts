@@ -376,10 +376,10 @@ describe("the options of a session", () => {
       code: "INVALID_ARGUMENTS",
     });
     const servers = { mine: fixture("echo") };
-    const options = { cwd: "/", servers };
+    const options: object = { cwd: "/", servers };
     const link = await channel.connect();
-    await link.request("session/open", { agent: "main", options });
-    const find = link.request("session/find", { name: "mine/echo" });
+    await link.request("session/open", ["main"], options);
+    const find = link.request("session/find", ["mine/echo"]);
     await expect(find).rejects.toMatchObject({ code: "UNKNOWN_SERVER" });
   });
 

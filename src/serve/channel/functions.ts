@@ -1,0 +1,120 @@
+// The functions among the options of a request: what it asks the command in the middle (an approval, a form or a page, a
+// model), and what it tells the command. They are functions on the command's side, and numbers on the link.
+
+import { cancelled, PlugboardError } from "../../core/types/errors.ts";
+import type { JsonObject } from "../../core/types/json.ts";
+import { type Deferred, deferred } from "../../util/deferred.ts";
+import type { Link } from "./link.ts";
+
+/** How many pages at once are waited for to be finished: some servers never say that the person has finished. */
+const MOST_PAGES = 100;
+/** Whoever calls one of these waits for its answer. All others are told something. */
+const ASKED: ReadonlySet<string> = new Set(["onApproval", "onElicitation", "onSampling"]);
+
+/** By the names of the options. */
+export type FunctionNumbers = Record<string, number>;
+
+type Lent = (...values: unknown[]) => unknown;
+
+/** What is asked. Some functions get the signal with it, some beside it. */
+interface Question {
+  signal?: AbortSignal;
+  completed?: Promise<void>;
+}
+
+/** The functions of one link, for either side of it. Only a command lends some. */
+export class Functions {
+  readonly #link: Link;
+  readonly #numbers = new WeakMap<object, number>();
+  /** By number, while a request uses them. */
+  readonly #inUse = new Map<unknown, { call: Lent; users: number }>();
+  readonly #pages = new Map<unknown, Deferred<void>>();
+  #last = 0;
+
+  constructor(link: Link) {
+    this.#link = link;
+    link.handle("ask", ([number, request, page], { hasSignal, signal }) => {
+      const call = this.#inUse.get(number)?.call;
+      if (call === undefined) throw cancelled();
+      const completed = typeof page === "number" ? { completed: this.#page(page) } : {};
+      const inside = { ...(hasSignal === true && { signal }), ...completed };
+      return call({ ...(request as JsonObject), ...inside }, signal);
+    });
+    link.hear("tell", (number, ...values) => void this.#inUse.get(number)?.call(...values));
+    link.hear("completed", (page) => {
+      this.#pages.get(page)?.resolve();
+      this.#pages.delete(page);
+    });
+  }
+
+  /** The options as they are sent. Give the numbers back with `end` when the request is answered. */
+  lend(options: object): { values: JsonObject; numbers: FunctionNumbers } {
+    const values: JsonObject = {};
+    const numbers: FunctionNumbers = {};
+    for (const [name, value] of Object.entries(options)) {
+      // A model is a function with what it can do.
+      const { handler, ...facts } = (typeof value === "object" && value) || { handler: value };
+      if (typeof handler !== "function") values[name] = value;
+      else {
+        const number = this.#numbers.get(handler) ?? (this.#last += 1);
+        this.#numbers.set(handler, number);
+        this.#take(number, () => handler);
+        numbers[name] = number;
+        if (handler !== value) values[name] = facts;
+      }
+    }
+    return { values, numbers };
+  }
+
+  /**
+   * The same options on the other side. A function that several requests use at once is the same for all of them: whoever
+   * is asked gets one question at a time.
+   */
+  borrow(values: JsonObject, numbers: FunctionNumbers): JsonObject {
+    const options: Record<string, unknown> = { ...values };
+    for (const [name, number] of Object.entries(numbers)) {
+      const ask: Lent = (question, signal) =>
+        this.#ask(number, question as Question, signal as AbortSignal | undefined);
+      const tell: Lent = (...told) => this.#link.notify("tell", number, ...told);
+      const call = this.#take(number, () => (ASKED.has(name) ? ask : tell));
+      options[name] = name in values ? { ...(values[name] as object), handler: call } : call;
+    }
+    return options;
+  }
+
+  /** No request uses them any more. */
+  end(numbers: FunctionNumbers): void {
+    for (const number of Object.values(numbers)) {
+      const known = this.#inUse.get(number);
+      if (known !== undefined && (known.users -= 1) === 0) this.#inUse.delete(number);
+    }
+  }
+
+  #take(number: number, make: () => Lent): Lent {
+    const known = this.#inUse.get(number) ?? { call: make(), users: 0 };
+    known.users += 1;
+    this.#inUse.set(number, known);
+    return known.call;
+  }
+
+  async #ask(number: number, question: Question, beside?: AbortSignal): Promise<unknown> {
+    const { signal, completed, ...request } = question;
+    const page = completed && (this.#last += 1);
+    void completed?.then(() => this.#link.notify("completed", page));
+    const options = { hasSignal: signal !== undefined, signal: signal ?? beside };
+    try {
+      return await this.#link.request("ask", [number, request, page], options);
+    } catch (error) {
+      // What the command's handler threw, as it would be thrown here.
+      throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
+    }
+  }
+
+  #page(page: number): Promise<void> {
+    const completion = deferred();
+    this.#pages.set(page, completion);
+    const [oldest] = this.#pages.keys();
+    if (this.#pages.size > MOST_PAGES) this.#pages.delete(oldest);
+    return completion.promise;
+  }
+}
