@@ -34,8 +34,8 @@ export async function runLogs(
   return withLink(gateway, commandName, context, async (link) => {
     const early: ServerLine[] = [];
     let show = (line: ServerLine): void => void early.push(line);
-    const options = follow ? { onLine: (line: ServerLine) => show(line), isLasting: true } : {};
-    const lines = await ask(link, "gateway/logs", [server ?? ""], options);
+    const lasting = { onLine: (line: ServerLine) => show(line), isLasting: true };
+    const lines = await ask(link, "gateway/logs", [server ?? ""], follow ? lasting : {});
     if (lines.length === 0 && server !== undefined) {
       requireServer(server, await readStatus(gateway, context));
     }

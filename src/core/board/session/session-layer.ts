@@ -46,7 +46,7 @@ export class SessionLayer {
 
   /** Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
   constructor(given: SessionOptions, base: BoardCore) {
-    const { cwd, servers = {}, id = randomUUID() } = given;
+    const { servers = {}, id = randomUUID() } = given;
     checkOptions(given);
     const { agent, native } = base.configuration;
     this.id = id;

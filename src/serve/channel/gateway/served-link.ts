@@ -195,9 +195,12 @@ export class ServedLink {
     const { owner, id = `${command}-${pid}`, ...given } = options as unknown as BoardInGateway;
     const { cwd, approval, tools, rateLimit, toolNames, onApproval, onElicitation } = given;
     const { defaultToolTimeout, toolTimeout, onSampling } = given;
+    const rules = { approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout };
+    const handlers = { onApproval, onElicitation, onSampling };
     const session = await board.openSession({
-      ...{ cwd, approval, tools, rateLimit, toolNames, defaultToolTimeout, toolTimeout },
-      ...{ onApproval, onElicitation, onSampling },
+      cwd,
+      ...rules,
+      ...handlers,
       // The audit tells who made a call.
       id,
       // On this channel the command says so: whoever can open it is the owner.
