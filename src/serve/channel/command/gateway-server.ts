@@ -180,7 +180,7 @@ export function connectionTo(
     const signal = request.signal && abortSignalOf(request.signal);
     const given = { callId, meta, input, clientCapabilities, known, onUpdate, server, signal };
     const options = { ...given, ...request.handlers, ...request.by };
-    return ask(gateway.sessionOf(board), member, args, options);
+    return ask(await gateway.sessionOf(board), member, args, options);
   };
   /** A list as the server itself has it. */
   const list = async <Item>(

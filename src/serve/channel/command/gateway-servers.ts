@@ -58,13 +58,12 @@ const LOOKS = 5;
 const LONGEST_WAIT_MS = 60_000;
 const CLOSE_WAIT_MS = 1000;
 
-/** A gateway that knows the sessions of all boards. */
 interface Attached {
   gateway: Gateway;
   /** The link that tells of the servers. */
   link: Link;
   /** Those of the boards: the session of each is on a link of its own. */
-  sessions: Map<object, Link>;
+  sessions: Map<object, Promise<Link>>;
 }
 
 export class GatewayServers implements GatewayPort {
@@ -120,7 +119,7 @@ export class GatewayServers implements GatewayPort {
     const attached = this.#now;
     this.#boards.set(board, { given });
     try {
-      if (attached !== undefined) await this.#openSession(attached, board, given);
+      if (attached !== undefined) await this.#session(attached, board);
       if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
       // The gateway may have gone just now, which may be told later: whatever takes its place opens the session then.
@@ -140,14 +139,9 @@ export class GatewayServers implements GatewayPort {
     const isLast = this.#boards.size === 0;
     if (isLast) this.#ending.abort();
     // A gateway that hangs does not keep the command, and one that is gone has closed the session.
-    if (session) {
-      await within(
-        this.clock,
-        CLOSE_WAIT_MS,
-        ask(session, "session/close", []).catch(() => {}),
-      );
-    }
-    session?.close();
+    const closed = session?.then((link) => ask(link, "session/close", [])).catch(() => {});
+    if (closed !== undefined) await within(this.clock, CLOSE_WAIT_MS, closed);
+    session?.then((link) => link.close()).catch(() => {});
     if (isLast && attached !== undefined) closeAll(attached);
   }
 
@@ -156,7 +150,7 @@ export class GatewayServers implements GatewayPort {
     if (known === undefined) return;
     known.level = level;
     const session = this.#now?.sessions.get(board);
-    if (session !== undefined) setLevel(session, level);
+    session?.then((link) => ask(link, "session/logLevel", [level ?? ""])).catch(() => {});
   }
 
   trace(onEntry: TraceListener, { server = "", maxSize = 0 }: TraceOptions): EndTrace {
@@ -177,20 +171,12 @@ export class GatewayServers implements GatewayPort {
 
   async lookAgain(): Promise<void> {
     await this.settled()?.catch(() => {});
-    const current = this.#now;
-    try {
-      const gateway = await this.#options.find();
-      // A gateway with another configuration has other rules too, so nothing is left to it.
-      if (gateway === undefined) return this.#standAlone();
-      if (gateway.key === current?.gateway.key) this.#shares = gateway.shares;
-      else {
-        await this.#attach(gateway);
-        this.#settling = undefined;
-        if (current !== undefined) closeAll(current);
-      }
-    } catch (error) {
-      this.#notAttached(error);
-    }
+    const found = await this.#look();
+    if (found === "attached") this.#settling = undefined;
+    // A gateway with another configuration has other rules too, so nothing is left to it.
+    if (found !== "none" || this.#shares.size === 0) return;
+    this.#shares = new Set();
+    void this.#lookLater();
   }
 
   /** Asks about a server. Rejects if no gateway runs. */
@@ -204,11 +190,34 @@ export class GatewayServers implements GatewayPort {
   }
 
   /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
-  sessionOf(board: object | undefined): Link {
+  async sessionOf(board: object | undefined): Promise<Link> {
     const [first] = this.#boards.keys();
-    const session = this.#now?.sessions.get(board ?? first ?? {});
-    if (session === undefined) throw gone("it has stopped");
-    return session;
+    const asked = board ?? first;
+    if (this.#now === undefined || asked === undefined) throw gone("it has stopped");
+    return this.#session(this.#now, asked);
+  }
+
+  async #look(): Promise<"attached" | "none" | "unusable"> {
+    try {
+      const gateway = await this.#options.find();
+      if (gateway === undefined) return "none";
+      if (gateway.key === this.#now?.gateway.key) this.#shares = gateway.shares;
+      else await this.#attach(gateway);
+      return "attached";
+    } catch (error) {
+      this.#options.logger.debug("no gateway could be attached to", { reason: String(error) });
+      return "unusable";
+    }
+  }
+
+  /** A gateway that applies an edit later than the board is found again. */
+  async #lookLater(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let left = LOOKS; left > 0 && !signal.aborted && this.#shares.size === 0; left -= 1) {
+      await pause(this.clock, LOOK_AGAIN_MS, signal);
+      if (!signal.aborted) await this.lookAgain();
+      if (this.#shares.size > 0) await this.onChange?.();
+    }
   }
 
   /** Resolves when the gateway can be used: its servers are known, and the sessions of all boards are open there. */
@@ -220,30 +229,29 @@ export class GatewayServers implements GatewayPort {
       if (this.#now === next) this.#apply(told);
       else later.push(told);
     };
-    const left = (): [object, { given: BoardInGateway }][] =>
-      [...this.#boards].filter(([board]) => !next.sessions.has(board));
+    const openAll = async (): Promise<unknown> =>
+      Promise.all([...this.#boards.keys()].map((board) => this.#session(next, board)));
     try {
       const options = { onServers, isLasting: true };
       await ask(link, "agent/attach", [this.#options.agentId], options);
-      // More boards may open meanwhile.
-      while (left().length > 0) {
-        await Promise.all(
-          left().map(([board, { given }]) => this.#openSession(next, board, given)),
-        );
-      }
+      await openAll();
       if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
       closeAll(next);
       throw error;
     }
     // All at once: until here, another gateway may be in use.
+    const last = this.#now;
     this.#now = next;
     this.#shares = gateway.shares;
     for (const told of later) this.#apply(told);
     for (const begin of this.#traces.values()) begin();
+    if (last !== undefined) closeAll(last);
     // A gateway that stops takes no more calls, and ends those that run.
     link.hear("closing", () => this.#lose(next, "is stopping"));
     this.#loseWith(link, next);
+    // More boards may have opened meanwhile. A session that could not be opened is opened with its next request.
+    openAll().catch(() => {});
   }
 
   #apply({ servers, native }: Told): void {
@@ -263,27 +271,37 @@ export class GatewayServers implements GatewayPort {
     for (const [name, server] of this.#servers) if (!names.has(name)) server.removed();
   }
 
-  async #openSession(attached: Attached, board: object, given: BoardInGateway): Promise<void> {
-    const { agentId, toolTimeout } = this.#options;
-    const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...sharing } = given;
-    const onEvent = (event: string, value: JsonObject): void => {
-      if (event === "notice") onNotice(value.text as string);
-      else this.#servers.get(value.server as string)?.event(event, value, board);
-    };
-    const options = { toolTimeout, ...sharing, defaultToolTimeout, onEvent, isLasting: true };
+  #session(attached: Attached, board: object): Promise<Link> {
+    const known = attached.sessions.get(board);
+    if (known !== undefined) return known;
+    const opening = this.#openSession(attached, board);
+    attached.sessions.set(board, opening);
+    opening.catch(() => attached.sessions.delete(board));
+    return opening;
+  }
+
+  async #openSession(attached: Attached, board: object): Promise<Link> {
     const link = await attached.gateway.connect();
     try {
+      const { agentId, toolTimeout } = this.#options;
+      const { given, level } = this.#boards.get(board) ?? {};
+      if (given === undefined) throw boardClosed();
+      const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...sharing } = given;
+      const onEvent = (event: string, value: JsonObject): void => {
+        if (event === "notice") onNotice(value.text as string);
+        else this.#servers.get(value.server as string)?.event(event, value, board);
+      };
+      const options = { toolTimeout, ...sharing, defaultToolTimeout, onEvent, isLasting: true };
       await ask(link, "session/open", [agentId], options);
-      const known = this.#boards.get(board);
+      if (level !== undefined) await ask(link, "session/logLevel", [level]);
       // Nobody needs it any more.
-      if (known === undefined || !attached.link.isOpen) return link.close();
-      if (known.level !== undefined) setLevel(link, known.level);
-      attached.sessions.set(board, link);
+      if (!this.#boards.has(board) || !attached.link.isOpen) throw boardClosed();
     } catch (error) {
       link.close();
       throw error;
     }
     this.#loseWith(link, attached);
+    return link;
   }
 
   /** One link that ends takes the others with it. */
@@ -319,6 +337,8 @@ export class GatewayServers implements GatewayPort {
       (reason: unknown) => {
         const error = toPlugboardError(reason, "SERVER_UNAVAILABLE");
         if (this.#ending.signal.aborted) throw error;
+        if (this.#now !== undefined) closeAll(this.#now);
+        this.#now = undefined;
         for (const server of this.#servers.values()) server.lost({ kind: "failed", error });
         logger.error(`nothing has taken the place of the gateway: ${withHint(error)}`);
         onLost?.(`nothing has taken its place: ${withHint(error)}`);
@@ -331,62 +351,30 @@ export class GatewayServers implements GatewayPort {
 
   /** Resolves to whether another gateway has taken over. If not, the board runs the servers in this process. */
   async #successor(lost: Attached, isStopping: boolean): Promise<boolean> {
-    const { find, reattachFor = REATTACH_MS } = this.#options;
+    const { reattachFor = REATTACH_MS } = this.#options;
     const { signal } = this.#ending;
     if (isStopping) await lost.link.closed;
     // What was answered before the end is read to its end.
-    const ends = [...lost.sessions.values()].map(({ closed }) => closed);
-    await within(this.clock, CLOSE_WAIT_MS, Promise.all(ends));
+    const ends = [...lost.sessions.values()].map((session) => session.then(({ closed }) => closed));
+    await within(this.clock, CLOSE_WAIT_MS, Promise.allSettled(ends));
     closeAll(lost);
     const until = this.clock.monotonic() + reattachFor;
     const before = [...this.#shares].sort().join("\n");
-    while (!signal.aborted) {
-      try {
-        const gateway = await find();
-        if (gateway !== undefined) {
-          await this.#attach(gateway);
-          if ([...this.#shares].sort().join("\n") !== before) await this.onChange?.();
-          return true;
-        }
-      } catch (error) {
-        if (this.#now !== undefined) closeAll(this.#now);
-        this.#now = undefined;
-        this.#notAttached(error);
-      }
-      if (this.clock.monotonic() >= until) break;
+    let found = await this.#look();
+    while (found !== "attached" && this.clock.monotonic() < until && !signal.aborted) {
       await pause(this.clock, RETRY_MS, signal);
+      found = await this.#look();
     }
     if (signal.aborted) throw boardClosed();
-    this.#shares = new Set();
-    await this.onChange?.();
-    return false;
-  }
-
-  #notAttached(error: unknown): void {
-    this.#options.logger.debug("no gateway could be attached to", { reason: String(error) });
-  }
-
-  /** The board runs all servers from now on. A gateway that applies the same edit later is found again. */
-  #standAlone(): void {
-    if (this.#shares.size === 0) return;
-    this.#shares = new Set();
-    this.clock.later(LOOK_AGAIN_MS, () => void this.#lookLater(LOOKS));
-  }
-
-  async #lookLater(left: number): Promise<void> {
-    if (this.#ending.signal.aborted || this.#shares.size > 0) return;
-    await this.lookAgain();
-    if (this.#shares.size > 0) await this.onChange?.();
-    else if (left > 1) this.clock.later(LOOK_AGAIN_MS, () => void this.#lookLater(left - 1));
+    if (found !== "attached") this.#shares = new Set();
+    if ([...this.#shares].sort().join("\n") !== before) await this.onChange?.();
+    return found === "attached";
   }
 }
 
 function closeAll({ link, sessions }: Attached): void {
-  for (const each of [link, ...sessions.values()]) each.close();
-}
-
-function setLevel(session: Link, level: ServerLogLevel | undefined): void {
-  ask(session, "session/logLevel", [level ?? ""]).catch(() => {});
+  link.close();
+  for (const each of sessions.values()) each.then((session) => session.close()).catch(() => {});
 }
 
 function gone(why: string): PlugboardError {
