@@ -113,7 +113,7 @@ async function openOn(
     find: async () => tool,
     tools: () => (isListed ? [tool] : []),
     call: async (_: string, args: JsonObject = {}, given = {}) =>
-      ask(link, "session/call", [called, args], given).then(
+      ask(link, "session/call", [called, args], { ...given, patience: timeout }).then(
         (outcome) => outcome as CallOutcome,
         (error: unknown) => toGatewayFailure(error),
       ),

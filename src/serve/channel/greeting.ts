@@ -70,7 +70,7 @@ export function connectChannel(
       readAnswer(socket, ({ proof }, rest) => {
         if (!isSameSecret(proof, proofOf("gateway", key, [theirs, nonce]))) return fail(refused());
         release();
-        resolve(new Link(socket, { peer: "the gateway", rest }));
+        resolve(new Link(socket, { peer: "the gateway", rest, clock }));
       });
     });
   });

@@ -5,6 +5,7 @@
 import type { Socket } from "node:net";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
+import type { Clock, Timer } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { type FunctionNumbers, Functions } from "./functions.ts";
@@ -19,12 +20,17 @@ const MAX_BYTES = { line: 256 * 1024 ** 2, unsent: 256 * 1024 ** 2 };
 const FULL_BYTES = 1024 ** 2;
 const MOST_REQUESTS = 10_000;
 const LARGEST_PIECE = 16 * 1024;
+/** How long the other side may take to say that it is still there. */
+const PING_MS = 5000;
+const PATIENCE_MS = 60_000;
 
 export type LinkEnd =
   /** This side has closed it. */
   | { kind: "closed" }
   /** The other side has closed it, or its process is gone. */
   | { kind: "gone" }
+  /** The other side answers nothing any more. */
+  | { kind: "silent" }
   /** The other side broke the rules of the channel. */
   | { kind: "broken"; reason: string };
 
@@ -35,6 +41,8 @@ export interface LinkOptions {
   waitsForReader?: boolean;
   /** What was read from the socket already, after the greeting. */
   rest?: Buffer;
+  /** With it, this side finds out whether the other one still answers. */
+  clock?: Clock;
   /** The longest line that is read, and the most that may be unsent before one more message. */
   maxBytes?: typeof MAX_BYTES;
 }
@@ -50,6 +58,11 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** The functions among the options are used until the link ends, not until the answer. */
   isLasting?: boolean;
+  /**
+   * Milliseconds without an answer after which the other side must say that it is still there. Only that side knows how
+   * long an answer may take: the time of a call stops while a person is asked. Default 60 000.
+   */
+  patience?: number | undefined;
 }
 
 interface Pending {
@@ -77,7 +90,10 @@ export class Link {
   /** What was written in this turn of the event loop: it goes out in one piece. */
   #outbox = "";
   #lastId = 0;
-  #end: LinkEnd | undefined;
+  /** How many messages have come. */
+  #heard = 0;
+  /** Undefined while it is open. */
+  end: LinkEnd | undefined;
   readonly #onClosed: (end: LinkEnd) => void;
 
   constructor(socket: Socket, options: LinkOptions) {
@@ -87,6 +103,7 @@ export class Link {
     ({ promise: this.closed, resolve: this.#onClosed } = deferred<LinkEnd>());
     this.#functions = new Functions(this);
     this.hear("cancel", (id) => this.#incoming.get(id)?.abort());
+    this.hear("ping", () => this.notify("pong"));
     const reader = new LineReader({
       maxBytes: this.#maxBytes.line,
       onLine: (line) => {
@@ -112,7 +129,7 @@ export class Link {
   }
 
   get isOpen(): boolean {
-    return this.#end === undefined;
+    return this.end === undefined;
   }
 
   /** How many requests of the other side are being answered. */
@@ -142,13 +159,14 @@ export class Link {
     args: readonly unknown[] = [],
     options: RequestOptions = {},
   ): Promise<unknown> {
-    const { signal, isLasting, ...given } = options;
-    if (this.#end !== undefined) throw this.#unavailable("is gone", true);
+    const { signal, isLasting, patience = PATIENCE_MS, ...given } = options;
+    if (this.end !== undefined) throw this.#unavailable("is gone", true);
     if (signal?.aborted) throw cancelled();
     const id = (this.#lastId += 1);
     const { values, numbers } = this.#functions.lend(given);
     const cancel = (): void => this.notify("cancel", id);
     signal?.addEventListener("abort", cancel, { once: true });
+    const watch = this.#watch(patience);
     try {
       const message = { id, method, args, options: values, functions: numbers, isLasting };
       const text = toText(message, "INVALID_ARGUMENTS", "it");
@@ -157,18 +175,37 @@ export class Link {
         this.#write(text);
       });
     } finally {
+      watch.cancel();
       signal?.removeEventListener("abort", cancel);
       if (!isLasting) this.#functions.end(numbers);
     }
   }
 
+  /** While a request waits: ends the link if nothing comes from the other side although it was asked. */
+  #watch(ms: number): Timer {
+    const { clock } = this.#options;
+    let timer: Timer | undefined;
+    const wait = (): void => {
+      timer = clock?.later(ms, () => {
+        const heard = this.#heard;
+        this.notify("ping");
+        timer = clock.later(PING_MS, () => {
+          if (heard === this.#heard) this.#cutOff({ kind: "silent" });
+          else wait();
+        });
+      });
+    };
+    wait();
+    return { cancel: () => timer?.cancel() };
+  }
+
   notify(method: string, ...args: unknown[]): void {
-    if (this.#end === undefined) this.#write(JSON.stringify({ method, args }));
+    if (this.end === undefined) this.#write(JSON.stringify({ method, args }));
   }
 
   /** Sends what is unsent, then ends the link. */
   close(): void {
-    if (this.#end !== undefined) return;
+    if (this.end !== undefined) return;
     this.#flush();
     this.#ended({ kind: "closed" });
     this.#socket.destroySoon();
@@ -176,12 +213,12 @@ export class Link {
 
   /** Ends the link at once; what is unsent is lost. */
   destroy(): void {
-    this.#ended({ kind: "closed" });
-    this.#socket.destroy();
+    this.#cutOff({ kind: "closed" });
   }
 
   #receive(line: string): void {
-    if (this.#end !== undefined) return;
+    if (this.end !== undefined) return;
+    this.#heard += 1;
     const message = tryParseJson(line);
     if (!isJsonObject(message)) return this.#break("it sent a line that is not a JSON object");
     const { id, method } = message;
@@ -242,7 +279,7 @@ export class Link {
   }
 
   #write(text: string): void {
-    if (this.#end !== undefined) return;
+    if (this.end !== undefined) return;
     if (this.#socket.writableLength > this.#maxBytes.unsent) {
       return this.#break("it does not read what it is sent");
     }
@@ -264,13 +301,17 @@ export class Link {
   }
 
   #break(reason: string): void {
-    this.#ended({ kind: "broken", reason });
+    this.#cutOff({ kind: "broken", reason });
+  }
+
+  #cutOff(end: LinkEnd): void {
+    this.#ended(end);
     this.#socket.destroy();
   }
 
   #ended(end: LinkEnd): void {
-    if (this.#end !== undefined) return;
-    this.#end = end;
+    if (this.end !== undefined) return;
+    this.end = end;
     for (const incoming of this.#incoming.values()) incoming.abort();
     this.#incoming.clear();
     const pending = [...this.#pending.values()];

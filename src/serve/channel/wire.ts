@@ -84,7 +84,10 @@ export async function ask<Name extends Method>(
     if (method !== "session/call" || link.isOpen || hasNotRun || code !== "SERVER_UNAVAILABLE") {
       throw error;
     }
-    const message = "the gateway stopped during the call; it may have run";
+    const message =
+      link.end?.kind === "silent"
+        ? "the gateway does not answer any more; the call may have run"
+        : "the gateway stopped during the call; it may have run";
     throw withPossibleEffect(new PlugboardError("SERVER_UNAVAILABLE", message, { quote: "" }));
   }
 }

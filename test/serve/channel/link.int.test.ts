@@ -6,6 +6,7 @@ import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { eventually } from "../../support/processes.ts";
 import { closeChannels, newAddress } from "../../support/channels.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 closeChannels();
 
@@ -343,6 +344,40 @@ describe("the other side does not read", () => {
       kind: "broken",
       reason: "it does not read what it is sent",
     });
+  });
+});
+
+describe("a request that is not answered in time", () => {
+  it("waits on while the other side says that it is there", async () => {
+    const [near, far] = await pair();
+    const clock = new ManualClock();
+    const link = new Link(near, { peer: "the gateway", clock });
+    const other = new Link(far, { peer: "the command" });
+    const answer = deferred<string>();
+    other.handle("slow", () => answer.promise);
+    const heard: string[] = [];
+    link.hear("pong", () => void heard.push("pong"));
+    const asked = link.request("slow", [], { patience: 100 });
+    for (const rounds of [1, 2]) {
+      await clock.advance(100);
+      await eventually(() => heard.length === rounds);
+      await clock.advance(5000);
+    }
+    answer.resolve("late");
+    expect(await asked).toBe("late");
+    expect(clock.next()).toBeUndefined();
+  });
+
+  it("fails if it does not, and so does the link", async () => {
+    const clock = new ManualClock();
+    const [link, other] = await linkAndSocket({ clock });
+    other.pause();
+    const asked = link.request("slow", [], { patience: 100 }).catch((error: unknown) => error);
+    await clock.advance(99);
+    expect(link.isOpen).toBe(true);
+    await clock.advance(1 + 5000);
+    expect(await asked).toMatchObject({ code: "SERVER_UNAVAILABLE", hasNotRun: false });
+    expect(await link.closed).toEqual({ kind: "silent" });
   });
 });
 

@@ -179,7 +179,8 @@ export function connectionTo(
     const { board, callId, meta, input, clientCapabilities, known, onUpdate } = request;
     const signal = request.signal && abortSignalOf(request.signal);
     const given = { callId, meta, input, clientCapabilities, known, onUpdate, server, signal };
-    const options = { ...given, ...request.handlers, ...request.by };
+    const { patience } = gateway;
+    const options = { ...given, ...request.handlers, ...request.by, patience };
     return ask(await gateway.sessionOf(board), member, args, options);
   };
   /** A list as the server itself has it. */

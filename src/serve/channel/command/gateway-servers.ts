@@ -69,6 +69,8 @@ interface Attached {
 export class GatewayServers implements GatewayPort {
   onChange: (() => Promise<void>) | undefined;
   readonly clock: Clock;
+  /** After which time a call wants to know whether the gateway still answers. */
+  readonly patience: number | undefined;
   readonly #options: GatewayServersOptions;
   readonly #servers = new Map<string, GatewayServer>();
   readonly #boards = new Map<object, { given: BoardInGateway; level?: ServerLogLevel }>();
@@ -86,6 +88,7 @@ export class GatewayServers implements GatewayPort {
   private constructor(options: GatewayServersOptions) {
     this.#options = options;
     this.clock = options.clock;
+    this.patience = options.toolTimeout;
   }
 
   /** Rejects with SERVER_UNAVAILABLE if the gateway cannot be used. */

@@ -23,6 +23,7 @@ import {
   openChannel,
   type TestChannel,
 } from "../../../support/channels.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 
 const agent = parseAgentConfig({
@@ -330,6 +331,29 @@ it("a link that breaks takes the others with it, and all are opened again", asyn
   expect(await pidOf(session)).toBe(pid);
   expect(relay.sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(3);
   expect(first.channel.commands).toHaveLength(1);
+});
+
+it("a gateway that answers nothing any more is given up after the time of the call", async () => {
+  const first = await gateway();
+  const { address } = first.channel;
+  const relay = await relayTo(address.path);
+  const clock = new ManualClock();
+  const me = { command: "test", pid: process.pid, cwd: "/" };
+  const connect = (): Promise<Link> =>
+    connectChannel({ ...address, path: relay.path }, me, { clock });
+  const through = { ...first.channel, connect };
+  const { session, told } = await attached({ ...first, channel: through }, undefined, {
+    toolTimeout: 300,
+  });
+  const call = session.call("echo/sleep", { ms: 60_000 });
+  await eventually(() => first.channel.channel.inFlight === 1);
+  for (const socket of relay.sockets) socket.unpipe();
+  await clock.advance(300);
+  expect(told).toEqual([]);
+  await clock.advance(5000);
+  expect(textOf(await call)).toBe("the gateway does not answer any more; the call may have run");
+  expect(await call).toMatchObject({ failure: { code: "SERVER_UNAVAILABLE", mayHaveRun: true } });
+  expect(await pidOf(session)).not.toBe(await pidOf(first.board));
 });
 
 /** A way to a socket that can be cut. */
