@@ -5,14 +5,16 @@
 import { stem } from "./stem.ts";
 
 /** A line is a group: each word of it also finds the others. After `>`, only the words before it find those behind it. */
-const GROUPS = `
-# what tools do
+const GENERAL_GROUPS = `
 add create make insert register generate build produce compose write
 delete remove erase drop clear discard trash destroy purge uninstall forget
 update edit modify change alter set patch adjust revise rename replace
 get fetch retrieve read obtain load access view show display open lookup
 find search look discover query explore browse locate seek
 list enumerate show all overview
+`;
+const GROUPS = `
+# what tools do
 send post submit deliver share message notify
 copy duplicate clone backup
 move transfer relocate migrate
@@ -304,7 +306,7 @@ id identifier key
 /** For each term, the terms of the words that are used for it. */
 export function readSynonyms(): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
-  for (const line of GROUPS.split("\n")) {
+  for (const line of `${GENERAL_GROUPS}${GROUPS}`.split("\n")) {
     if (line === "" || line.startsWith("#")) continue;
     const [group = "", other = group] = line.split(" > ");
     const others = other.split(" ").map(stem);
@@ -315,4 +317,9 @@ export function readSynonyms(): ReadonlyMap<string, readonly string[]> {
     }
   }
   return new Map([...found].map(([term, others]) => [term, [...others]]));
+}
+
+/** The terms of what can be done with anything: what somebody wants to do it with says more about the tool. */
+export function readGeneralTerms(): ReadonlySet<string> {
+  return new Set(GENERAL_GROUPS.trim().split(/\s+/).map(stem));
 }

@@ -1,8 +1,8 @@
 // The index of a board's tools, and their ranking by the words of a query: BM25F over the fields of a tool, with
 // synonyms and forgiven typing mistakes. Everything it does is linear in what it is given, and that is bounded.
 //
-// K1, B, the weight of a name and what synonyms count were tuned by hand on MetaTool's questions, with the figures of all
-// of them in view, so those figures flatter them a little. Which questions fail was looked at for one half of the tools only
+// K1, B, the weight of a name, and what synonyms and general verbs count were tuned by hand on MetaTool's questions, with
+// the figures of all of them in view, so those figures flatter them a little. Which questions fail was looked at for one half of the tools only
 // (the first byte of the name's SHA-256 is even), and synonyms were added for what was missing in general. The other half
 // gained as well, but it is no blind test. The weights of the other fields were not tuned there: MetaTool's tools have a
 // name and a description only.
@@ -10,7 +10,7 @@
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { ToolHit } from "../../types/search.ts";
 import { canonicalName, ownName, type Tool } from "../../types/tool.ts";
-import { readSynonyms } from "./synonyms.ts";
+import { readGeneralTerms, readSynonyms } from "./synonyms.ts";
 import { isStopWord, Stems, wordsOf } from "./words.ts";
 
 /**
@@ -39,6 +39,13 @@ const B = 0.4;
 /** A synonym counts less, and more where no tool has the word itself. */
 const SYNONYM = 0.3;
 const SYNONYM_OF_UNKNOWN = 0.6;
+/**
+ * Of a verb like "list" or "make", beside other words. Among few tools it may be rare, and would count more than what is
+ * to be listed.
+ */
+const GENERAL = 0.5;
+/** A term that a greater share of the tools has hardly tells them apart, and neither do its synonyms. */
+const COMMON = 0.8;
 /** A term at edit distance 1 of a word that no tool has. */
 const MISTYPED = 0.6;
 const SHORTEST_MISTYPED = 5;
@@ -55,6 +62,7 @@ const MOST_COMPARED = 2000;
 
 // This module is loaded with the first search, so nobody else pays for these.
 const SYNONYMS = readSynonyms();
+const GENERAL_TERMS = readGeneralTerms();
 const STEMS = new Stems();
 
 /** What servers tell about themselves, by their names. */
@@ -205,17 +213,20 @@ export class ToolIndex {
     const terms = new Map<string, number>();
     let mistyped = 0;
     for (const [term, count] of counts) {
-      const weight = 1 + REPEATED * Math.log(count);
+      const isGeneral = counts.size > 1 && GENERAL_TERMS.has(term);
+      const weight = (isGeneral ? GENERAL : 1) * (1 + REPEATED * Math.log(count));
       const add = (each: string, share: number): void => {
         terms.set(each, (terms.get(each) ?? 0) + weight * share);
       };
-      const isKnown = this.#postings.has(term);
+      const posting = this.#postings.get(term);
+      const isKnown = posting !== undefined;
       if (isKnown) add(term, 1);
       else if (mistyped < MOST_MISTYPED) {
         const similar = this.#similarTo(term);
         if (similar.length > 0) mistyped += 1;
         for (const each of similar) add(each, MISTYPED);
       }
+      if (isKnown && posting.slots.length > COMMON * this.#indexed.length) continue;
       const share = isKnown ? SYNONYM : SYNONYM_OF_UNKNOWN;
       for (const synonym of SYNONYMS.get(term) ?? []) add(synonym, share);
     }

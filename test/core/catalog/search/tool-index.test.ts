@@ -50,18 +50,24 @@ describe("what is found", () => {
     expect(found(indexOf(FILES), question)[0]).toBe(name);
   });
 
-  it("has the log among the first where somebody asks for commits", () => {
+  it("is what the question is about, not what has its verb", () => {
     const git = indexOf([
       tool("git/git_status", "Shows the working tree status"),
+      tool("git/git_diff_unstaged", "Shows changes in the directory that are not yet staged"),
       tool("git/git_diff_staged", "Shows changes that are staged for commit"),
       tool("git/git_diff", "Shows differences between branches or commits"),
       tool("git/git_commit", "Records changes to the repository"),
       tool("git/git_add", "Adds file contents to the staging area"),
+      tool("git/git_reset", "Unstages all staged changes"),
       tool("git/git_log", "Shows the commit logs"),
+      tool("git/git_create_branch", "Creates a new branch from an optional base branch"),
+      tool("git/git_checkout", "Switches branches"),
       tool("git/git_show", "Shows the contents of a commit"),
       tool("git/git_branch", "List Git branches"),
     ]);
-    expect(found(git, "list git commits", 3)).toContain("git_log");
+    expect(found(git, "list git commits")[0]).toBe("git_log");
+    expect(found(git, "make a commit", 3)).toContain("git_commit");
+    expect(found(git, "list branches")[0]).toBe("git_branch");
     expect(found(git, "recent commits")[0]).toBe("git_log");
     expect(found(git, "commit my changes")[0]).toBe("git_commit");
   });
