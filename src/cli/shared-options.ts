@@ -12,7 +12,7 @@ export const YES = {
 export const CHECK = {
   kind: "flag",
   name: "--check",
-  about: "exit with 3 if a server has failed or needs you to sign in",
+  about: "wait for every server, and exit with 3 if one has failed or needs you to sign in",
 } as const satisfies Option;
 
 export const SCOPE = {

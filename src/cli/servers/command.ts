@@ -109,6 +109,11 @@ Enter alone, the file gets the name of a variable that you set yourself.`;
 const REGISTRY_NOTES = `
 The words must all be in a server's name, title or description.`;
 
+const LIST_NOTES = `
+On a terminal, what earlier runs know about a server is there at once. In a
+pipe, such a server is shown as starting if it hangs; --check and --json wait
+for it.`;
+
 const OUTDATED_NOTES = `
 The exit code is 1 if a version is newer or was taken back, and 3 if a registry
 did not answer.`;
@@ -370,6 +375,7 @@ export const COMMANDS = [
     name: "list",
     aliases: ["ls"],
     about: "show your servers, as plugboard alone does",
+    notes: LIST_NOTES,
     options: { check: CHECK },
     examples: ["plugboard list", "plugboard --check"],
     read: (_, { check }) => ({ check }),

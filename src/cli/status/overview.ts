@@ -30,12 +30,15 @@ import type { OutputView } from "../terminal/terminal.ts";
 export async function runOverview(context: CliContext, isCheck = false): Promise<number> {
   const { screen, clock, options } = context;
   const began = clock.monotonic();
+  // A person sees what the command waits for, and a program gets the whole truth.
+  const leavesCached = !isCheck && !options.json && !screen.terminal.live;
   return withBoard(
     context,
     { start: "eager", showsRules: true, showsUntrusted: true },
     async (opened) => {
       await untilStarted(opened.board, context, {
         limit: opened.agent.startupWait,
+        leavesCached,
         render: (frame) => liveRows(opened.board.status(), context, frame),
       });
       const readyMs = clock.monotonic() - began;
@@ -51,6 +54,7 @@ export async function runOverview(context: CliContext, isCheck = false): Promise
         heading(opened, gateway, context),
         "",
         ...overviewTable(opened.board, context, readyMs, plan),
+        ...leftLines(opened.board.status(), leavesCached, context),
         ...untrustedLines(opened.agent, context),
         ...ruleLines(opened.board.unmatchedRules(), screen.terminal),
         ...pinLines(opened.board.status(), opened.agent, context),
@@ -137,6 +141,17 @@ export function overviewTable(
   });
   const table = renderTable(COLUMNS, rows, { width: out.width, paint: out.paint });
   return [...table, "", totalsLine(onBoard, tools, readyMs, plan)];
+}
+
+/** Nobody watched them start, and their tools are those of an earlier run. */
+function leftLines(
+  servers: readonly ServerStatus[],
+  leavesCached: boolean,
+  { options }: CliContext,
+): string[] {
+  const isLeft = ({ state, cached }: ServerStatus): boolean => state.kind === "starting" && cached;
+  if (!leavesCached || !servers.some(isLeft)) return [];
+  return ["", `${offeredCommand("--check", options)} waits for every server.`];
 }
 
 /** One for each file, however many servers it has: `plugboard trust` shows them. */

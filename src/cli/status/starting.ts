@@ -3,7 +3,7 @@
 import type { Board } from "../../core/types/board.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
-import { type Clock, within } from "../../util/clock.ts";
+import { type Clock, type Timer, within } from "../../util/clock.ts";
 import { duration } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { untilInterrupted } from "../lifetime.ts";
@@ -17,24 +17,38 @@ export interface UntilStartedOptions {
   limit?: number | undefined;
   /** Which servers are waited for. Default: all. */
   isNeeded?: (server: ServerStatus) => boolean;
+  /** Servers whose tools earlier runs know are left behind once only they are starting, and none has moved for a while. */
+  leavesCached?: boolean;
   /** What is shown meanwhile. Default: the servers and their states. */
   render?: RenderRows;
 }
+
+/** So that many servers on a busy machine are waited for as long as they come, and one that hangs is not. */
+const LEFT_BEHIND_MS = 5000;
 
 /** Resolves as soon as no server that `isNeeded` is starting, or when `limit` milliseconds have passed. */
 export function untilStarted(
   board: Pick<Board, "status" | "on">,
   context: CliContext,
-  { limit, isNeeded = () => true, render }: UntilStartedOptions = {},
+  { limit, isNeeded = () => true, leavesCached = false, render }: UntilStartedOptions = {},
 ): Promise<void> {
   const isStarting = (each: ServerStatus): boolean =>
     each.state.kind === "starting" && isNeeded(each);
   const started = new Promise<void>((resolve) => {
     const starting = new Set(board.status().flatMap((each) => (isStarting(each) ? each.name : [])));
-    const look = (): void => {
-      if (starting.size > 0) return;
+    let leaving: Timer | undefined;
+    const finish = (): void => {
+      leaving?.cancel();
       stopListening();
       resolve();
+    };
+    const look = (): void => {
+      if (starting.size === 0) return finish();
+      leaving?.cancel();
+      const isLeft = ({ name, cached }: ServerStatus): boolean => cached || !starting.has(name);
+      if (leavesCached && board.status().every(isLeft)) {
+        leaving = context.clock.later(LEFT_BEHIND_MS, finish);
+      }
     };
     // Many servers change their state many times, so only those that begin are looked up.
     const stopListening = board.on("server", ({ server, state }) => {

@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { MovableClock } from "../../support/movable-clock.ts";
 import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
@@ -177,6 +178,22 @@ describe("plugboard", () => {
     expect(stdout).toMatch(
       /^mute +◌ starting\n {4}still starting; it did not become ready in time/m,
     );
+  });
+
+  it("does not wait for a server that hangs where earlier runs know its tools, unless it checks", async () => {
+    const isTime = scratch.file("is-time", {});
+    scratch.servers({ slow: fixture("slow-start", `--until=${isTime}`) });
+    await scratch.run([]);
+    rmSync(isTime);
+    const clock = new MovableClock();
+    const running = scratch.start([], { clock });
+    const checking = scratch.start(["--check", "--json"]);
+    const moves = setInterval(() => clock.forward(1000), 100);
+    const { stdout } = await running.done.finally(() => clearInterval(moves));
+    expect(stdout).toMatch(/^slow +◌ starting +1 +~\d+ +from cache\n/m);
+    expect(stdout).toMatch(/1 not ready\n\nplugboard --check waits for every server\.\n$/);
+    scratch.file("is-time", {});
+    expect(JSON.parse((await checking.done).stdout)).toMatchObject({ totals: { ready: 1 } });
   });
 
   it("says that there are no servers", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { startingRows } from "../../../src/cli/status/starting.ts";
+import { startingRows, untilStarted } from "../../../src/cli/status/starting.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type { ServerState } from "../../../src/core/types/server-state.ts";
+import type { ServerStatus } from "../../../src/core/types/server-status.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { terminal } from "../harness.ts";
 import { status } from "./status.ts";
@@ -44,5 +45,61 @@ describe("servers that start", () => {
   it("come first if not all rows fit", () => {
     const [first] = startingRows(servers, { ...frame, height: 2 }, clock, plain);
     expect(first).toBe("b  * starting  1.5 s");
+  });
+});
+
+describe("the wait for servers", () => {
+  const starting: ServerState = { kind: "starting", attempt: 1, since: 0 };
+
+  function waiting(servers: readonly ServerStatus[], leavesCached: boolean) {
+    const clock = new ManualClock();
+    const states = new Map(servers.map((each) => [each.name, each]));
+    const heard = new Set<(event: { server: string; state: ServerState }) => void>();
+    const board = {
+      status: () => [...states.values()],
+      on: (_: string, listener: (event: { server: string; state: ServerState }) => void) => {
+        heard.add(listener);
+        return () => heard.delete(listener);
+      },
+    };
+    const screen = { live: () => ({ stop() {} }), terminal: plain };
+    const context = { screen, clock, signal: new AbortController().signal };
+    let isOver = false;
+    void untilStarted(board as never, context as never, { leavesCached }).then(() => {
+      isOver = true;
+    });
+    const move = (server: string, state: ServerState): void => {
+      states.set(server, status(server, state));
+      for (const listener of heard) listener({ server, state });
+    };
+    const forward = async (ms: number): Promise<boolean> => {
+      await clock.advance(ms);
+      return isOver;
+    };
+    return { move, forward, heard };
+  }
+
+  const cached = status("cached", starting, { cached: true });
+  const other = status("other", starting, { cached: true });
+  const unknown = status("unknown", starting);
+
+  it("goes on until all have started", async () => {
+    const { move, forward, heard } = waiting([cached, unknown], false);
+    move("unknown", ready);
+    expect(await forward(60_000)).toBe(false);
+    move("cached", ready);
+    expect(await forward(0)).toBe(true);
+    expect(heard.size).toBe(0);
+  });
+
+  it("leaves those behind that earlier runs know, once nothing has moved for 5 s", async () => {
+    const { move, forward, heard } = waiting([cached, other, unknown], true);
+    expect(await forward(60_000)).toBe(false);
+    move("unknown", ready);
+    expect(await forward(4000)).toBe(false);
+    move("other", ready);
+    expect(await forward(4000)).toBe(false);
+    expect(await forward(1000)).toBe(true);
+    expect(heard.size).toBe(0);
   });
 });
