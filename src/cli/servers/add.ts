@@ -208,7 +208,9 @@ async function addServer(
   const path = visible(file.path);
   const heading =
     existing === undefined
-      ? `This ${isPlain ? "is" : "would be"} added to ${path}:`
+      ? isPlain
+        ? `Adding to ${path}:`
+        : `This would be added to ${path}:`
       : `This would replace what is in ${path}:`;
   for (const line of [heading, ...serverLines(name, server), ...remarks]) screen.note(line);
   const agree = async (): Promise<void> => {
@@ -219,9 +221,9 @@ async function addServer(
     const tried = isTried
       ? await tryUntilComplete({ name, server, secrets }, file, command, context)
       : undefined;
-    const { trial, server: complete, isShown } = tried ?? { server };
+    const { trial, server: complete } = tried ?? { server };
     if (trial !== undefined) {
-      if (!isShown) showTrial(name, trial, context);
+      showTrial(name, trial, context);
       await requireAnswer(name, trial, command, context);
     } else if (command.check) screen.note(untried(name, told.unset));
     const change = (servers: ServerText): string => withServer(servers, name, complete);
@@ -245,17 +247,16 @@ async function tryUntilComplete(
   file: ServerFile,
   { yes }: Command,
   context: CliContext,
-): Promise<{ trial: Trial; server: ServerConfig; isShown: boolean }> {
+): Promise<{ trial: Trial; server: ServerConfig }> {
   let server = first;
-  let isShown = false;
   let trial = await tryServer(name, server, file, context);
   const rounds = !yes && canAsk(context) ? MOST_ROUNDS : 0;
   for (let round = 0; round < rounds; round += 1) {
     const missing = missingIn(trial, server);
     const where = missing.length === 0 ? undefined : await secrets.where();
     if (where === undefined) break;
-    showTrial(name, trial, context);
-    isShown = true;
+    // What it lacks is asked for next, so the hint to set it would only be in the way.
+    showTrial(name, trial, context, 1);
     const env = { ...first.env, ...server.env };
     for (const key of missing) {
       const value = await askFor({ key, name, server, where }, context);
@@ -263,21 +264,20 @@ async function tryUntilComplete(
     }
     if (missing.every((key) => !Object.hasOwn(env, key))) break;
     server = { ...first, env };
-    isShown = false;
     // The trial reads them from where they are stored.
     trial = await secrets.onceAgreed(
       async () => {},
       () => tryServer(name, server, file, context),
     );
   }
-  return { trial, server, isShown };
+  return { trial, server };
 }
 
 /** The variables that a program says it lacks, and that it has not been given. */
 function missingIn({ state }: Trial, { url, env = {} }: ServerConfig): string[] {
   const isFailed = state.kind === "failed" || state.kind === "backoff";
   if (!isFailed || url !== undefined) return [];
-  return state.error.missing.filter((key) => !Object.hasOwn(env, key));
+  return state.error.lacks.filter((key) => !Object.hasOwn(env, key));
 }
 
 /** The names are the server's words, so a person reads who asks and who will get the value. */
@@ -436,10 +436,10 @@ function credentialNotes(name: string, server: ServerConfig): string[] {
   ];
 }
 
-function showTrial(name: string, trial: Trial, context: CliContext): void {
+function showTrial(name: string, trial: Trial, context: CliContext, most?: number): void {
   const { screen } = context;
   const { paint } = screen.terminal.err;
-  const [first = "", ...rest] = trialLines(name, trial, context);
+  const [first = "", ...rest] = trialLines(name, trial, context).slice(0, most);
   screen.note(paint(trial.state.kind === "ready" ? "green" : "red", first));
   for (const line of rest) screen.note(line);
 }

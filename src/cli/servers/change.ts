@@ -8,7 +8,7 @@ import {
 } from "../../core/config/server-text.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import { withoutCredentials } from "../../core/board/without-credentials.ts";
+import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { oneLine, shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
@@ -64,21 +64,21 @@ export async function runChange(
 
 const SCOPES = { home: ["--scope", "user"], directory: ["--scope", "project"] } as const;
 
-/** What was removed, as a command that adds it again. Only a person sees its credentials, which are gone from the file. */
+/** What was removed, as a command that adds it again, without its credentials: a screen is recorded, shared and looked at. */
 function undoLines(
   name: string,
   removed: JsonObject,
   { source: { from } }: ServerFile,
-  { options, screen }: CliContext,
+  { options }: CliContext,
 ): string[] {
-  const shown = screen.terminal.err.isTerminal ? removed : withoutCredentials(removed);
+  const shown = withoutCredentials(removed);
   const isWhole = canonicalJson(shown) === canonicalJson(removed);
   const scope = from === "home" || from === "directory" ? SCOPES[from] : [];
   const words = ["add-json", ...scope, name, JSON.stringify(shown)].map(shellQuoted).join(" ");
   return [
     isWhole
       ? "to add it again:"
-      : "to add it again, with its credentials, which are not shown here:",
+      : `to add it again, with its credentials in place of ${MARK}; they are not shown, and gone from the file:`,
     `  ${offeredCommand(words, options)}`,
   ];
 }

@@ -12,6 +12,7 @@ import { type ServerState, stateToJson } from "../../core/types/server-state.ts"
 import type { Tool } from "../../core/types/tool.ts";
 import { oneLine, plural } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
+import { elicitationPrompt } from "../questions/elicit.ts";
 import { stateNotes, wantsSignIn } from "../status/server-state.ts";
 import { untilStarted } from "../status/starting.ts";
 import { type ServerFile, trustedSettings } from "./server-file.ts";
@@ -48,6 +49,8 @@ export async function tryServer(
       env,
       clock,
       logger,
+      // As every command does: a server may list other tools to those who cannot be asked.
+      onElicitation: elicitationPrompt(context),
       stateDir: plugboardHome(env, homedir),
       workspaceDir: agent.workspace ?? cwd,
     },

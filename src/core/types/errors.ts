@@ -139,7 +139,7 @@ export interface ErrorDetails {
   /** With CONFIG_INVALID: everything that is wrong. */
   problems?: readonly ConfigProblem[];
   /** The environment variables that a server says it lacks. They are the server's words. */
-  missing?: readonly string[];
+  lacks?: readonly string[];
 }
 
 export class PlugboardError extends Error {
@@ -156,7 +156,7 @@ export class PlugboardError extends Error {
   declare readonly hasNotRun: boolean;
   declare readonly status: number | undefined;
   declare readonly problems: readonly ConfigProblem[];
-  declare readonly missing: readonly string[];
+  declare readonly lacks: readonly string[];
 
   static {
     Object.assign(PlugboardError.prototype, {
@@ -170,14 +170,14 @@ export class PlugboardError extends Error {
       hasNotRun: false,
       status: undefined,
       problems: [],
-      missing: [],
+      lacks: [],
     });
   }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    const { server, hint, quote, status, problems = [], missing = [] } = details;
+    const { server, hint, quote, status, problems = [], lacks = [] } = details;
     if (server !== undefined) this.server = server;
     if (hint !== undefined) this.hint = hint;
     if (quote !== undefined) this.quote = quote;
@@ -188,7 +188,7 @@ export class PlugboardError extends Error {
     if (details.hasNotRun) this.hasNotRun = true;
     if (status !== undefined) this.status = status;
     if (problems.length > 0) this.problems = problems;
-    if (missing.length > 0) this.missing = missing;
+    if (lacks.length > 0) this.lacks = lacks;
   }
 }
 
@@ -233,9 +233,9 @@ function copyOf(
   message: string = error.message,
 ): PlugboardError {
   const { code, cause, server, hint, permanent, status, problems, hasNotRun } = error;
-  const { quote, namesServer, isHintQuoted, isHintForServer, missing } = error;
+  const { quote, namesServer, isHintQuoted, isHintForServer, lacks } = error;
   const facts = { namesServer, isHintQuoted, isHintForServer, permanent, hasNotRun };
-  const details = { cause, server, hint, quote, status, problems, missing };
+  const details = { cause, server, hint, quote, status, problems, lacks };
   return new PlugboardError(code, message, { ...details, ...facts, ...changes });
 }
 

@@ -62,7 +62,7 @@ export function stdioConnector(options: StdioConnectOptions): ConnectTo<StdioTar
     }
     const server = definition.name;
     const child = await startProcess({ cwd, ...target, server, ambient, clock, logger });
-    const carrier = stdioCarrier(child, options, installer);
+    const carrier = stdioCarrier(child, target, options, installer);
     return openConnection({ ...options, carrier, deadline, expected, signal, onRemains });
   };
 }
@@ -93,6 +93,7 @@ const ONE_LINE =
 
 function stdioCarrier(
   child: ServerProcess,
+  { env }: StdioTarget,
   options: StdioConnectOptions,
   installer: string | undefined,
 ): Carrier {
@@ -116,7 +117,8 @@ function stdioCarrier(
     const lines = stderr.lines(linesBefore);
     const known = findCause({ stderr: lines, stdout: dropped });
     const forNode = known && nodeRemedy(known.line, lines);
-    const found = known && forNode !== undefined ? { ...known, remedy: forNode } : known;
+    const remedyHere = forNode ?? checkValues(known?.lacks, env);
+    const found = known && remedyHere !== undefined ? { ...known, remedy: remedyHere } : known;
     // An error that the server logs on stdout says more than that the line is no message.
     if (found?.isReason && (found.from === "stderr" || found.isLogged)) return found;
     const { fault, shown } = wire.droppedSince(establishedAt) ?? {};
@@ -208,6 +210,16 @@ function stdioCarrier(
       return child.stop();
     },
   };
+}
+
+/** Whoever has set a variable need not be told to. Undefined if one of them is not set. */
+function checkValues(
+  lacks: readonly string[] = [],
+  env: Readonly<Record<string, string>>,
+): string | undefined {
+  if (lacks.length === 0 || !lacks.every((name) => Object.hasOwn(env, name))) return undefined;
+  const [are, their] = lacks.length === 1 ? ["is", "its value"] : ["are", "their values"];
+  return `${lacks.join(" and ")} ${are} set in its "env": check ${their}`;
 }
 
 function notInstalled(installer: string): PlugboardError {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -129,7 +129,7 @@ describe("plugboard add", () => {
     const file = join(scratch.directory, "home/plugboard.json");
     const typed = await asked(scratch, add("echo", echo), PLAIN);
     expect([typed.code, typed.stdout]).toEqual([0, `added echo to ${file}\n`]);
-    expect(typed.stderr).toContain(`This is added to ${file}:\n  echo: ${words(echo).join(" ")}\n`);
+    expect(typed.stderr).toContain(`Adding to ${file}:\n  echo: ${words(echo).join(" ")}\n`);
     expect(typed.stderr).not.toContain("[y/N]");
     const questions: [argv: string[], told: string][] = [
       [["add", "a", "-s", "project", "--", "node", "x.js"], "a: node x.js"],
@@ -153,7 +153,7 @@ describe("plugboard add", () => {
   it("takes the value that a server lacks, and puts it away", async () => {
     const script = `
       if (!process.env.ACME_API_KEY) { console.error("ACME_API_KEY is required"); process.exit(1); }
-      if (process.env.ACME_API_KEY.length !== 12) { console.error("wrong"); process.exit(1); }
+      if (process.env.ACME_API_KEY.length !== 12) { console.error("ACME_API_KEY must be longer"); process.exit(1); }
       import(${JSON.stringify(pathToFileURL(echo.args?.[0] ?? "").href)});`;
     const argv = ["add", "acme", "--", process.execPath, "-e", script];
     const done = await asked(scratch, argv, { ...PLAIN, ...NO_KEYRING }, [
@@ -166,9 +166,23 @@ describe("plugboard add", () => {
     expect(done.code).toBe(0);
     expect(own()["acme"]?.env?.["ACME_API_KEY"]).toMatch(/^secret:\/\/file\/.*acme-ACME_API_KEY$/);
     expect(JSON.stringify(own()) + done.stdout + done.stderr).not.toContain("s3cret-value");
+    expect(done.stderr).not.toContain("hint: set ACME_API_KEY");
+    const refused = await asked(
+      scratch,
+      ["add", "acme2", ...argv.slice(2)],
+      { ...PLAIN, ...NO_KEYRING },
+      ["ACME_API_KEY (not shown; Enter alone to type none) > ", "short\r"],
+      ["Add it anyway? ", "n\n"],
+    );
+    expect(refused.stderr).toContain('hint: ACME_API_KEY is set in its "env": check its value\n');
     // Without a person, it is as before.
     const unasked = await scratch.run([...argv.slice(0, 1), "--yes", "--force", ...argv.slice(1)]);
     expect([unasked.code, unasked.stdout]).toEqual([3, ""]);
+  });
+
+  it("tells of the tools that the other commands list", async () => {
+    const done = await asked(scratch, add("able", fixture("lists-for-capabilities")), PLAIN);
+    expect(done.stderr).toContain("able answers, and has 2 tools: plain, elicitation");
   });
 
   it("takes what claude mcp add takes", async () => {
@@ -307,6 +321,24 @@ describe("plugboard add", () => {
       "n\n",
     ]);
     expect([offered.code, offered.stdout]).toEqual([0, expect.stringMatching(/^added mine to /)]);
+    const browser = scratch.file(
+      "browser.mjs",
+      `#!${process.execPath}\nimport(${JSON.stringify(new URL("../../fixtures/oauth/consent.mjs", import.meta.url).href)});\n`,
+    );
+    chmodSync(browser, 0o755);
+    const accepted = await asked(
+      scratch,
+      ["add", "ours", url, "-s", "user"],
+      { ...PLAIN, BROWSER: browser },
+      ["Sign in to ours now? [y/N] ", "y\n"],
+    );
+    expect(accepted.stderr).toContain("Opening a browser to sign in to ours");
+    expect([accepted.code, accepted.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^added ours to .*\nsigned in to ours: 8 tools\n$/),
+    ]);
+    const used = await scratch.run(["call", "ours/echo", "text=hi"]);
+    expect(used).toMatchObject({ stdout: "hi\n" });
     const wrong = ["add", "keyed", url, "--yes", "-H", "Authorization: Bearer ${KEY}"];
     const refused = await scratch.run(wrong, { env: { KEY: "not-the-one" } });
     expect(refused).toMatchObject({ code: 3, stdout: "" });

@@ -34,7 +34,7 @@ export interface FailureCause {
   /** The remedy repeats a part of what the server wrote. */
   isRemedyQuoted?: boolean;
   /** The variables that the server says it lacks. */
-  missing?: readonly string[];
+  lacks?: readonly string[];
   /** It is from a line of JSON that a logger wrote. */
   isLogged?: boolean;
   /** What is wrong with a line that was meant as a message; follows "a line that". */
@@ -78,7 +78,7 @@ export function withCause(
   details: ErrorDetails,
 ): PlugboardError {
   if (cause === undefined) return new PlugboardError(code, happened, details);
-  const { line, from, isReason, remedy, isRemedyQuoted, missing, fault } = cause;
+  const { line, from, isReason, remedy, isRemedyQuoted, lacks, fault } = cause;
   const what = fault === undefined ? "text that is not MCP" : `a line that ${fault}`;
   const where = from === "stdout" ? `; on stdout it wrote ${what}: ` : "; it last wrote: ";
   const message = `${happened}${isReason && from === "stderr" ? ": " : where}${line}`;
@@ -89,7 +89,7 @@ export function withCause(
     ...details,
     hint,
     ...(isRemedyQuoted && { isHintQuoted: true }),
-    ...(missing && { missing }),
+    ...(lacks && { lacks }),
     ...(isSplit && { quote: line }),
   });
 }
@@ -124,7 +124,7 @@ interface Line {
   isFatal: boolean;
 }
 
-type Reason = Pick<FailureCause, "line" | "name" | "remedy" | "isRemedyQuoted" | "missing">;
+type Reason = Pick<FailureCause, "line" | "name" | "remedy" | "isRemedyQuoted" | "lacks">;
 
 /** An exception that ended the program says more than what was logged before it. */
 function reasonIn(lines: readonly Line[]): Reason | undefined {
@@ -139,7 +139,7 @@ function reasonIn(lines: readonly Line[]): Reason | undefined {
 }
 
 function knownIn(lines: readonly string[]): Reason | undefined {
-  for (const { pattern, name, remedy, isFixed, missing } of CAUSES) {
+  for (const { pattern, name, remedy, isFixed, lacks } of CAUSES) {
     for (const [at, text] of lines.entries()) {
       const found = pattern.exec(text);
       if (found === null) continue;
@@ -150,7 +150,7 @@ function knownIn(lines: readonly string[]): Reason | undefined {
         ...(name && { name }),
         remedy: advice,
         ...(!isFixed && { isRemedyQuoted: true }),
-        ...(missing && { missing: missing(text) }),
+        ...(lacks && { lacks: lacks(text) }),
       };
     }
   }
@@ -183,9 +183,7 @@ function unknownIn(lines: readonly string[]): Reason | undefined {
     const names = setVariables(near);
     if (sign === USAGE) return { line: quote(text), remedy: WRONG_ARGS };
     const remedy =
-      names === undefined
-        ? {}
-        : { remedy: names, isRemedyQuoted: true, missing: variablesIn(near) };
+      names === undefined ? {} : { remedy: names, isRemedyQuoted: true, lacks: variablesIn(near) };
     return { line: quote(text), ...remedy };
   }
   return undefined;

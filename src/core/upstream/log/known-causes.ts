@@ -24,8 +24,8 @@ interface KnownCause {
   remedy: (found: RegExpExecArray, next: readonly string[]) => string | undefined;
   /** The remedy repeats nothing that the server wrote. */
   isFixed?: boolean;
-  /** The variables that are missing, for a cause that is about them. */
-  missing?: (line: string) => string[];
+  /** The variables that the server lacks, for a cause that is about them. */
+  lacks?: (line: string) => string[];
 }
 
 const is = (pattern: RegExp, remedy: string, name?: CauseName): KnownCause => ({
@@ -207,7 +207,7 @@ export const CAUSES: readonly KnownCause[] = [
     pattern:
       /\b(?:required|missing|not set|unset|not provided|not found|not defined|undefined|not configured|must be|must set|must provide|please (?:set|provide|specify|add|configure)|need(?:s|ed)?|empty|environment variable|env var|export|KeyError)\b/i,
     remedy: (_, [line = ""]) => setVariables(line, NAMES_VARIABLES.test(line)),
-    missing: (line) => variablesIn(line, NAMES_VARIABLES.test(line)),
+    lacks: (line) => variablesIn(line, NAMES_VARIABLES.test(line)),
   },
   {
     name: "path-missing",
