@@ -210,9 +210,8 @@ export class BoardCore {
       trace,
       catalog: new Catalog(naming, this.#native.all.keys()),
       guard: this.#guard,
-      // Nothing about a session's own servers is kept after it.
       earlier:
-        this.#over || stateDir === undefined
+        stateDir === undefined
           ? undefined
           : new EarlierRuns(stateDir, { clock, logger, redactor, options }),
       base: this.#over?.core.servers,

@@ -213,11 +213,16 @@ export class ServerSet {
   }
 
   async #readEarlier(definition: ServerDefinition, cwd: string): Promise<RememberedServer> {
-    const { earlier, gateway } = this.#options;
-    // A gateway knows its servers itself.
-    if (earlier === undefined || gateway?.server(definition.name) !== undefined) return {};
+    const earlier = this.#earlierOf(definition);
+    if (earlier === undefined) return {};
     const known = await earlier.read(definition, cwd, advertisedTo(definition, this.#options));
     return this.#waitsForNobody ? { tools: known.listedElsewhere, ...known } : known;
+  }
+
+  /** A gateway knows its servers itself, and nothing is kept about a server that a session has brought. */
+  #earlierOf({ name, origin }: ServerDefinition): EarlierRuns | undefined {
+    const { earlier, gateway } = this.#options;
+    return origin === "session" || gateway?.server(name) !== undefined ? undefined : earlier;
   }
 
   /** Whoever opened the board takes what there is, and follows what changes. */
@@ -518,9 +523,7 @@ export class ServerSet {
     agent: AgentConfig,
     after?: Promise<void>,
   ): ServerEntry {
-    const { gateway } = this.#options;
-    const inGateway = gateway?.server(definition.name) !== undefined;
-    const earlier = inGateway ? undefined : this.#options.earlier;
+    const earlier = this.#earlierOf(definition);
     const context: CreateServerContext = {
       ...this.#options,
       agent,
@@ -573,8 +576,9 @@ export class ServerSet {
   }
 
   #onTools(entry: ServerEntry, list: ToolList, identity: ServerIdentity): void {
-    const { guard, earlier, clock } = this.#options;
+    const { guard, clock } = this.#options;
     const { name } = entry;
+    const earlier = this.#earlierOf(entry.definition);
     // A removed server may still complete its start.
     if (!this.isOwn(entry)) return;
     if (entry.inGateway) {

@@ -1,6 +1,9 @@
 // Servers that a session disables and enables for itself.
 
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { cleanUp, openWith } from "../guard/boards.ts";
 import { fixture, textOf } from "../../support/boards.ts";
@@ -164,6 +167,25 @@ describe("servers of scope session, on a board that has them only in sessions", 
     await session.close();
     expect(isAlive(pid)).toBe(false);
     expect(status()?.diagnostics[0]?.message).toContain("there are 0 now");
+  });
+
+  it("are listed at once where an earlier session has listed them, unless a session brought them", async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), "plugboard-own-"));
+    onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
+    const isTime = join(stateDir, "is-time");
+    writeFileSync(isTime, "");
+    const slow = fixture("slow-start", `--until=${isTime}`);
+    const servers = { own: { ...slow, scope: "session" as const } };
+    const board = await openWith({ servers }, { onlyInSessions: true, stateDir });
+    const first = await board.openSession({ cwd, servers: { brought: slow } });
+    expect(toolNames(first)).toEqual(["mcp__own__echo", "mcp__brought__echo"]);
+    await first.close();
+    rmSync(isTime);
+    const second = await board.openSession({ cwd, servers: { brought: slow }, startupWait: 0 });
+    expect(toolNames(second)).toEqual(["mcp__own__echo"]);
+    expect(statusIn(second, "own")).toMatchObject({ state: { kind: "starting" }, cached: true });
+    writeFileSync(isTime, "");
+    expect(textOf(await second.call("own/echo", { text: "hi" }))).toBe("hi");
   });
 
   it("get other roots than shared servers", async () => {
