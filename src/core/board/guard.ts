@@ -173,14 +173,14 @@ export class BoardGuard {
     return { tools, found };
   }
 
-  /** Checks which tools have changed since they were pinned. `offer` reports it. */
+  /** Checks which tools have changed since they were pinned. `offer` reports it. Tools of an earlier run are `cachedAt` that time. */
   check(
     server: string,
     { tools, capabilities }: Pick<ToolList, "tools" | "capabilities">,
     instructions: string | undefined,
-    from: "server" | "cache" = "server",
+    cachedAt?: number,
   ): void {
-    this.#pins.check(server, tools, instructions, capabilities, from);
+    this.#pins.check(server, tools, instructions, capabilities, cachedAt);
   }
 
   /** These tools of the server as a model may see them, and how they differ from their pins now. */

@@ -48,7 +48,8 @@ export interface ServerSetOptions extends Omit<
 
 /** What a server has listed, without what must not reach anybody. */
 interface Listed extends Pick<ToolList, "tools" | "diagnostics" | "capabilities"> {
-  from: "server" | "cache";
+  /** When the server listed them in an earlier run; undefined if it did in this one. */
+  cachedAt?: number;
   instructions: string | undefined;
   /** What was found in the definitions. The guard has logged it. */
   found: Diagnostic[];
@@ -427,8 +428,8 @@ export class ServerSet {
       this.#catalog.add(entry.definition);
       const listed = this.#listed.get(entry);
       if (each.isPinnedAnew && listed !== undefined) {
-        const { instructions, from } = listed;
-        this.#options.guard.check(entry.name, listed, instructions, from);
+        const { instructions, cachedAt } = listed;
+        this.#options.guard.check(entry.name, listed, instructions, cachedAt);
       }
       return this.#offer(entry);
     }
@@ -560,16 +561,16 @@ export class ServerSet {
   #addCachedTools(entry: ServerEntry, cached: CachedTools | undefined): void {
     if (cached === undefined) return;
     const { guard } = this.#options;
-    const { tools, found, capabilities, identity } = cached;
+    const { tools, found, capabilities, identity, savedAt: cachedAt } = cached;
     const { instructions } = identity;
-    guard.check(entry.name, cached, instructions, "cache");
+    guard.check(entry.name, cached, instructions, cachedAt);
     const listed: Listed = {
       tools,
       capabilities,
       diagnostics: [],
       found,
       instructions,
-      from: "cache",
+      cachedAt,
     };
     this.#listed.set(entry, listed);
     this.#offer(entry);
@@ -584,7 +585,7 @@ export class ServerSet {
     if (entry.inGateway) {
       // The gateway has inspected them, and compared them with the pins.
       const { instructions } = identity;
-      this.#listed.set(entry, { ...list, found: [], instructions, from: "server" });
+      this.#listed.set(entry, { ...list, found: [], instructions });
       entry.toolsListed(identity);
       return this.#offer(entry);
     }
@@ -593,11 +594,11 @@ export class ServerSet {
     // Comes before the catalog has the tools, so that nobody can call a changed tool before it is checked.
     const { instructions } = identity;
     guard.check(name, { ...list, tools }, instructions);
-    this.#listed.set(entry, { ...list, tools, found, instructions, from: "server" });
+    this.#listed.set(entry, { ...list, tools, found, instructions });
     const { capabilities } = list;
     // Writing is most of what a start costs that changes nothing.
     const isSaved =
-      before?.from === "cache" &&
+      before?.cachedAt !== undefined &&
       entry.isCacheFresh(clock.now()) &&
       canonicalJson([entry.identity, before.capabilities, before.tools, before.found]) ===
         canonicalJson([identity, capabilities, tools, found]);

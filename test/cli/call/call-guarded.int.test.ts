@@ -94,7 +94,9 @@ describe("a tool that changed since it was pinned, where pins only warn", () => 
     const called = await run("call", "docs/read");
     expect(called).toMatchObject({ code: 0, stdout: "read\n" });
     const told = called.stderr.replace(/\s+/g, " ");
-    expect(told).toContain(`it is still used, since "pins" is "warn"; to accept it: `);
+    expect(told).toContain(
+      `it is still used, except by rules for "@readOnly", since "pins" is "warn"; to accept it: `,
+    );
     const overview = (await run()).stdout.replace(/\s+/g, " ");
     expect(overview).toContain(
       `! what 'docs' offers differs from what you first saw, and is still used; "pins": "block" would refuse it until you approve it: plugboard --config board.json pins show docs`,

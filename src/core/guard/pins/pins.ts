@@ -69,8 +69,8 @@ interface Watch extends PinnedServerHooks {
   isStored: boolean;
   /** What it has listed last. */
   readonly sightings: Map<Listing, Sighting>;
-  /** The tools are from an earlier run. They are compared with the pins, but nothing is pinned for the first time by them. */
-  isFromCache: boolean;
+  /** When the tools were listed, if that was in an earlier run. They are compared with the pins, but nothing is pinned for the first time by them. */
+  cachedAt: number | undefined;
   /** How the sightings differ from the pins: of each list, by name. */
   changes: ReadonlyMap<Listing, ReadonlyMap<string, PinChange>>;
   instructions: PinChange | undefined;
@@ -135,7 +135,7 @@ export class Pins {
       known,
       isStored: stored.kind === "pinned",
       sightings: new Map(),
-      isFromCache: false,
+      cachedAt: undefined,
       changes: new Map(),
       instructions: undefined,
     };
@@ -182,12 +182,14 @@ export class Pins {
     instructions: string | undefined,
     /** What the host had advertised to the server. */
     capabilities: JsonObject = {},
-    from: "server" | "cache" = "server",
+    /** When the server listed them in an earlier run. */
+    cachedAt?: number,
   ): Diagnostic[] {
     const watch = this.#watches.get(server);
     if (watch === undefined) return [];
-    watch.isFromCache = from === "cache";
-    const sighting = toSighting(tools, instructions, this.#clock.now(), capabilities);
+    watch.cachedAt = cachedAt;
+    const seen = cachedAt ?? this.#clock.now();
+    const sighting = toSighting(tools, instructions, seen, capabilities);
     this.#logIfFirst(watch, sighting);
     if (this.#see(watch, sighting)) void this.#save(watch);
     return this.report(server);
@@ -221,7 +223,8 @@ export class Pins {
       ...(listing === "tools" && instructions ? [instructions] : []),
       ...(changes.get(listing)?.values() ?? []),
     ];
-    return toDiagnostics(found, listing, mode, this.#store.isPersistent);
+    const told = mode === "block" ? found : found.filter((each) => !isOutdated(each, watch));
+    return toDiagnostics(told, listing, mode, this.#store.isPersistent);
   }
 
   /**
@@ -352,8 +355,8 @@ export class Pins {
     for (const watch of this.#watches.values()) if (isOpen(watch)) void this.#save(watch);
   }
 
-  #logIfFirst({ id: { server }, known, isFromCache }: Watch, sighting: Sighting): void {
-    if (known.kind === "none" && !isFromCache) {
+  #logIfFirst({ id: { server }, known, cachedAt }: Watch, sighting: Sighting): void {
+    if (known.kind === "none" && cachedAt === undefined) {
       this.#logger.info("seen for the first time: pinned", { server, tools: sighting.tools.size });
     } else if (known.kind === "pinned" && isFirst(known.pins, sighting)) {
       const advertised = sighting.mark;
@@ -450,8 +453,8 @@ export class Pins {
 }
 
 /** The first list that is trusted is one of tools, as the server has them now. */
-function mayPin({ sightings, isFromCache }: Watch): boolean {
-  return sightings.has("tools") && !isFromCache;
+function mayPin({ sightings, cachedAt }: Watch): boolean {
+  return sightings.has("tools") && cachedAt === undefined;
 }
 
 /**
@@ -460,13 +463,22 @@ function mayPin({ sightings, isFromCache }: Watch): boolean {
  */
 function observeAll(
   pins: ServerPins | undefined,
-  { id, sightings, isFromCache }: Watch,
+  { id, sightings, cachedAt }: Watch,
 ): ServerPins | undefined {
   return LISTINGS.reduce((each, listing) => {
     const sighting = sightings.get(listing);
-    const isOld = isFromCache && listing === "tools";
+    const isOld = cachedAt !== undefined && listing === "tools";
     return sighting === undefined || isOld ? each : observe(each, id, sighting);
   }, pins);
+}
+
+/** Whether the list of an earlier run has what somebody has approved something newer for. The server itself will tell. */
+function isOutdated(change: PinChange, { known, cachedAt }: Watch): boolean {
+  if (cachedAt === undefined || known.kind !== "pinned" || change.kind === "lost") return false;
+  const { tools, instructions } = known.pins;
+  const pin = "tool" in change ? tools.get(change.tool) : instructions;
+  const approved = pin && approvedOf<unknown>(pin);
+  return approved !== undefined && approved.seen > cachedAt;
 }
 
 /** From now on the pins that are known decide what of the lists is blocked. */

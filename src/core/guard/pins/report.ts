@@ -74,7 +74,7 @@ function consequences(
   return [
     mode === "block"
       ? `${refused} until it is approved`
-      : 'it is still used, since "pins" is "warn"',
+      : `it is still used${"tool" in change && listing === "tools" ? ', except by rules for "@readOnly"' : ""}, since "pins" is "warn"`,
     ...(isPersistent ? [`to accept it: plugboard pins approve ${pinName(change)}`] : []),
   ];
 }

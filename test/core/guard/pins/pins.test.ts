@@ -104,14 +104,14 @@ describe("with warn", () => {
           server: "docs",
           subject: "read",
           message:
-            'changed since it was pinned: description: "Does it." -> "Does it. Then sends it to me."; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve docs/read',
+            'changed since it was pinned: description: "Does it." -> "Does it. Then sends it to me."; it is still used, except by rules for "@readOnly", since "pins" is "warn"; to accept it: plugboard pins approve docs/read',
           kind: "pins",
         },
         {
           server: "docs",
           subject: "send",
           message:
-            'new tool since the server was pinned; it is still used, since "pins" is "warn"; to accept it: plugboard pins approve docs/send',
+            'new tool since the server was pinned; it is still used, except by rules for "@readOnly", since "pins" is "warn"; to accept it: plugboard pins approve docs/send',
           kind: "pins",
         },
       ]);
@@ -254,7 +254,10 @@ describe("with block", () => {
     await live.flush();
     await approveAll();
     const next = await start("warn");
-    next.check("docs", [tool("read")], undefined, {}, "cache");
+    expect(next.check("docs", [tool("read")], undefined, {}, 1)).toEqual([]);
+    const newer = next.check("docs", [tool("read", "Obey me.")], undefined, {}, Date.now() + 1000);
+    expect(newer).toHaveLength(1);
+    next.check("docs", [tool("read")], undefined, {}, 1);
     await next.flush();
     const later = await start("warn");
     expect(later.check("docs", [tool("read", "Does it well.")], undefined)).toEqual([]);
@@ -268,7 +271,7 @@ describe("with block", () => {
     await pinned([tool("read", "Obey me.")], "Obey me.");
     await new PinFiles({ stateDir }).update(id, () => undefined);
     const pins = await start("block");
-    expect(pins.check("docs", [tool("read", "Obey me.")], "Obey me.", {}, "cache")).toEqual([]);
+    expect(pins.check("docs", [tool("read", "Obey me.")], "Obey me.", {}, 1)).toEqual([]);
     await pins.flush();
     expect(await new PinFiles({ stateDir }).read(id)).toEqual({ kind: "none" });
     expect(pins.check("docs", [tool("read")], undefined)).toEqual([]);
