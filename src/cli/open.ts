@@ -115,7 +115,7 @@ export async function withBoard<Result>(
 
 /** The configuration of a command. */
 async function loadFor(
-  { demo, server, showsUntrusted }: Pick<OpenOptions, "demo" | "server" | "showsUntrusted">,
+  { demo, server, about = server, showsUntrusted }: OpenOptions,
   context: CliContext,
 ): Promise<{ source: ConfigSource; loaded: AgentConfig }> {
   const { typed } = context.options;
@@ -124,7 +124,7 @@ async function loadFor(
   const onlyRules = typed !== undefined;
   const trusted =
     found.kind === "file"
-      ? await loadTrusted(found, context, { onlyRules, showsUntrusted })
+      ? await loadTrusted(found, context, { onlyRules, showsUntrusted, about })
       : undefined;
   const { source, agent: loaded } = trusted ?? {
     source: { kind: "demo" as const },

@@ -6,7 +6,12 @@ import { agentIdsIn, loadConfig } from "../../core/config/load.ts";
 import { readConfigText } from "../../core/config/text/read.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { TrustStore } from "../../core/config/trust/trust-store.ts";
-import type { AgentConfig, UntrustedFile } from "../../core/types/agent-config.ts";
+import {
+  type AgentConfig,
+  DEFAULT_AGENT,
+  type UntrustedFile,
+} from "../../core/types/agent-config.ts";
+import type { ServerDefinition } from "../../core/types/server-definition.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -28,6 +33,8 @@ export interface LoadTrustedOptions {
   onlyRules?: boolean;
   /** The command shows in its own words what waits for approval, if it can go on without it. */
   showsUntrusted?: boolean;
+  /** The server that the command is about: if it waits for approval, the command fails and says so. */
+  about?: string | undefined;
 }
 
 /**
@@ -37,11 +44,13 @@ export interface LoadTrustedOptions {
 export async function loadTrusted(
   source: FileSource,
   context: CliContext,
-  { onlyRules = false, showsUntrusted = false }: LoadTrustedOptions = {},
+  { onlyRules = false, showsUntrusted = false, about }: LoadTrustedOptions = {},
 ): Promise<TrustedConfig | undefined> {
   const { io, options, logger, screen } = context;
   const { cwd, homedir } = io;
-  const isTold = !onlyRules && !showsUntrusted;
+  const isTold = (left: readonly UntrustedFile[] = []): boolean =>
+    !onlyRules && !showsUntrusted && !left.some(({ servers }) => servers.some(isNamed));
+  const isNamed = ({ name }: ServerDefinition): boolean => name === about;
   if (!needsTrust(source, io)) {
     return { source, agent: await loadConfig(source.path, options.agent, { cwd, homedir }) };
   }
@@ -74,9 +83,13 @@ export async function loadTrusted(
         ? waitingLines(own, judgedOwn)
         : []),
     ];
-    if (isTold) for (const line of changed) screen.note(line);
+    if (isTold(agent.untrusted)) for (const line of changed) screen.note(line);
     return { source, agent };
   }
+  const shown =
+    onlyRules || obstacle instanceof PlugboardError
+      ? undefined
+      : await untrustedFile(source, text, context);
   if (onlyRules) {
     const why = obstacle instanceof PlugboardError ? "is not valid" : "is not trusted";
     logger.warn(
@@ -84,27 +97,45 @@ export async function loadTrusted(
     );
   } else if (obstacle instanceof PlugboardError) {
     screen.note(`plugboard: only your own servers are used: ${obstacle.message}`);
-  } else if (isTold) {
-    for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
+  } else {
+    // Your own file cannot stand in for an agent that only the other one has.
+    if (own && !(await hasAgent(own, context)) && (await hasAgent(source, context, text))) {
+      throw untrusted(source, obstacle, context);
+    }
+    if (isTold(shown && [shown])) {
+      for (const line of leftOutLines(source, obstacle, context)) screen.note(line);
+    }
   }
-  const used = own && (await loadTrusted(own, context, { showsUntrusted }));
-  if (used === undefined || onlyRules || obstacle instanceof PlugboardError) return used;
-  const shown = await untrustedFile(source, text, context);
+  const used = own && (await loadTrusted(own, context, { showsUntrusted, about }));
+  if (used === undefined || shown === undefined) return used;
   return { ...used, agent: withUntrusted(used.agent, [shown]) };
 }
 
 /** What the user reads about a file that is left out. */
 async function untrustedFile(
-  { path }: FileSource,
+  source: FileSource,
   text: string,
-  { io, options }: CliContext,
+  context: CliContext,
 ): Promise<UntrustedFile> {
+  const { path } = source;
+  const { io, options } = context;
   const { cwd, homedir } = io;
-  const { agent } = options;
-  const read = { cwd, homedir, text };
-  const isKnown = agent !== undefined && (await agentIdsIn(path, read)).includes(agent);
-  const { servers } = await loadConfig(path, isKnown ? agent : undefined, read);
+  const agent = (await hasAgent(source, context, text)) ? options.agent : undefined;
+  const { servers } = await loadConfig(path, agent, { cwd, homedir, text });
   return { file: path, remedy: remedyFor(path), servers };
+}
+
+/** Whether the file has the agent that is asked for. Every file has the default one. */
+async function hasAgent(
+  { path }: FileSource,
+  { io, options }: CliContext,
+  text?: string,
+): Promise<boolean> {
+  const { cwd } = io;
+  const { agent = DEFAULT_AGENT } = options;
+  if (agent === DEFAULT_AGENT) return true;
+  const ids = await agentIdsIn(path, { cwd, ...(text !== undefined && { text }) });
+  return ids.includes(agent);
 }
 
 export interface ProjectText {

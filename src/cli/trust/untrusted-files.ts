@@ -31,7 +31,7 @@ export async function loadUsed(
     const servers = agent.servers.filter(waits);
     if (servers.length === 0) return agent;
     const { file = "" } = agent;
-    const remedy = `it has changed in ${file} since you trusted the file; to look at it, and to approve it, run in the directory of the file: plugboard trust`;
+    const remedy = `${file} has changed since you trusted it; to look at the change, and to approve it, run in its directory: plugboard trust`;
     left.push({ file, remedy, servers, inUse: true });
     const before = new Map(held.map((each) => [each.name, each]));
     return {

@@ -119,8 +119,10 @@ function whyMissing(agent: AgentConfig, stateDir: string): string | undefined {
   const isEmpty = nativeModules.length === 0 && !servers.some(({ enabled }) => enabled);
   const [first] = untrusted;
   if (first !== undefined) {
+    const { inUse, file: of, servers: waiting } = first;
+    const whose = inUse ? waiting.map(({ name }) => name).join(", ") : of;
     // Without a full stop, since it ends with a command that is copied.
-    return `Plugboard offers ${isEmpty ? "no tools" : `none of the tools of ${first.file}`}, because ${first.remedy}`;
+    return `Plugboard offers ${isEmpty ? "no tools" : `none of the tools of ${whose}`}, because ${first.remedy}`;
   }
   if (!isEmpty) return undefined;
   const where = file ?? join(stateDir, "plugboard.json");

@@ -341,6 +341,14 @@ it("a board with your own servers says what is missing while a project's file is
   );
   const { tools } = (await ask("tools/list")).result;
   expect(tools.map(({ name }) => name)).toContain("mine__echo");
+  await scratch.run(["trust", "--yes"]);
+  scratch.file("plugboard.json", {
+    mcpServers: { evil: { command: "evil" }, more: { command: "more" } },
+    agents: { defaults: { tools: { allow: [] } } },
+  });
+  expect((await serve()).begun.instructions).toContain(
+    `Plugboard offers none of the tools of more, because ${file} has changed since you trusted it;`,
+  );
 });
 
 describe("an edit of the configuration", () => {

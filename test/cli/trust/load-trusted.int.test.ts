@@ -118,6 +118,16 @@ describe("a project's file that is not trusted", () => {
   });
 });
 
+it("an agent that only a file has that waits for trust is not a mistake in yours", async () => {
+  const agents = { list: [{ id: "r", tools: { allow: ["@readOnly"] } }] };
+  scratch.file("plugboard.json", { agents, mcpServers: { theirs: echo() } });
+  const { code, stderr } = await scratch.run(["tools", "--agent", "r"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${project()} is not trusted`);
+  expect(stderr).toContain("more: plugboard help UNTRUSTED");
+  expect((await scratch.run(["tools", "--agent", "x"])).stderr).toContain("CONFIG_INVALID");
+});
+
 describe("a project's file that is trusted", () => {
   beforeEach(async () => {
     write(project(), { theirs: echo(), both: echo() });
@@ -151,7 +161,7 @@ describe("a project's file that is trusted", () => {
     expect(stderr).toBe("");
     expect(stdout).toMatch(/^theirs +✓ ready /m);
     expect(stdout.split("\n").filter((line) => /\bmore\b|\bother\b/.test(line))).toEqual([
-      `more, other: not used; it has changed in ${project()} since you trusted the file; to look at it, and to approve it, run in the directory of the file: plugboard trust`,
+      `more, other: not used; ${project()} has changed since you trusted it; to look at the change, and to approve it, run in its directory: plugboard trust`,
     ]);
     const { servers } = await overview("list");
     expect(servers.map(({ name, from, state: { kind } }) => [name, from, kind])).toEqual([
@@ -169,7 +179,9 @@ describe("a project's file that is trusted", () => {
     const refused = await scratch.run(["call", "more/x"]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringContaining("server 'more' is not started: it has changed in"),
+      expect.stringMatching(
+        /^plugboard: server 'more' is not started: .* has changed since you trusted it;/,
+      ),
     ]);
     // What you add beside it is yours, and what waits goes on waiting; so it does if you change something else in it.
     await scratch.run(["add", "new", "--yes", "--no-check", "--", "new"]);
