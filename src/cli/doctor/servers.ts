@@ -46,6 +46,7 @@ function judgeOptions(agent: AgentConfig): JudgeOptions {
   const { servers, toolNames, toolNameLength, model: id = "", modelProviders } = agent;
   const provider = knownProviders(modelProviders).get(id.slice(0, id.indexOf("/")));
   return {
+    rules: agent.guard?.rules,
     toolNames: templateFor(toolNames, servers.filter(({ enabled }) => enabled).length),
     toolNameLength,
     model: provider && { id, ...limitsOf(provider) },

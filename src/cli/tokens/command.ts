@@ -29,7 +29,11 @@ of its own, so that you can tell them apart and revoke one alone.`;
 const ADD_NOTES = `
 The token is shown once. It is for every agent, unless you give --agent <id>,
 once or several times. --owner allows tools marked ownerOnly. The rules of the
-configuration apply as well.`;
+configuration apply as well.
+
+With --allow it sees nothing of a server that no pattern names. 'files/*' is all
+that a server has, 'files/read_*' and @readOnly are tools alone, and
+'files/resource:*' and 'files/prompt:*' are resources and prompts.`;
 
 const MOST_PER_MINUTE = 100_000_000;
 
@@ -70,7 +74,7 @@ export const COMMANDS = [
             kind: "list",
             name: "--allow",
             value: "pattern",
-            about: "only tools that match; can be given several times",
+            about: "only what matches, such as 'files/read_*'; can be given several times",
             read: readPattern,
             offers: "tool",
           },
@@ -78,7 +82,7 @@ export const COMMANDS = [
             kind: "list",
             name: "--deny",
             value: "pattern",
-            about: "no tools that match; can be given several times",
+            about: "nothing that matches; can be given several times",
             read: readPattern,
             offers: "tool",
           },

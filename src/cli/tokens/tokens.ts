@@ -10,7 +10,7 @@ import {
   type TokenStore,
 } from "../../core/types/shared-state.ts";
 import { openFileState } from "../../core/state/files/open.ts";
-import { requirePatterns } from "../../core/types/tool-pattern.ts";
+import { meansContent, requirePatterns } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { runningGateway } from "../attach/find-channel.ts";
@@ -66,6 +66,11 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   const whom = agents.length === 0 ? "every agent" : agents.map((id) => oneLine(id)).join(", ");
   const until = expiresAt === undefined ? "" : ` until ${localTime(expiresAt)}`;
   screen.note(`the token ${token.name} is for ${whom}${until}; it is shown only now`);
+  if (!seesContent(add)) {
+    screen.note(
+      "it sees no resources or prompts; to give some: --allow 'server/resource:*', 'server/prompt:*', or 'server/*' for all that a server has",
+    );
+  }
   // To be copied, so it is not broken.
   screen.out(`${header}\n`);
   screen.note(`the gateway is at ${url}`);
@@ -160,12 +165,18 @@ function listTokens(
 function limitsOf({ tools = {}, rateLimit, owner }: TokenPolicy = {}): string {
   const words = [
     ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
+    ...(seesContent(tools) ? [] : ["no resources or prompts"]),
     ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
     ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
     ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
     ...(owner ? ["owner"] : []),
   ];
   return words.join(", ");
+}
+
+/** Whether its client sees any resources or prompts: a list of tools gives none. */
+function seesContent({ allow }: NonNullable<TokenPolicy["tools"]>): boolean {
+  return allow === undefined || allow.some(meansContent);
 }
 
 function expiryOf({ expiresAt }: GatewayToken, now: number): string {

@@ -424,10 +424,11 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
             const entry = servers.get(definition.name);
             return entry === undefined ? [] : [this.#statusOf(entry)];
           })
-        : [...servers.shared(), ...servers.withheld(), ...servers.own()].map((entry) =>
+        : [...servers.reachedShared(), ...servers.withheld(), ...servers.own()].map((entry) =>
             this.#statusOf(entry),
           );
-    return [...onBoard, ...untrustedStatus(agent, onBoard)];
+    const untrusted = untrustedStatus(agent, onBoard);
+    return [...onBoard, ...untrusted.filter((each) => this.#core.reaches(each))];
   }
 
   #statusOf(entry: ServerEntry): ServerStatus {

@@ -4,6 +4,7 @@
 import { toFailure } from "../tools/failure.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import { type Naming, namingFor } from "../catalog/public-name.ts";
+import { reachOf, type ReachedServer } from "../guard/policy.ts";
 import { guardsOver } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import type {
@@ -189,6 +190,7 @@ export class BoardCore {
         this.#changes.reportOffered();
         return this.tools.find(readerName)?.isListed === true ? readerName : undefined;
       },
+      showing: (server, uri) => this.tools.showing(server, uri),
       over: this.#guardOver(this.#configuration),
     });
   }
@@ -297,8 +299,9 @@ export class BoardCore {
 
   /** Adds its own servers, with what is known of them. Nothing starts. */
   async addServers(): Promise<void> {
-    const { definitions, cwd } = this.#configuration;
-    await this.servers.open(definitions, cwd);
+    const { agent, definitions, cwd } = this.#configuration;
+    const { known } = namesFor(agent, this.#native.all);
+    await this.servers.open(reachedBy(agent, known, definitions), cwd);
   }
 
   /** Call this when the board is open. Changed tools are reported only from then on. */
@@ -311,7 +314,8 @@ export class BoardCore {
     const { agent, definitions, cwd, native } = next;
     const tools = this.#native.prepare(agent, native);
     const names = namesFor(agent, tools.all);
-    const servers = await this.servers.prepare(definitions, cwd, agent);
+    const reached = reachedBy(agent, names.known, definitions);
+    const servers = await this.servers.prepare(reached, cwd, agent);
     return { ...next, ...names, servers, tools };
   }
 
@@ -427,7 +431,7 @@ export class BoardCore {
 
   /** In the order of the configuration; a session's own servers come last, as with tools. */
   instructions(): ServerInstructions[] {
-    return [...this.servers.shared(), ...this.servers.own()].flatMap((entry) => {
+    return [...this.servers.reachedShared(), ...this.servers.own()].flatMap((entry) => {
       const { name, identity, supervisor } = entry;
       const text = identity?.instructions;
       if (!text?.trim() || WITHOUT_WORDS.has(supervisor.state.kind)) return [];
@@ -435,6 +439,11 @@ export class BoardCore {
       // The board may have learnt more secrets since the handshake.
       return [{ server: name, text: this.#secrets.redactor.text(text) }];
     });
+  }
+
+  /** Whether the lists of a session leave something of the server. */
+  reaches(server: ReachedServer): boolean {
+    return this.#guard.reaches(server);
   }
 
   /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
@@ -521,6 +530,16 @@ function namesFor(agent: AgentConfig, native: ReadonlyMap<string, OwnTool>): Nam
     native: new Set(native.keys()),
   };
   return { naming, known };
+}
+
+/** Those that the lists of a session leave something of: no session starts a server that it cannot use. */
+function reachedBy(
+  { guard }: AgentConfig,
+  known: KnownNames,
+  definitions: readonly ServerDefinition[],
+): ServerDefinition[] {
+  const reaches = reachOf(guard?.rules ?? [], known);
+  return definitions.filter((each) => each.origin === "session" || reaches(each));
 }
 
 export function sessionClosed(): PlugboardError {

@@ -18,7 +18,7 @@ const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
   tools: BoardTools;
-  servers: Pick<ServerSet, "get" | "all" | "withheld" | "missing">;
+  servers: Pick<ServerSet, "reached" | "withheld" | "missing">;
   clock: Clock;
 }
 
@@ -36,7 +36,7 @@ export async function findByFullName(
   if (known !== undefined) return known;
   const named = serverIn(name, servers);
   if (named === undefined && name.includes("/")) return undefined;
-  const asked = named === undefined ? servers.all().filter(isStartable) : [named];
+  const asked = named === undefined ? servers.reached().filter(isStartable) : [named];
   const waiting = new Map<ServerEntry, Promise<ServerEntry>>();
   for (const entry of asked) {
     const { supervisor, definition } = entry;
@@ -67,14 +67,14 @@ export async function findTool(
   context: FindContext,
   signal: AbortSignal | undefined,
 ): Promise<BoardTool> {
-  const known = context.tools.find(given) ?? findByOwnName(given, context.tools);
+  const known = context.tools.find(given) ?? findByOwnName(given, context);
   if (known !== undefined) return known;
   const name = slashed(
     given,
-    context.servers.all().map((each) => each.name),
+    context.servers.reached().map((each) => each.name),
   );
   const found = await findByFullName(name, context, signal);
-  const only = found ?? findByOwnName(given, context.tools);
+  const only = found ?? findByOwnName(given, context);
   if (only !== undefined) return only;
   const error = unknownTool(name, context);
   const [silent, ...others] = silentServers(name, context.servers);
@@ -98,8 +98,14 @@ function slashed(name: string, servers: readonly string[]): string {
 }
 
 /** Throws UNKNOWN_TOOL if several have the name. */
-function findByOwnName(name: string, tools: BoardTools): BoardTool | undefined {
-  const named = tools.all().filter((each) => ownName(each) === name);
+function findByOwnName(name: string, { tools, servers }: FindContext): BoardTool | undefined {
+  const alike = tools.all().filter((each) => ownName(each) === name);
+  if (alike.length === 0) return undefined;
+  const reached = new Set(servers.reached().map((each) => each.name));
+  // To refuse one of another server would tell that there is such a server.
+  const named = alike.filter(
+    ({ subject: { source } }) => source.kind === "native" || reached.has(source.server),
+  );
   const allowed = named.filter(({ isAllowed }) => isAllowed);
   const listed = allowed.filter(({ isListed }) => isListed);
   const meant = [listed, allowed, named].find(({ length }) => length > 0) ?? [];
@@ -146,7 +152,7 @@ function unknownServerOf(name: string, servers: FindContext["servers"]): Plugboa
   if (servers.withheld().some((entry) => entry.name === server)) {
     return new PlugboardError("SERVER_UNAVAILABLE", `server '${server}' is disabled`, { server });
   }
-  const names = servers.all().map((entry) => entry.name);
+  const names = servers.reached().map((entry) => entry.name);
   return servers.missing(server, names);
 }
 
@@ -203,7 +209,7 @@ function didYouMean(names: readonly string[]): string[] {
 /** Servers whose tools are not known, neither from the cache nor from the server. */
 function silentServers(name: string, servers: FindContext["servers"]): ServerEntry[] {
   const named = serverIn(name, servers);
-  const candidates = named === undefined ? servers.all() : [named];
+  const candidates = named === undefined ? servers.reached() : [named];
   return candidates.filter(({ isKnown, definition }) => !isKnown && definition.enabled);
 }
 
@@ -214,7 +220,8 @@ function isStartable({ supervisor }: ServerEntry): boolean {
 
 function serverIn(name: string, servers: FindContext["servers"]): ServerEntry | undefined {
   const slash = name.indexOf("/");
-  return slash === -1 ? undefined : servers.get(name.slice(0, slash));
+  const server = name.slice(0, Math.max(slash, 0));
+  return slash === -1 ? undefined : servers.reached().find((each) => each.name === server);
 }
 
 function ownName({ subject: { source, publicName } }: NamedTool): string {

@@ -6,7 +6,7 @@ import { findingDiagnostics, inspectTools, isHiding } from "../guard/definitions
 import { cleanPins } from "../guard/pins/clean-pins.ts";
 import type { ContentListing, ListedContent } from "../guard/pins/pin.ts";
 import { type PinnedServerHooks, Pins, type Unpinned } from "../guard/pins/pins.ts";
-import { createPolicy, type Policy } from "../guard/policy.ts";
+import { createPolicy, type Policy, type Reach } from "../guard/policy.ts";
 import { type ServerGuards, serverGuards } from "../guard/server-guards.ts";
 import type { AgentConfig } from "../types/agent-config.ts";
 import { hintsIn, saysHarmless, saysReadOnly } from "../types/approval.ts";
@@ -47,6 +47,8 @@ export interface BoardGuardOptions {
   readTool: () => string | undefined;
   /** The servers that a gateway runs: it knows their pins. */
   gateway?: Pick<GatewayPort, "server"> | undefined;
+  /** The tools of a server whose app a resource is. */
+  showing: (server: string, uri: string) => readonly Subject[];
   /** Only for a session's board. */
   over?: GuardBeneath | undefined;
 }
@@ -257,6 +259,11 @@ export class BoardGuard {
     return this.#policy.judge(subject).kind === "allowed";
   }
 
+  /** Whether the lists of a token or a session leave something of the server; without such lists, everything is left. */
+  reaches(...asked: Parameters<Reach>): boolean {
+    return this.#policy.reaches(...asked);
+  }
+
   /** Whether rules are about what tools do: then a tool may be allowed or not without a change of the list. */
   get goesByEffect(): boolean {
     return this.#goesByEffect;
@@ -369,6 +376,7 @@ export class BoardGuard {
       servers: this.#servers,
       known,
       owner: options.owner ?? false,
+      showing: this.#options.showing,
       effectOf: (subject) => this.#effectOf(subject),
       lookAgain: (call) => {
         const { subject } = call;

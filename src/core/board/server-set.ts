@@ -39,7 +39,7 @@ export interface ServerSetOptions extends Omit<
   "onState" | "onTools" | "onLog"
 > {
   catalog: Catalog;
-  guard: Pick<BoardGuard, "open" | "prepareToOpen" | "inspect" | "check" | "offer">;
+  guard: Pick<BoardGuard, "open" | "prepareToOpen" | "inspect" | "check" | "offer" | "reaches">;
   /** Only for an agent's set, and only with a state directory. */
   earlier?: EarlierRuns;
   /** For a session's set: the agent's. */
@@ -128,20 +128,27 @@ export class ServerSet {
   /** Throws UNKNOWN_SERVER with a similar name, or UNTRUSTED. */
   named(name: string): ServerEntry {
     const entry = this.get(name);
-    if (entry === undefined) throw this.missing(name, this.names());
+    if (entry === undefined) throw this.missing(name, this.#reachedNames());
     return entry;
   }
 
   /** Why there is no server of this name. `names` are those that may have been meant. */
   missing(name: string, names: readonly string[]): PlugboardError {
-    const { agent, clock } = this.#options;
-    return untrustedError(name, agent, clock) ?? unknownServer(name, names);
+    const { agent, clock, guard } = this.#options;
+    const untrusted = guard.reaches({ name, origin: "agent" })
+      ? untrustedError(name, agent, clock)
+      : undefined;
+    return untrusted ?? unknownServer(name, names);
+  }
+
+  #reachedNames(): string[] {
+    return this.reached().map(({ name }) => name);
   }
 
   /** Also finds shared servers that the session has disabled: to enable them again, not to use them. */
   namedOrWithheld(name: string): ServerEntry {
     const entry = this.get(name) ?? this.withheld().find((each) => each.name === name);
-    if (entry === undefined) throw this.missing(name, [...this.names(), ...this.#withheld]);
+    if (entry === undefined) throw this.missing(name, [...this.#reachedNames(), ...this.#withheld]);
     return entry;
   }
 
@@ -168,7 +175,26 @@ export class ServerSet {
 
   /** The base's servers that the session has disabled for itself. */
   withheld(): ServerEntry[] {
-    return (this.#base?.own() ?? []).filter((entry) => this.isWithheld(entry));
+    return (this.#base?.own() ?? []).filter(
+      (entry) => this.isWithheld(entry) && this.reaches(entry),
+    );
+  }
+
+  /**
+   * Whether the lists of a session leave something of the server. Nobody in the session hears of another one. Its tools
+   * are on the board all the same, so that calls of them are refused and audited.
+   */
+  reaches(entry: ServerEntry): boolean {
+    return this.isOwn(entry) || this.#options.guard.reaches(entry.definition);
+  }
+
+  /** `all`, without those of which nobody in the session hears. */
+  reached(): ServerEntry[] {
+    return [...this.#own.values(), ...this.reachedShared()];
+  }
+
+  reachedShared(): ServerEntry[] {
+    return this.shared().filter((entry) => this.reaches(entry));
   }
 
   isWithheld({ name }: ServerEntry): boolean {
@@ -649,10 +675,14 @@ export class ServerSet {
     this.#offBase = [
       base.events.on("tools", ({ server }) => this.#updateShared(server)),
       base.events.on("state", (event) => {
-        if (this.#shared(event.entry.name) === event.entry) this.events.emit("state", event);
+        const { entry } = event;
+        if (this.#shared(entry.name) === entry && this.reaches(entry)) {
+          this.events.emit("state", event);
+        }
       }),
       base.events.on("log", (event) => {
-        if (this.#shared(event.server) !== undefined) this.events.emit("log", event);
+        const entry = this.#shared(event.server);
+        if (entry !== undefined && this.reaches(entry)) this.events.emit("log", event);
       }),
     ];
     for (const { name } of base.own()) this.#updateShared(name);

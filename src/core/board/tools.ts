@@ -6,7 +6,7 @@ import { type Execute, explainTask, toTool } from "../tools/tool.ts";
 import { toolHash } from "../guard/pins/hash.ts";
 import type { ToolsEvent } from "../types/events.ts";
 import type { Callee, Subject } from "../types/guard.ts";
-import { type IncludeMode, includeOf, isForApp } from "../types/include.ts";
+import { appUrisOf, type IncludeMode, includeOf, isForApp } from "../types/include.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ListedTools } from "../types/server-status.ts";
 import type { NativeToolInGateway } from "../types/gateway-port.ts";
@@ -59,6 +59,8 @@ export class BoardTools {
   #ofServers = new WeakMap<CatalogEntry, BoardTool>();
   /** The tools of each server, by its entries in the catalog: lists are asked for far more often than they change. */
   #grouped = new WeakMap<readonly CatalogEntry[], ServerTools>();
+  /** The tools of each server by the URI of their app, by its entries in the catalog. */
+  readonly #byApp = new WeakMap<readonly CatalogEntry[], ReadonlyMap<string, CatalogEntry[]>>();
   /** Public names of tools that are not listed. Changes of these are not reported. */
   readonly #hidden = new Set<string>();
   /** Names of the board's own tools that come and go and were listed last time. */
@@ -121,6 +123,17 @@ export class BoardTools {
   /** How many tools of the server are listed, what they take of a prompt, and how many the rules do not allow. */
   listedOf(server: string): ListedTools {
     return this.#toolsOf(server).counts;
+  }
+
+  /** The tools of the server whose app the resource is. */
+  showing(server: string, uri: string): Subject[] {
+    const entries = this.#options.servers.toolsOf(server);
+    let byApp = this.#byApp.get(entries);
+    if (byApp === undefined) {
+      byApp = byAppOf(entries);
+      this.#byApp.set(entries, byApp);
+    }
+    return (byApp.get(uri) ?? []).map((entry) => this.#at(entry).subject);
   }
 
   /** Finds a tool by its public name, `server/tool` or `native/tool`, also if it is not listed. */
@@ -371,6 +384,18 @@ function includeIn(
   subject: Subject,
 ): IncludeMode | undefined {
   return includeOf(toolName(subject), include) ?? (origin === "session" ? "always" : undefined);
+}
+
+function byAppOf(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry[]> {
+  const byApp = new Map<string, CatalogEntry[]>();
+  for (const entry of entries) {
+    for (const app of new Set(appUrisOf(entry.tool))) {
+      const showing = byApp.get(app);
+      if (showing === undefined) byApp.set(app, [entry]);
+      else showing.push(entry);
+    }
+  }
+  return byApp;
 }
 
 /** Each tool as a text: two that differ for anybody differ here. */

@@ -1,11 +1,13 @@
 // Decides which tools an agent may call, and which resources and prompts it may read. Each must pass every layer of
 // rules: it is refused if any layer denies it, reserves it for the owner, or has an allow list that does not name it.
 // What a tool does can change while the board runs, so rules about that (`@readOnly`) are applied anew with every call.
-// An allow list is always about tools. It is about resources only if one of its patterns is, and so for prompts.
+// An allow list of the configuration is always about tools. It is about resources only if one of its patterns is, and so
+// for prompts. The lists of tokens and sessions are about all that a server has.
 
 import { PlugboardError } from "../types/errors.ts";
 import type { PlacedRules } from "../types/guard-settings.ts";
 import type { GuardedCall, StageFor, Subject } from "../types/guard.ts";
+import type { ServerDefinition } from "../types/server-definition.ts";
 import {
   type KnownNames,
   permittingPattern,
@@ -32,7 +34,15 @@ export interface PolicySettings {
   effectOf?: (subject: Subject) => ToolEffect;
   /** Finds out what the tool does now, before its call is refused because of that. */
   lookAgain?: (call: GuardedCall) => Promise<void> | undefined;
+  /** The tools of a server whose app a `ui://` resource is. Default: none. */
+  showing?: (server: string, uri: string) => readonly Subject[];
 }
+
+/** A server as lists see it. */
+export type ReachedServer = Pick<ServerDefinition, "name" | "toolPrefix" | "origin">;
+
+/** Whether the lists of a token or a session leave something of a server: one of these kinds, or anything at all. */
+export type Reach = (server: ReachedServer, kind?: ToolPattern["kind"]) => boolean;
 
 type PolicyDecision =
   | { kind: "allowed" }
@@ -48,6 +58,7 @@ export interface Policy {
   require: (subject: Subject, call: GuardedCall) => void;
   /** Whether a rule, or the tool itself, keeps it for the owner. */
   isForOwner: (subject: Subject) => boolean;
+  reaches: Reach;
   stage: StageFor;
 }
 
@@ -55,6 +66,7 @@ type AllowPattern = ToolPattern & Pick<PermittingPattern, "isForAnyServer">;
 
 interface Layer {
   place: string;
+  coversContent: boolean;
   allow: AllowPattern[] | undefined;
   deny: ToolPattern[];
   ownerOnly: ToolPattern[] | true;
@@ -69,7 +81,12 @@ interface ApplicableLayers {
   denying: readonly Layer[];
   /** Layers whose allow list, if they have one, must name it. */
   allowing: readonly Layer[];
+  /** It is the app of a tool that may be called. */
+  isApp: () => boolean;
 }
+
+/** What an allowed tool shows goes with it, whatever the list says about resources. */
+const APP_SCHEME = "ui://";
 
 const ALLOWED: PolicyDecision = { kind: "allowed" };
 
@@ -80,6 +97,7 @@ export function createPolicy({
   owner = false,
   effectOf,
   lookAgain = () => undefined,
+  showing = () => [],
 }: PolicySettings): Policy {
   const agentLayers = rules.map((each) => agentLayer(each, known));
   const compiled = new WeakMap<readonly PlacedRules[], Layer[]>();
@@ -117,7 +135,14 @@ export function createPolicy({
       name: nameOf(subject),
       denying: denyingLayers(subject),
       allowing: [...agentLayers, ...own],
+      isApp: () => isAppOfAllowed(subject),
     };
+  }
+
+  function isAppOfAllowed({ source, content }: Subject): boolean {
+    if (source.kind !== "mcp" || content?.kind !== "resource") return false;
+    if (!content.name.startsWith(APP_SCHEME)) return false;
+    return showing(source.server, content.name).some((tool) => judge(tool).kind === "allowed");
   }
 
   function decide(subject: Subject): PolicyDecision {
@@ -149,6 +174,7 @@ export function createPolicy({
     judge,
     require,
     isForOwner: (subject) => reserve(layersOf(subject)) !== undefined,
+    reaches: reachOf(rules, known),
     stage(subject) {
       if (!goesByEffect(subject)) {
         return judge(subject).kind === "allowed"
@@ -163,6 +189,31 @@ export function createPolicy({
         },
       };
     },
+  };
+}
+
+/** Without such lists, everything is left. */
+export function reachOf(rules: readonly PlacedRules[], known: KnownNames): Reach {
+  const layers = rules.flatMap(({ coversContent, allow, deny = [] }) =>
+    coversContent
+      ? {
+          allow: allow?.map((text) => permittingPattern(text, known)),
+          deny: deny.map((text) => restrictingPattern(text, "agent")),
+        }
+      : [],
+  );
+  if (layers.length === 0) return () => true;
+  return ({ name: server, toolPrefix, origin }, kind) => {
+    const source = { kind: "mcp", server, tool: "" } as const;
+    const name = toolName({ source, publicName: "", toolPrefix });
+    const leaves = (each: PermittingPattern): boolean =>
+      (kind === undefined || each.kind === kind || each.meansAllOf?.(name) === true) &&
+      each.isOn(name) &&
+      (each.isForAnyServer || origin !== "session");
+    return layers.every(
+      ({ allow, deny }) =>
+        !deny.some((each) => each.meansAllOf?.(name)) && (allow?.some(leaves) ?? true),
+    );
   };
 }
 
@@ -185,9 +236,10 @@ function toLayer(
   rules: PlacedRules,
   to: { allow: (text: string) => AllowPattern; restrict: (text: string) => ToolPattern },
 ): Layer {
-  const { place, allow, deny = [], ownerOnly = [] } = rules;
+  const { place, coversContent = false, allow, deny = [], ownerOnly = [] } = rules;
   const layer = {
     place,
+    coversContent,
     allow: allow?.map(to.allow),
     deny: deny.map(to.restrict),
     ownerOnly: typeof ownerOnly === "boolean" ? ownerOnly || [] : ownerOnly.map(to.restrict),
@@ -201,8 +253,11 @@ function arrayOf(ownerOnly: Layer["ownerOnly"]): ToolPattern[] {
 }
 
 function denial({ name, denying }: ApplicableLayers): PolicyDecision | undefined {
-  for (const { place, deny } of denying) {
-    const match = deny.find((pattern) => pattern.matches(name));
+  for (const layer of denying) {
+    const { place, deny } = layer;
+    const match = deny.find(
+      (pattern) => pattern.matches(name) || takesContent(pattern, name, layer),
+    );
     if (match === undefined) continue;
     const rule = ruleIn(match, `${place}.deny`);
     return { kind: "refused", rule, reason: `refused by the rule ${rule}${why(match, name)}` };
@@ -239,13 +294,28 @@ function forOwner(rule: string, because = ""): PolicyDecision {
   };
 }
 
-function omission({ subject, name, allowing }: ApplicableLayers): PolicyDecision | undefined {
+/** Whether a list that covers content has the content with all else of its server. */
+function takesContent(
+  { meansAllOf }: ToolPattern,
+  name: ToolName,
+  { coversContent }: Layer,
+): boolean {
+  return coversContent && name.content !== undefined && meansAllOf?.(name) === true;
+}
+
+function omission(layers: ApplicableLayers): PolicyDecision | undefined {
+  const { subject, name, allowing, isApp } = layers;
   const isOfSession = subject.origin === "session";
-  for (const { place, allow } of allowing) {
+  for (const layer of allowing) {
+    const { place, allow, coversContent } = layer;
     if (allow === undefined) continue;
     const { content } = subject;
-    if (content !== undefined && !allow.some(({ kind }) => kind === content.kind)) continue;
-    const matching = allow.filter((pattern) => pattern.matches(name));
+    const isAboutIt =
+      coversContent || content === undefined || allow.some(({ kind }) => kind === content.kind);
+    if (!isAboutIt || (coversContent && isApp())) continue;
+    const matching = allow.filter(
+      (pattern) => pattern.matches(name) || takesContent(pattern, name, layer),
+    );
     if (matching.some(({ isForAnyServer }) => isForAnyServer || !isOfSession)) continue;
     const rule = `${place}.allow`;
     const [wasted] = matching;

@@ -1,5 +1,6 @@
 // Who sends requests to the gateway, and what they may do.
 
+import { canonicalJson } from "../../util/canonical-json.ts";
 import type { ApprovalMode } from "./guard-settings.ts";
 
 export interface Caller {
@@ -32,4 +33,12 @@ export interface TokenPolicy {
   rateLimit?: number | false;
   /** Whether tools marked `ownerOnly` may be called. */
   owner?: boolean;
+}
+
+/** Every request asks, and nearly always about the same object. */
+export function isSamePolicy(
+  one: TokenPolicy | undefined,
+  other: TokenPolicy | undefined,
+): boolean {
+  return one === other || canonicalJson(one ?? {}) === canonicalJson(other ?? {});
 }

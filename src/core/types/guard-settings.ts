@@ -28,6 +28,12 @@ export interface ToolRules {
 /** Rules and where they come from, for messages: `agents.defaults.tools`, `servers.docs.tools`. */
 export interface PlacedRules extends ToolRules {
   place: string;
+  /**
+   * The lists are about all that a server has: `files/*` means its resources and prompts too, and what `allow` does not
+   * name is refused. Those of tokens and sessions are; those of the configuration are about tools, and about resources or
+   * prompts only where a pattern is.
+   */
+  coversContent?: true;
 }
 
 /** A rule, or a setting for single tools, that matches no tool of its servers. */

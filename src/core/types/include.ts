@@ -42,6 +42,13 @@ export function isForApp({ _meta }: Pick<ToolDefinition, "_meta">): boolean {
   return Array.isArray(visibility) && !visibility.includes("model");
 }
 
+/** The URIs of the app that shows the tool's results, in both places where servers write it. */
+export function appUrisOf({ _meta = {} }: Pick<ToolDefinition, "_meta">): string[] {
+  const { ui } = _meta;
+  const named = [isJsonObject(ui) ? ui["resourceUri"] : undefined, _meta["ui/resourceUri"]];
+  return named.filter((uri) => typeof uri === "string");
+}
+
 type Included = Pick<Tool, "include" | "execution">;
 
 /** Whether a model may get the tool at all, in its prompt or by search. One that runs only as a task could not be called. */

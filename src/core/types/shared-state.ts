@@ -270,8 +270,8 @@ export interface TokenStore {
    * tokens that were known stay valid.
    */
   find(text: string): GatewayToken | undefined;
-  /** Whether there is a token with this id that has not expired. Answers from memory too. */
-  isValid(id: string): boolean;
+  /** The token with this id, unless it has expired or was revoked. Answers from memory too. */
+  current(id: string): GatewayToken | undefined;
   /** The default token, made if there is none. Of several processes that start at once, one makes it. */
   ensureDefault(): Promise<string>;
   /** Named tokens, oldest first; before them the default token, if there is one. */

@@ -66,11 +66,15 @@ export interface ToolPattern {
   matches: (name: ToolName) => boolean;
   /** Whether it matches, or matches something that the URI template can give. */
   couldMatch?: (name: ToolName) => boolean;
+  /** Whether it means all that the server has, its resources and prompts too: `*`, `files/*`. */
+  meansAllOf?: (name: ToolName) => boolean;
 }
 
 export interface PermittingPattern extends ToolPattern {
   /** It does not name a server. Only such a pattern can permit a tool of a session's own server. */
   isForAnyServer: boolean;
+  /** Whether it can match something of the server. */
+  isOn: (name: ToolName) => boolean;
   /** What it could mean, as `server/tool`, if that is not clear. It then matches nothing. */
   couldMean: readonly string[];
 }
@@ -173,10 +177,14 @@ function restrictingToolPattern(text: string, scope: "agent" | "server"): ToolPa
     isForNative: kind === "canonical" || server === NATIVE,
     isServer: compileGlob(foldPattern(server)),
     isTool: compileGlob(foldPattern(tool)),
+    isWhole: tool === "*",
   }));
   return {
     text,
     kind: "tool",
+    meansAllOf: ({ folded: { servers } }) =>
+      wholeServers.some((matches) => servers.some(matches)) ||
+      readings.some(({ isWhole: isAll, isServer }) => isAll && servers.some(isServer)),
     matches(name) {
       if (name.content !== undefined) return false;
       if (isWhole(name)) return true;
@@ -213,6 +221,7 @@ export function permittingPattern(text: string, known: KnownNames): PermittingPa
     return {
       ...effectPattern(text, isOn, (name) => onlyReads(effect, name)),
       isForAnyServer,
+      isOn,
       couldMean,
     };
   }
@@ -237,6 +246,7 @@ export function permittingPattern(text: string, known: KnownNames): PermittingPa
     kind,
     couldMean,
     isForAnyServer,
+    isOn,
     matches: (name) => name.content !== undefined && isOn(name) && isMeant(name.content),
   };
 }
@@ -265,11 +275,23 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
     kind: "tool" as const,
     isForAnyServer: false,
     couldMean: [],
+    isOn: () => false,
     matches: () => false,
   };
-  if (pattern === "*") return { ...nothing, isForAnyServer: true, matches: () => true };
+  if (pattern === "*") {
+    const all = (): boolean => true;
+    return { ...nothing, isForAnyServer: true, isOn: all, meansAllOf: all, matches: all };
+  }
   // A public name with a hash means one tool, whatever else could be read into it.
-  if (isHashed(pattern)) return { ...nothing, matches: ({ publicName }) => publicName === pattern };
+  if (isHashed(pattern)) {
+    const named = liveReadings(readingsOf(pattern, known.template), known.servers);
+    const names = new Set(named.flatMap(({ servers }) => servers.map(({ name }) => name)));
+    return {
+      ...nothing,
+      isOn: ({ server }) => names.has(server),
+      matches: ({ publicName }) => publicName === pattern,
+    };
+  }
   const isNative = pattern.includes("/") ? () => false : compileGlob(pattern);
   const matchesNative = (name: ToolName): boolean =>
     name.server === NATIVE && isNative(name.publicName);
@@ -286,14 +308,16 @@ function permittingToolPattern(text: string, known: KnownNames): PermittingPatte
   const names = new Set(reading.servers.map(({ name }) => name));
   const isServer = compileGlob(reading.server);
   const isTool = compileGlob(reading.tool);
+  const isOn = ({ server }: ToolName): boolean => names.has(server) || isServer(server);
+  const isWhole = reading.tool === "*" && !reading.isSpanning;
   return {
     ...nothing,
     isForAnyServer: reading.server === "*" && !reading.isSpanning,
+    isOn,
+    ...(isWhole && { meansAllOf: isOn }),
     matches: (name) =>
       matchesNative(name) ||
-      ((reading.kind === "canonical" || name.server !== NATIVE) &&
-        (names.has(name.server) || isServer(name.server)) &&
-        isTool(name.tool)),
+      ((reading.kind === "canonical" || name.server !== NATIVE) && isOn(name) && isTool(name.tool)),
   };
 }
 
@@ -460,6 +484,13 @@ export function contentNamedBy(text: string): NamedContent | undefined {
   const [, server = "", rest = ""] = found ?? [];
   const other = server === "" ? undefined : contentPattern(rest);
   return other && { ...other, server: withoutRuns(server), form: "other" };
+}
+
+/** Whether a pattern in the list of a token or a session means resources or prompts, for itself or with all else. */
+export function meansContent(text: string): boolean {
+  const pattern = withoutRuns(text);
+  const isWhole = ({ tool, isSpanning }: Reading): boolean => tool === "*" && !isSpanning;
+  return contentNamedBy(text) !== undefined || pattern === "*" || readingsOf(pattern).some(isWhole);
 }
 
 /** A reading, and the configured servers that it names. */

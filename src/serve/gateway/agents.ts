@@ -32,6 +32,10 @@ export interface GatewayAgentsOptions extends Omit<
   idleMs: number;
 }
 
+/** For clients of others than the owner, in place of the reason, which names files. */
+const MISSING =
+  "Plugboard does not offer every tool that is configured. Tell the user: whoever runs this gateway sees why with plugboard status.";
+
 /** How many sessions of one agent may have servers of their own. */
 const MOST_SESSIONS = 200;
 
@@ -246,8 +250,9 @@ export class ServedAgent {
     const takesRoots = options.perSession !== false && this.#opened.roots !== false;
     const isShared = (server: string): boolean =>
       board.status().every(({ name, origin }) => name !== server || origin !== "session");
+    const isLess = tools?.allow !== undefined || tools?.deny !== undefined;
     const endpoint = this.#serve(board, {
-      ...(options.perSession !== false && { about: this.#opened.about }),
+      about: () => this.#aboutFor(isOwner(admitted), isLess, options.perSession !== false),
       onRoots: takesRoots ? onRoots : undefined,
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
@@ -265,24 +270,34 @@ export class ServedAgent {
     this.#closing.add(closing);
   }
 
-  /** For clients without a session: they cannot see which servers they do not get. */
-  #aboutWithoutSession(): string | undefined {
+  /**
+   * What the clients of a board are told about it. A client cannot see which servers it does not get without a session. Who
+   * is not the owner does not hear of files, and whose token `isLess` than the board not of servers.
+   */
+  #aboutFor(isForOwner: boolean, isLess: boolean, isInSession: boolean): string | undefined {
     const { about, sessionServers } = this.#opened;
-    if (!this.#hasSessionServers) return about();
-    const text =
-      `The tools of these MCP servers are not offered: ${listServers(sessionServers)}. These servers run once for each ` +
-      "session, and this client has no session: no client of MCP 2026-07-28 has one. Tell the user: to get the tools, " +
-      'set "scope": "shared" for the servers in the configuration, or use plugboard serve.';
-    return [about(), text].filter((each) => each !== undefined).join("\n\n");
+    const missing = about();
+    const words = [missing === undefined || isForOwner ? missing : MISSING];
+    if (this.#hasSessionServers && !isInSession) {
+      const which = isLess
+        ? "The tools of some MCP servers may be missing."
+        : `The tools of these MCP servers are not offered: ${listServers(sessionServers)}.`;
+      words.push(
+        `${which} These servers run once for each session, and this client has no session: no client of MCP 2026-07-28 has ` +
+          'one. Tell the user: to get the tools, set "scope": "shared" for the servers in the configuration, or use plugboard serve.',
+      );
+    }
+    const said = words.filter((each) => each !== undefined);
+    return said.length === 0 ? undefined : said.join("\n\n");
   }
 
   #serve(
     board: EndpointBoard,
-    ofSession: Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers"> = {},
+    ofSession: Partial<Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers">> = {},
   ): Endpoint {
     const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
     const { keepsApps } = this.#opened;
-    const about = (): string | undefined => this.#aboutWithoutSession();
+    const about = (): string | undefined => this.#aboutFor(true, false, false);
     const onApproval = approvals?.askFor(this.id);
     const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
     return new Endpoint({ board, agent: this.id, ...given, ...ofSession });

@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { McpEntry } from "../endpoint/http/entry.ts";
 import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
+import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
@@ -70,8 +71,8 @@ export interface GatewayOptions {
     reply: ServerResponse,
     agent?: string,
   ) => AdmittedCaller | undefined | Promise<AdmittedCaller | undefined>;
-  /** Whether a caller is no longer let in: whatever is still open for it ends within a second. */
-  isGone?: (caller: string) => boolean;
+  /** Whether a caller is no longer let in with this policy: whatever is still open for it ends within a second. */
+  isGone?: (caller: string, policy: TokenPolicy | undefined) => boolean;
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
   checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
@@ -228,8 +229,8 @@ export class Gateway {
   #isOver(request: OpenRequest): boolean {
     const { clock, isGone } = this.#options;
     const { reply } = request;
-    const { caller, expiresAt = Infinity } = request.admitted;
-    if (isGone?.(caller.id)) return true;
+    const { caller, policy, expiresAt = Infinity } = request.admitted;
+    if (isGone?.(caller.id, policy)) return true;
     // A call that was made in time may end.
     if (request.isStream && expiresAt <= clock.now()) return true;
     if (!reply.writableEnded) return false;
@@ -313,14 +314,14 @@ export class Gateway {
       agent: ServedAgent | undefined,
     ): Promise<void> => {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
-      const { caller, countMore } = admitted;
+      const { caller, policy, countMore } = admitted;
       const own = (this.#ofCallers.get(caller.id) ?? 0) + 1;
       // Who waits for every answer has no more than there are connections. A call goes on without its connection.
       if (own > this.#options.maxConnections) return tooManyInFlight(reply);
       this.#ofCallers.set(caller.id, own);
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
       try {
-        await entry.handle(request, reply, { caller, agent: id, endpointFor, countMore });
+        await entry.handle(request, reply, { caller, agent: id, policy, endpointFor, countMore });
       } finally {
         this.#leave(caller.id);
       }

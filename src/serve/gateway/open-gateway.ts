@@ -21,6 +21,7 @@ import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
 import { openSpans } from "../endpoint/trace.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
+import { isSamePolicy, type TokenPolicy } from "../../core/types/caller.ts";
 import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -444,8 +445,11 @@ async function openHttp(
 ): Promise<ListeningHttp> {
   const { tokens } = state;
   await tokens.ensureDefault();
-  const isGone = (caller: string): boolean =>
-    caller.startsWith("token:") && !tokens.isValid(caller.slice("token:".length));
+  const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
+    if (!caller.startsWith("token:")) return false;
+    const token = tokens.current(caller.slice("token:".length));
+    return token === undefined || !isSamePolicy(token.policy, policy);
+  };
   const sessions = new Sessions({
     sealer,
     store: state.sessions,

@@ -170,6 +170,24 @@ describe("plugboard tokens", () => {
   });
 });
 
+it.each<[string[], boolean]>([
+  [[], true],
+  [["--deny", "x/*"], true],
+  [["--allow", "x/echo"], false],
+  [["--allow", "x/read_*", "--allow", "@readOnly", "--allow", "*/list"], false],
+  [["--allow", "x/*"], true],
+  [["--allow", "mcp__x__*"], true],
+  [["--allow", "*"], true],
+  [["--allow", "x/echo", "--allow", "x/prompt:greet"], true],
+])("a token with %j sees resources and prompts: %j", async (rules, seesContent) => {
+  const { stderr } = await run("add", "ci", ...rules);
+  expect(stderr.includes("it sees no resources or prompts; to give some: --allow ")).toBe(
+    !seesContent,
+  );
+  const { stdout } = await run("list");
+  expect(stdout.includes("no resources or prompts")).toBe(!seesContent);
+});
+
 describe("plugboard tokens revoke", () => {
   it.each(["name", "id"] as const)("ends a token by its %s", async (by) => {
     const { token, text } = await store().add({ name: "ci" });

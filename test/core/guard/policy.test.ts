@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createPolicy } from "../../../src/core/guard/policy.ts";
+import { createPolicy, reachOf } from "../../../src/core/guard/policy.ts";
 import { type GuardedServer, serverGuards } from "../../../src/core/guard/server-guards.ts";
 import type { PlacedRules, ToolRules } from "../../../src/core/types/guard-settings.ts";
 import type { Subject } from "../../../src/core/types/guard.ts";
@@ -414,5 +414,115 @@ describe("a resource or prompt", () => {
     expect(await messageOf({ agent: [{ allow: ["docs/prompt:x"] }] }, contentOf(GREET))).toBe(
       `docs/prompt:greet is refused: nothing in ${DEFAULTS}.allow allows it`,
     );
+  });
+});
+
+describe("the list of a token or a session", () => {
+  const FILE = "docs/resource:file:///a.txt";
+  const GREET = "docs/prompt:greet";
+  const OTHER = "files/resource:file:///b.txt";
+  const ALL = [FILE, GREET, OTHER, "files/prompt:find"];
+  const OF_DOCS = [FILE, GREET];
+  const OF_FILES = [OTHER, "files/prompt:find"];
+
+  it.each<[string, ToolRules, string[]]>([
+    ["allows nothing", { allow: [] }, []],
+    ["allows everything", { allow: ["*"] }, ALL],
+    ["allows everything of any server", { allow: ["*/*"] }, ALL],
+    ["allows one tool", { allow: ["docs/read"] }, []],
+    ["allows all that a server has", { allow: ["docs/*"] }, OF_DOCS],
+    [
+      "allows all that a server has, as other programs write it",
+      { allow: ["mcp__docs__*"] },
+      OF_DOCS,
+    ],
+    ["allows tools of any server", { allow: ["*/read_*"] }, []],
+    ["allows tools that only read", { allow: ["@readOnly"] }, []],
+    ["allows tools of one server that only read", { allow: ["docs/@readOnly"] }, []],
+    ["allows what begins like a server", { allow: ["mcp__do*"] }, []],
+    ["allows resources", { allow: ["docs/resource:*"] }, [FILE]],
+    ["allows resources elsewhere", { allow: ["docs/resource:file:///z/*"] }, []],
+    ["allows prompts", { allow: ["docs/prompt:*"] }, [GREET]],
+    [
+      "allows a tool and prompts",
+      { allow: ["docs/read", "*/prompt:*"] },
+      [GREET, "files/prompt:find"],
+    ],
+    ["denies one tool", { deny: ["docs/read"] }, ALL],
+    ["denies tools of any server", { deny: ["*/write_*", "@destructive"] }, ALL],
+    ["denies all that a server has", { deny: ["docs/*"] }, OF_FILES],
+    ["denies a server by its name", { deny: ["docs"] }, OF_FILES],
+    ["denies everything", { allow: ["*"], deny: ["*"] }, []],
+    [
+      "allows a server and denies its resources",
+      { allow: ["docs/*"], deny: ["*/resource:*"] },
+      [GREET],
+    ],
+  ])("that %s", (_, rules, expected) => {
+    const made = createPolicy({
+      rules: [{ place: "the token's tools", coversContent: true, ...rules }],
+      servers: serverGuards([]),
+      known: { servers: [{ name: "docs" }, { name: "files" }], template: TEMPLATE },
+    });
+    expect(ALL.filter((name) => made.judge(contentOf(name)).kind === "allowed")).toEqual(expected);
+  });
+
+  it.each<[ToolRules, string[]]>([
+    [{}, ["docs", "files"]],
+    [{ allow: [] }, []],
+    [{ allow: ["docs/read"] }, ["docs"]],
+    [{ allow: ["docs__read"] }, ["docs"]],
+    [{ allow: ["mcp__docs__read_0123abcd"] }, ["docs"]],
+    [{ allow: ["docs/prompt:greet"] }, ["docs"]],
+    [{ allow: ["docs/@readOnly"] }, ["docs"]],
+    [{ allow: ["*/read_*"] }, ["docs", "files"]],
+    [{ allow: ["native/*"] }, []],
+    [{ deny: ["docs/read"] }, ["docs", "files"]],
+    [{ deny: ["docs/*"] }, ["files"]],
+    [{ allow: ["*"], deny: ["files"] }, ["docs"]],
+  ])("%j leaves something of the servers %j", (rules, expected) => {
+    const known = { servers: [{ name: "docs" }, { name: "files" }], template: TEMPLATE };
+    const reaches = reachOf([{ place: "", coversContent: true, ...rules }], known);
+    const left = ["docs", "files"].filter((name) => reaches({ name, origin: "agent" }));
+    expect(left).toEqual(expected);
+    // What the configuration says about tools leaves resources and prompts.
+    expect(reachOf([{ place: "", ...rules }], known)({ name: "files", origin: "agent" })).toBe(
+      true,
+    );
+  });
+
+  it("leaves the kinds that it names", () => {
+    const known = { servers: [{ name: "docs" }], template: TEMPLATE };
+    const kinds = (...allow: string[]): string[] => {
+      const reaches = reachOf([{ place: "", coversContent: true, allow }], known);
+      const all = ["tool", "resource", "prompt"] as const;
+      return all.filter((kind) => reaches({ name: "docs", origin: "agent" }, kind));
+    };
+    expect(kinds("docs/read")).toEqual(["tool"]);
+    expect(kinds("docs/resource:file:///x")).toEqual(["resource"]);
+    expect(kinds("docs/read", "*/prompt:*")).toEqual(["tool", "prompt"]);
+    expect(kinds("docs/*")).toEqual(["tool", "resource", "prompt"]);
+  });
+
+  it("keeps the app of a tool that it allows, and no other", () => {
+    const app = (uri: string): Subject => contentOf(`docs/resource:${uri}`);
+    const showing: Record<string, string[]> = {
+      "ui://map": ["docs/show", "docs/hidden"],
+      "ui://admin": ["docs/hidden"],
+      "file:///secret": ["docs/show"],
+    };
+    const policyOf = (rules: ToolRules) =>
+      createPolicy({
+        rules: [{ place: "the token's tools", coversContent: true, ...rules }],
+        servers: serverGuards([]),
+        known: { servers: [{ name: "docs" }], template: TEMPLATE },
+        showing: (_, uri) => (showing[uri] ?? []).map((name) => subject(name)),
+      });
+    const left = (rules: ToolRules): string[] =>
+      Object.keys(showing).filter((uri) => policyOf(rules).judge(app(uri)).kind === "allowed");
+    expect(left({ allow: ["docs/show"] })).toEqual(["ui://map"]);
+    expect(left({ allow: ["docs/other"] })).toEqual([]);
+    expect(left({ allow: ["docs/show"], deny: ["docs/resource:ui://*"] })).toEqual([]);
+    expect(left({ allow: ["docs/show", "docs/hidden"] })).toEqual(["ui://map", "ui://admin"]);
   });
 });

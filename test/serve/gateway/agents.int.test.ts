@@ -257,6 +257,94 @@ describe("what a token may do", () => {
   });
 });
 
+describe("what a token may read", () => {
+  const LIBRARIES = {
+    servers: {
+      one: fixture("library", "--scheme=one"),
+      two: fixture("library", "--scheme=two"),
+    },
+  };
+  const of = (allow: string[]): Headers => ({
+    "x-caller": "ci",
+    "x-policy": JSON.stringify({ tools: { allow } }),
+  });
+
+  /** Sends one request in the era. */
+  type Ask = (method: string, params?: Record<string, unknown>) => Promise<RawAnswer>;
+  const ERAS: [string, (url: URL, headers: Headers) => Promise<Ask>][] = [
+    [
+      "legacy",
+      async (url, headers) => {
+        const session = await begin(url, headers);
+        return (method, params = {}) => post(url, legacy(method, params), session);
+      },
+    ],
+    [
+      "modern",
+      async (url, headers) => (method, params) => {
+        const asked = modern(method, params);
+        return post(url, asked.body, { ...asked.headers, ...headers });
+      },
+    ],
+  ];
+
+  it.each(ERAS)("is what its list names, for a %s client", async (_, connect) => {
+    const { url } = await openGateway(LIBRARIES);
+    const cases: [string[], string[], string[]][] = [
+      [["one/asked"], [], ["one"]],
+      [["one/*"], ["one:///welcome", "one:///rules", "greet"], ["one"]],
+      [["one/asked", "two/resource:two:///rules"], ["two:///rules"], ["one", "two"]],
+    ];
+    for (const [allow, expected, servers] of cases) {
+      const ask = await connect(url, of(allow));
+      const lists = await Promise.all(["resources", "prompts"].map((kind) => ask(`${kind}/list`)));
+      const [resources, prompts] = lists.map(({ message }) => message?.["result"]);
+      const listed = [...resources.resources, ...prompts.prompts];
+      expect(listed.map(({ uri, name }) => uri ?? name)).toEqual(expected);
+      for (const uri of ["one:///welcome", "two:///welcome", "plugboard://two/two:///welcome"]) {
+        const { message } = await ask("resources/read", { uri });
+        expect(message?.["error"] === undefined, uri).toBe(expected.includes(uri));
+      }
+      const { message } = await ask("resources/read", { uri: "plugboard://status" });
+      const status = JSON.parse(message?.["result"].contents[0].text);
+      expect(status.servers.map(({ name }: { name: string }) => name)).toEqual(servers);
+      const ref = { type: "ref/prompt", name: "two__greet" };
+      const argument = { name: "who", value: "a" };
+      const completed = await ask("completion/complete", { ref, argument });
+      expect(completed.message?.["error"]).toBeDefined();
+    }
+  });
+
+  it("is looked at again when its token is narrowed, subscriptions included", async () => {
+    const { url, board } = await openGateway(LIBRARIES);
+    const session = await begin(url, of(["one/*", "two/*"]));
+    const listen = (headers: Headers): Promise<Response> =>
+      fetch(url, { headers: { ...headers, accept: "text/event-stream" } });
+    for (const uri of ["one:///rules", "two:///rules"]) {
+      const { message } = await post(url, legacy("resources/subscribe", { uri }), session);
+      expect(message?.["error"]).toBeUndefined();
+    }
+    const before = await listen(session);
+    const narrowed = { ...session, ...of(["one/*"]) };
+    const { message } = await post(url, legacy("resources/list"), narrowed);
+    expect(message?.["result"].resources).toHaveLength(2);
+    // The stream from before ends with what it was opened for.
+    expect(await before.text()).not.toContain("updated");
+    const now = await listen(narrowed);
+    for (const server of ["two", "one"]) {
+      await board.call(`${server}/write`, { uri: `${server}:///rules`, text: "Be loud." });
+    }
+    const reader = now.body?.getReader();
+    let heard = "";
+    while (!heard.includes("updated")) {
+      heard += new TextDecoder().decode((await reader?.read())?.value);
+    }
+    expect(heard).toContain("one:///rules");
+    expect(heard).not.toContain("two:///rules");
+    await reader?.cancel();
+  });
+});
+
 it("what a shared server logs without saying about which call is not told to a token that is not the owner's", async () => {
   const { url } = await openGateway({ servers: { one: fixture("faithful") } });
   const listen = async (headers: Headers) => {

@@ -5,7 +5,9 @@ import type { ModelLimits } from "../../../agent/loop/provider.ts";
 import { ModelTools } from "../../../core/tools/model-tools.ts";
 import type { SchemaProvider } from "../../../core/tools/schema/normalize.ts";
 import type { DiagnosticKind } from "../../../core/types/diagnostic.ts";
+import type { ToolRules } from "../../../core/types/guard-settings.ts";
 import { ownName, type Tool } from "../../../core/types/tool.ts";
+import { contentNamedBy } from "../../../core/types/tool-pattern.ts";
 import { byteSize, duration, inWords, oneLine, plural, shellWord } from "../../../util/text.ts";
 import type { Finding } from "../finding.ts";
 import type { Examined } from "./examine.ts";
@@ -15,6 +17,8 @@ export interface JudgeOptions {
   /** The template of public tool names, and the most characters of one. */
   toolNames: string;
   toolNameLength?: number | undefined;
+  /** The lists of the agent. */
+  rules?: readonly ToolRules[] | undefined;
   /** The configured model, and what it takes. */
   model?: (ModelLimits & { id: string }) | undefined;
   /** Milliseconds, to bound the work. */
@@ -54,6 +58,7 @@ export function judge(examined: Examined, options: JudgeOptions): Finding[] {
     ...ofTransport(examined),
     ...ofStart(examined),
     ...ofOffer(examined),
+    ...ofLists(examined, options),
     ...ofNames(examined, options),
     ...ofSchemas(examined, options),
     ...ofDiagnostics(examined),
@@ -175,6 +180,40 @@ function ofOffer({ definition, entry, status, content }: Examined): Finding[] {
     });
   }
   return findings;
+}
+
+/** Lists of the configuration are about tools, so that those who hide some may think that they hide more. */
+function ofLists(
+  { definition, status, content }: Examined,
+  { rules = [] }: JudgeOptions,
+): Finding[] {
+  const { name: subject, guard } = definition;
+  const { hiddenByRules = 0 } = status;
+  const patterns = [...rules, ...(guard?.rules ?? [])].flatMap(({ allow = [], deny = [] }) => [
+    ...allow,
+    ...deny,
+  ]);
+  const named = new Set(patterns.map((text) => contentNamedBy(text)?.kind));
+  const resources = named.has("resource") ? 0 : (content?.resources ?? 0);
+  const prompts = named.has("prompt") ? 0 : (content?.prompts ?? 0);
+  if (hiddenByRules === 0 || resources + prompts === 0) return [];
+  const open = [
+    ...(resources > 0 ? [plural(resources, "resource")] : []),
+    ...(prompts > 0 ? [plural(prompts, "prompt")] : []),
+  ].join(" and ");
+  const deny = [
+    ...(resources > 0 ? [`"${subject}/resource:*"`] : []),
+    ...(prompts > 0 ? [`"${subject}/prompt:*"`] : []),
+  ].join(", ");
+  return [
+    {
+      level: "note",
+      check: "content-left-open",
+      subject,
+      message: `${subject}: the rules hide ${plural(hiddenByRules, "tool")} and leave open its ${open}`,
+      remedy: `if agents should not read ${resources + prompts === 1 ? "it" : "them"}, add ${deny} to "deny" in "tools" of the agent`,
+    },
+  ];
 }
 
 function ofNames({ definition, entry, tools }: Examined, options: JudgeOptions): Finding[] {

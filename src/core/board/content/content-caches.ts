@@ -7,19 +7,22 @@ import { cancelled, toPlugboardError } from "../../types/errors.ts";
 import { type Logger, loggerFor } from "../../types/logger.ts";
 import { toolName, type ToolName } from "../../types/tool-pattern.ts";
 import type { ListOptions } from "../../types/resource.ts";
+import type { PromptList, ResourceList } from "../../types/server-content.ts";
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, within } from "../../../util/clock.ts";
 import type { CachedList } from "./cached-list.ts";
 import { ContentCache, type ContentCacheOptions } from "./content-cache.ts";
 import { contentSubject } from "./content-subject.ts";
+import type { BoardGuard } from "../guard.ts";
 import type { ServerEntry } from "../server-entry.ts";
 import type { ServerSet } from "../server-set.ts";
 
 export interface ContentCachesOptions extends Pick<
   ContentCacheOptions,
-  "onResources" | "onPrompts" | "onListed" | "guard"
+  "onResources" | "onPrompts" | "onListed"
 > {
   servers: ServerSet;
+  guard: ContentCacheOptions["guard"] & Pick<BoardGuard, "reaches">;
   clock: Clock;
   logger: Logger;
   /** For a session's board: the agent's, where the content of shared servers is cached once for all sessions. */
@@ -39,8 +42,11 @@ export interface ListingOptions extends ListOptions {
 /** How long `listAll` waits for a server that is up, if it does not wait for those that are not. */
 const LIST_WAIT_MS = 2000;
 
-/** Chooses one of a server's lists. */
-type ListChoice<List> = (content: ContentCache) => CachedList<List>;
+/** A server's lists. */
+interface Lists {
+  resources: ResourceList;
+  prompts: PromptList;
+}
 
 export class ContentCaches {
   readonly #options: ContentCachesOptions;
@@ -73,25 +79,39 @@ export class ContentCaches {
     return this.#options.servers.all().map((entry) => this.#at(entry));
   }
 
+  /**
+   * Those of which the lists of a session leave something: content of this kind, or anything at all. A tool that is left
+   * may have an app, which is a resource.
+   */
+  reached(kind?: ContentKind): ContentCache[] {
+    const { servers, guard } = this.#options;
+    const leaves = ({ definition }: ServerEntry): boolean =>
+      guard.reaches(definition, kind) || (kind === "resource" && guard.reaches(definition, "tool"));
+    return servers
+      .reached()
+      .filter((entry) => servers.isOwn(entry) || leaves(entry))
+      .map((entry) => this.#at(entry));
+  }
+
   /** The list of one server, or else the lists of all. */
-  list<List>(
-    pick: ListChoice<List>,
+  list<Kind extends keyof Lists>(
+    kind: Kind,
     server: string | undefined,
     { signal, wait = true }: ListingOptions = {},
-  ): Promise<ListFrom<List>[]> {
+  ): Promise<ListFrom<Lists[Kind]>[]> {
     return server === undefined
-      ? this.listAll(pick, { signal, start: wait ? "wait" : "background" })
-      : this.#listOf(server, pick, signal);
+      ? this.listAll(kind, { signal, start: wait ? "wait" : "background" })
+      : this.#listOf(server, kind, signal);
   }
 
   /** Rejects if the server cannot be asked and its list is not known. */
-  async #listOf<List>(
+  async #listOf<Kind extends keyof Lists>(
     server: string,
-    pick: ListChoice<List>,
+    kind: Kind,
     signal?: AbortSignal,
-  ): Promise<ListFrom<List>[]> {
+  ): Promise<ListFrom<Lists[Kind]>[]> {
     const from = this.of(server);
-    const cached = pick(from);
+    const cached = listIn(from, kind);
     const { supervisor } = from.entry;
     if (cached.known === undefined && supervisor.live === undefined)
       await supervisor.acquire(signal);
@@ -104,12 +124,13 @@ export class ContentCaches {
    * becomes of one that has never been asked and does not run. Unless it is waited for, slow servers have their last
    * known list too; with `background`, the board tells when it can be had.
    */
-  async listAll<List>(
-    pick: ListChoice<List>,
+  async listAll<Kind extends keyof Lists>(
+    kind: Kind,
     { signal, start }: { signal?: AbortSignal; start: "wait" | "background" | "never" },
-  ): Promise<ListFrom<List>[]> {
-    const lists = this.all().map(async (from): Promise<ListFrom<List>[]> => {
-      const cached = pick(from);
+  ): Promise<ListFrom<Lists[Kind]>[]> {
+    const among = this.reached(kind === "prompts" ? "prompt" : "resource");
+    const lists = among.map(async (from): Promise<ListFrom<Lists[Kind]>[]> => {
+      const cached = listIn(from, kind);
       if (cached.known === undefined && start !== "never") {
         const started = this.#startIfIdle(from.entry);
         if (start === "wait") await started;
@@ -185,4 +206,9 @@ export class ContentCaches {
     const { base } = this.#options;
     return base !== undefined && base.#options.servers.isOwn(entry) ? base : this;
   }
+}
+
+function listIn<Kind extends keyof Lists>(from: ContentCache, kind: Kind): CachedList<Lists[Kind]> {
+  const lists: { [Each in keyof Lists]: CachedList<Lists[Each]> } = from;
+  return lists[kind];
 }

@@ -49,7 +49,10 @@ export interface ContentOptions {
   /** The servers that a gateway runs, if there is one. */
   gateway: Pick<GatewayPort, "settled"> | undefined;
   requests: ContentRequests;
-  guard: Pick<BoardGuard, "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers">;
+  guard: Pick<
+    BoardGuard,
+    "framing" | "askedFraming" | "reportSuspicious" | "allows" | "offers" | "reaches"
+  >;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
 }

@@ -70,9 +70,17 @@ export class BoardContent {
 
   /** Everything that a server has may be another. */
   tellOf(server: string): void {
-    const { events } = this.#options;
-    events.emit("resources", { server, change: "list", uris: [] });
-    events.emit("prompts", { server });
+    const { events, servers } = this.#options;
+    const isGone = servers.get(server) === undefined;
+    if (isGone || this.resources.hasListed(server)) {
+      events.emit("resources", { server, change: "list", uris: [] });
+    }
+    if (isGone || this.#hasPrompts(server)) events.emit("prompts", { server });
+  }
+
+  #hasPrompts(server: string): boolean {
+    const { servers, guard } = this.#options;
+    return guard.reaches(servers.named(server).definition, "prompt");
   }
 
   close(): void {
@@ -95,11 +103,15 @@ export class BoardContent {
       servers.shared().some(({ name }) => name === server);
     return [
       base.#options.events.on("prompts", (event) => {
-        if (isShared(event.server)) events.emit("prompts", event);
+        const { server } = event;
+        if (isShared(server) && this.#hasPrompts(server)) events.emit("prompts", event);
       }),
       base.#options.events.on("resources", (event) => {
         if (!isShared(event.server)) return;
-        if (event.change === "list") return events.emit("resources", event);
+        if (event.change === "list") {
+          if (this.resources.hasListed(event.server)) events.emit("resources", event);
+          return;
+        }
         // Another session may have subscribed to the other URIs.
         const uris = this.resources
           .nameable(event.server, event.uris)

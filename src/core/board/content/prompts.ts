@@ -122,7 +122,7 @@ export class Prompts implements BoardPrompts {
   }
 
   #lists(server?: string, options?: ListingOptions): Promise<ListFrom<PromptList>[]> {
-    return this.#options.caches.list((content) => content.prompts, server, options);
+    return this.#options.caches.list("prompts", server, options);
   }
 
   /**

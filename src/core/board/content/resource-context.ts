@@ -296,7 +296,7 @@ async function listForModels({
   caches,
   permits,
 }: Pick<ResourceContextOptions, "caches" | "permits">): Promise<ChosenResource[][]> {
-  const lists = await caches.listAll((content) => content.resources, { start: "never" });
+  const lists = await caches.listAll("resources", { start: "never" });
   return lists
     .map(({ from, list }) =>
       list.resources

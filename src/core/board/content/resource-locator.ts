@@ -56,7 +56,7 @@ export class ResourceLocator {
     server: string | undefined,
     options?: ListingOptions,
   ): Promise<ListFrom<ResourceList>[]> {
-    const lists = await this.#caches.list((content) => content.resources, server, options);
+    const lists = await this.#caches.list("resources", server, options);
     return lists.filter(({ from }) => isEnabled(from));
   }
 
@@ -118,7 +118,7 @@ export class ResourceLocator {
 
   /** Finds the first server that lists the URI, or asks only the one. */
   #findListed(uri: string, server?: string): LocatedResource | undefined {
-    const among = server === undefined ? this.#caches.all() : [this.#caches.of(server)];
+    const among = server === undefined ? this.#caches.reached() : [this.#caches.of(server)];
     const listing = among.flatMap((from) => {
       const full = this.withSecrets(uri, from);
       const isListed = from.resources.known?.resources.some((each) => each.uri === full) ?? false;
@@ -167,7 +167,7 @@ export class ResourceLocator {
   /** Names the servers whose resources are not known, since one of them may have it. */
   #unasked(): string | undefined {
     const names = this.#caches
-      .all()
+      .reached("resource")
       .filter((from) => isEnabled(from) && from.resources.known === undefined)
       .filter(({ entry: { definition, supervisor } }) => definition.enabled && !supervisor.live)
       .map(({ entry }) => entry.name);

@@ -90,7 +90,7 @@ export class Resources implements OfferedResources {
 
   /** Whether some server is known to have resources. */
   get hasAny(): boolean {
-    return this.#options.caches.all().some((from) => {
+    return this.#options.caches.reached("resource").some((from) => {
       const { live } = from.entry.supervisor;
       const isKnown = (from.resources.known?.resources.length ?? 0) > 0;
       return isEnabled(from) && (live?.content.has.resources === true || isKnown);
@@ -195,6 +195,15 @@ export class Resources implements OfferedResources {
         }),
     );
     return (await this.#context).build(maxBytes);
+  }
+
+  /** Whether a change of the server's list can be one of what may be listed. */
+  hasListed(server: string): boolean {
+    const from = this.#options.caches.of(server);
+    if (this.#options.guard.reaches(from.entry.definition, "resource")) return true;
+    // The apps of tools are all that is left.
+    const { resources = [] } = from.resources.known ?? {};
+    return resources.some(({ uri }) => this.#locator.permits(from, uri));
   }
 
   /**

@@ -313,6 +313,7 @@ function timeoutOf({
 function placedRules({ place = "the session's tools", allow, deny }: SessionRules): PlacedRules {
   return {
     place,
+    coversContent: true,
     ...(allow !== undefined && { allow: [...allow] }),
     ...(deny !== undefined && { deny: [...deny] }),
   };

@@ -107,11 +107,11 @@ export class TokenFiles implements TokenStore {
     return token;
   }
 
-  isValid(id: string): boolean {
+  current(id: string): GatewayToken | undefined {
     this.#look();
     const token = this.#byId.get(id);
-    if (token === undefined) return false;
-    return token.expiresAt === undefined || token.expiresAt > this.#options.clock.now();
+    const { expiresAt = Infinity } = token ?? {};
+    return expiresAt > this.#options.clock.now() ? token : undefined;
   }
 
   async list(): Promise<GatewayToken[]> {

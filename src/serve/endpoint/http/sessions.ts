@@ -5,7 +5,7 @@
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import type { SessionStore } from "../../../core/types/shared-state.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { Caller } from "../../../core/types/caller.ts";
+import { type Caller, isSamePolicy, type TokenPolicy } from "../../../core/types/caller.ts";
 import type { Client, ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { isLegacyVersion } from "../protocol.ts";
@@ -26,8 +26,8 @@ export interface SessionsOptions {
   idleMs: number;
   /** How many sessions are kept in memory; beyond that, those that were idle for longest are dropped. */
   most: number;
-  /** Whether a caller is no longer let in: its sessions, and their servers, end within a minute. */
-  isGone?: (caller: string) => boolean;
+  /** Whether a caller is no longer let in with this policy: its sessions, and their servers, end within a minute. */
+  isGone?: (caller: string, policy: TokenPolicy | undefined) => boolean;
   /** Hears of every session that comes or goes. */
   onChange?: (change: SessionChange, session: Session) => void;
 }
@@ -45,6 +45,8 @@ export interface Session {
   readonly caller: string;
   readonly agent: string;
   readonly expiresAt: number;
+  /** What the caller may do on the endpoint. */
+  policy: TokenPolicy | undefined;
   readonly client: Client;
   readonly endpoint: Endpoint;
   /** Gives the endpoint back. */
@@ -73,6 +75,8 @@ export interface Sender {
   caller: Caller;
   /** The agent's id. */
   agent: string;
+  /** What the caller's token allows now. */
+  policy?: TokenPolicy | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
@@ -126,6 +130,12 @@ export class Sessions {
       this.#forget(id, session);
       return undefined;
     }
+    // What the client has subscribed to is looked at again, with what its token allows by now.
+    if (!isSamePolicy(session.policy, sender.policy)) {
+      this.#forget(id, session);
+      return this.#restore(id, sender);
+    }
+    session.policy = sender.policy;
     session.lastUsed = clock.monotonic();
     return session;
   }
@@ -198,6 +208,7 @@ export class Sessions {
       caller,
       agent,
       expiresAt,
+      policy: sender.policy,
       client,
       endpoint,
       release,
@@ -226,7 +237,8 @@ export class Sessions {
       const before = this.#options.clock.monotonic() - this.#options.idleMs;
       for (const [id, session] of this.#live) {
         const isUnused = isIdle(session) && session.lastUsed < before;
-        if (isUnused || this.#options.isGone?.(session.caller)) this.#putAway(id, session);
+        if (isUnused || this.#options.isGone?.(session.caller, session.policy))
+          this.#putAway(id, session);
       }
       this.#sweeper = this.#sweepLater();
     });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Finding } from "../../../../src/cli/doctor/finding.ts";
 import type { Examined } from "../../../../src/cli/doctor/servers/examine.ts";
 import { judge, type JudgeOptions } from "../../../../src/cli/doctor/servers/judge.ts";
+import type { ToolRules } from "../../../../src/core/types/guard-settings.ts";
 import { PlugboardError } from "../../../../src/core/types/errors.ts";
 import type { ServerState } from "../../../../src/core/types/server-state.ts";
 import { definition } from "../../../support/definition.ts";
@@ -284,4 +285,33 @@ it("the schemas of a server have only so much time, however many there are", () 
   remarks({ tools }, { monotonic: () => (now += 500) });
   expect(read.size).toBeGreaterThan(0);
   expect(read.size).toBeLessThan(10);
+});
+
+describe("rules that hide tools", () => {
+  const hiding = (
+    hiddenByRules: number,
+    resources: number,
+    prompts: number,
+  ): Partial<Examined> => ({
+    status: { ...status("github", ready), hiddenByRules },
+    content: { resources, prompts },
+  });
+
+  it.each<[string, Partial<Examined>, ToolRules[], string | undefined]>([
+    ["and there is nothing else", hiding(2, 0, 0), [], undefined],
+    ["none, and there is content", hiding(0, 3, 1), [], undefined],
+    [
+      "and leave content open",
+      hiding(2, 3, 1),
+      [{ allow: ["github/x"] }],
+      "3 resources and 1 prompt",
+    ],
+    ["and are about resources too", hiding(2, 3, 1), [{ deny: ["*/resource:file:*"] }], "1 prompt"],
+    ["and are about both", hiding(2, 3, 1), [{ deny: ["resource:*", "prompt:*"] }], undefined],
+  ])("%s", (_, more, rules, open) => {
+    const found = remarks(more, { rules }).filter(({ check }) => check === "content-left-open");
+    expect(found.map(({ message }) => message)).toEqual(
+      open === undefined ? [] : [`github: the rules hide 2 tools and leave open its ${open}`],
+    );
+  });
 });

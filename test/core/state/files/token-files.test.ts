@@ -101,7 +101,7 @@ describe("named tokens", () => {
     expect(tokens.find(text)).toMatchObject(given);
     await clock.advance(1000);
     expect(tokens.find(text)).toBeUndefined();
-    expect((await tokens.list()).map(({ id }) => tokens.isValid(id))).toEqual([false]);
+    expect((await tokens.list()).map(({ id }) => tokens.current(id))).toEqual([undefined]);
     expect(await tokens.list()).toMatchObject([given]);
   });
 
@@ -111,11 +111,11 @@ describe("named tokens", () => {
     const { text, token } = await open().add({ name: "ci" });
     await clock.advance(1000);
     expect(gateway.find(text)?.id).toBe(token.id);
-    expect(gateway.isValid(token.id)).toBe(true);
+    expect(gateway.current(token.id)).toMatchObject({ id: token.id });
     expect(await open().revoke("ci")).toEqual(token);
     await clock.advance(1000);
     expect(gateway.find(text)).toBeUndefined();
-    expect(gateway.isValid(token.id)).toBe(false);
+    expect(gateway.current(token.id)).toBeUndefined();
   });
 
   it("are revoked by id too", async () => {
