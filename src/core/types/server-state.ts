@@ -1,6 +1,7 @@
 // The states of a server. Only its supervisor changes them.
 
 import type { PlugboardError } from "./errors.ts";
+import type { JsonObject } from "./json.ts";
 
 export type ServerState =
   | { kind: "disabled" }
@@ -32,6 +33,20 @@ export function isCallable(state: ServerState): boolean {
 /** Whether the restarts of the server are used up, so that a call does not start it. */
 export function isGivenUp(state: ServerState): boolean {
   return state.kind === "failed" && state.remedy !== undefined;
+}
+
+/** For somebody other than the owner: not where the server runs, nor words that may tell it, such as those of an error. */
+export function stateForOthers(state: ServerState): JsonObject {
+  const { kind } = state;
+  switch (kind) {
+    case "backoff":
+    case "failed":
+      return { kind, error: { code: state.error.code } };
+    case "ready":
+      return { kind, since: state.since, protocolVersion: state.protocolVersion };
+    default:
+      return { kind };
+  }
 }
 
 /** An Error inside the state would come out of JSON.stringify as an empty object. */

@@ -17,6 +17,7 @@ import { isJsonObject } from "../../core/types/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
+import type { Viewer } from "./seeing/view.ts";
 
 export interface GatewayAgentsOptions extends Omit<
   EndpointOptions,
@@ -60,6 +61,19 @@ export class GatewayAgents {
   /** The agents whose boards are open. */
   list(): readonly ServedAgent[] {
     return [...this.#agents.values()].filter((agent) => agent !== undefined);
+  }
+
+  /** What a caller may use of the agents that are open; undefined for whoever may see everything. */
+  async viewerOf(admitted: AdmittedCaller): Promise<Viewer | undefined> {
+    if (isUnrestricted(admitted)) return undefined;
+    const leases = await Promise.all(
+      this.list().map(async (agent) => [agent.id, await agent.lease(admitted)] as const),
+    );
+    return {
+      caller: admitted.caller.label,
+      boards: new Map(leases.map(([id, { board }]) => [id, board])),
+      release: () => leases.forEach(([, { release }]) => release()),
+    };
   }
 
   /** Ends the streams of changes, so that clients know that nothing more comes. */
@@ -149,7 +163,7 @@ export class ServedAgent {
     if (session !== undefined && this.#hasSessionServers && this.#hasRoom()) {
       return this.#leaseSession(admitted, session);
     }
-    return isUnrestricted(admitted) ? this.#lease : this.#leasePolicy(admitted);
+    return isUnrestricted(admitted) ? this.#lease : this.lease(admitted);
   }
 
   get #hasSessionServers(): boolean {
@@ -200,8 +214,8 @@ export class ServedAgent {
     return { endpoint: served.endpoint, release };
   }
 
-  /** One board for all who may do the same, closed when nobody has used it for a while. */
-  async #leasePolicy(admitted: AdmittedCaller): Promise<Lease> {
+  /** The board of what a caller may do, who is not the owner. One for all who may do the same, closed when unused. */
+  async lease(admitted: AdmittedCaller): Promise<Lease & { board: SessionBoard }> {
     const key = canonicalJson({ tools: admitted.policy?.tools ?? {}, owner: isOwner(admitted) });
     let board = this.#policyBoards.get(key);
     if (board === undefined) {
@@ -217,8 +231,8 @@ export class ServedAgent {
       if (shared.users === 0) this.#closeLater(key, shared);
     });
     try {
-      const { endpoint } = await shared.served;
-      return { endpoint, release: leave };
+      const { endpoint, board: served } = await shared.served;
+      return { endpoint, board: served, release: leave };
     } catch (error) {
       this.#policyBoards.delete(key);
       throw error;
@@ -254,6 +268,7 @@ export class ServedAgent {
     const endpoint = this.#serve(board, {
       about: () => this.#aboutFor(isOwner(admitted), isLess, options.perSession !== false),
       onRoots: takesRoots ? onRoots : undefined,
+      isForOthers: !isOwner(admitted),
       // Whoever may do everything may also read everything.
       mayLogForOthers: isUnrestricted(admitted) ? undefined : isShared,
     });
@@ -293,7 +308,9 @@ export class ServedAgent {
 
   #serve(
     board: EndpointBoard,
-    ofSession: Partial<Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers">> = {},
+    ofSession: Partial<
+      Pick<EndpointOptions, "about" | "onRoots" | "mayLogForOthers" | "isForOthers">
+    > = {},
   ): Endpoint {
     const { sealer, newId, clock, logger, approvals, spans, search } = this.#options;
     const { keepsApps } = this.#opened;

@@ -52,6 +52,11 @@ function ignore(): void {}
 /** Answers one path. */
 export type Route = (request: IncomingMessage, reply: ServerResponse) => void | Promise<void>;
 
+/** Answers one path for those who were let in. */
+export type AdmittedRoute = (
+  ...args: [...Parameters<Route>, admitted: AdmittedCaller]
+) => void | Promise<void>;
+
 export interface GatewayOptions {
   host: string;
   port: number;
@@ -76,7 +81,7 @@ export interface GatewayOptions {
   /** Checks that hold for every route, `/healthz` included. False if it has answered the request itself. */
   checkSource: (request: IncomingMessage, reply: ServerResponse) => boolean;
   /** Further routes by path. They are admitted like calls. */
-  routes?: ReadonlyMap<string, Route>;
+  routes?: ReadonlyMap<string, AdmittedRoute>;
   /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
   openRoutes?: ReadonlyMap<string, Route>;
   /** Is told how requests were answered, and which connections were refused. */
@@ -294,11 +299,15 @@ export class Gateway {
     return this.#serveRoute(route, request, reply);
   }
 
-  async #serveRoute(route: Route, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  async #serveRoute(
+    route: AdmittedRoute,
+    request: IncomingMessage,
+    reply: ServerResponse,
+  ): Promise<void> {
     const admitted = await this.#options.admit(request, reply);
     if (admitted === undefined) return;
     this.#opened(request, reply, admitted);
-    await route(request, reply);
+    await route(request, reply, admitted);
   }
 
   #leave(caller: string): void {
@@ -358,7 +367,7 @@ function noAgent(id: string): string {
   return `there is no agent '${oneLine(id, 100)}' here; check the id in the address, or use /mcp`;
 }
 
-function findRoute(routes: ReadonlyMap<string, Route>, path: string): Route | undefined {
+function findRoute<Found>(routes: ReadonlyMap<string, Found>, path: string): Found | undefined {
   const exact = routes.get(path);
   if (exact !== undefined) return exact;
   for (const [start, route] of routes)

@@ -133,6 +133,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
     isReady: () => !undo.hasBegun,
     inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
+    viewerOf: (admitted) => agents.viewerOf(admitted),
   });
   const writeNote = (): Promise<void> =>
     note.write(async () => {

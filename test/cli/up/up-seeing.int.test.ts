@@ -221,6 +221,76 @@ describe("plugboard up", () => {
     hangUp.abort();
   });
 
+  it("shows a token what it may use, and nothing of where servers run or who else is there", async () => {
+    scratch.servers({
+      echo: fixture("echo"),
+      hidden: fixture("echo"),
+      broken: { command: join(scratch.directory, "no-such-program") },
+    });
+    const add = async (name: string, ...rules: string[]): Promise<string> => {
+      const { stdout } = await scratch.run(["tokens", "add", name, ...rules, "--json"]);
+      return (JSON.parse(stdout) as { token: string }).token;
+    };
+    const less = await add("less", "--allow", "echo/echo", "--allow", "broken/*");
+    const reader = await add("reader");
+    const { get, url, post } = await up();
+    await expect
+      .poll(async () => (await get("/api/status")).text())
+      .toMatch(/"echo".*"ready".*"hidden".*"ready".*"failed"/);
+    const as = (token: string) => ({ authorization: `Bearer ${token}` });
+    /** All that the token sees, as texts: status, metrics, the events of one call, and the resource. */
+    const everything = async (token: string): Promise<string[]> => {
+      const events = await get("/api/events", as(token));
+      const stream = events.body?.getReader();
+      for (const name of ["hidden__echo", "echo__add", "echo__echo"]) {
+        await post("tools/call", { name, arguments: { text: "hi", a: 1, b: 2 } });
+      }
+      let heard = "";
+      while (!heard.includes('"tool":"echo__echo"')) {
+        heard += new TextDecoder().decode((await stream?.read())?.value);
+      }
+      await stream?.cancel();
+      const read = await fetch(`${url}/mcp`, {
+        method: "POST",
+        headers: { ...as(token), "content-type": "application/json" },
+        body: JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "resources/read",
+          params: { uri: "plugboard://status" },
+        }),
+      });
+      const pages = ["/api/status", "/metrics"].map(async (path) =>
+        (await get(path, as(token))).text(),
+      );
+      return [heard, await read.text(), ...(await Promise.all(pages))];
+    };
+    for (const [token, servers] of [
+      [less, ["echo", "broken"]],
+      [reader, ["echo", "hidden", "broken"]],
+    ] as const) {
+      for (const text of await everything(token)) {
+        expect(text).not.toContain(scratch.directory);
+        expect(text).not.toContain(process.execPath);
+        expect(text).not.toContain("no-such-program");
+        expect(text.includes("hidden")).toBe(token === reader);
+        // The owner's client, and the calls of other tools.
+        expect(text.includes('"caller":"default"')).toBe(false);
+        if (token === less) expect(text).not.toMatch(/echo__add|tool="add"/);
+      }
+      const status = (await (await get("/api/status", as(token))).json()) as {
+        agents: { servers: { name: string; tools: number; state: object }[] }[];
+      };
+      expect(status.agents[0]?.servers.map(({ name }) => name)).toEqual(servers);
+      expect(status.agents[0]?.servers.at(-1)?.state).toEqual({
+        kind: "failed",
+        error: { code: "SPAWN_FAILED" },
+      });
+    }
+    const all = await (await get("/api/status")).text();
+    expect(all).toContain("no-such-program");
+  });
+
   it("ends the streams of a token that is revoked, and counts a batch as what is in it", async () => {
     scratch.servers({ echo: fixture("echo") });
     const { url, stop } = await up();

@@ -94,7 +94,7 @@ export class ServedContent {
   async read(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    const own = await readOwnResource(uri, this.#context.board);
+    const own = await readOwnResource(uri, this.#context);
     if (own !== undefined) return own;
     const original = this.#resourceOf(uri);
     const bound = boundTo(exchange, this.#context, uri, {});

@@ -3,9 +3,9 @@
 // itself reads them, such as our plugin for OpenClaw.
 
 import type { JsonObject } from "../../../core/types/json.ts";
-import { stateToJson } from "../../../core/types/server-state.ts";
+import { stateForOthers, stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
-import type { EndpointBoard } from "../context.ts";
+import type { EndpointBoard, EndpointOptions } from "../context.ts";
 import { type Answer, invalidParams } from "../message.ts";
 
 // No resource of a server has such a URI: there is a slash behind the name of the server.
@@ -17,17 +17,21 @@ export function isOwnResource(uri: unknown): boolean {
   return typeof uri === "string" && ANY.test(uri);
 }
 
+interface OwnResourcesContext extends Pick<EndpointOptions, "isForOthers"> {
+  board: Pick<EndpointBoard, "resources" | "status">;
+}
+
 /** Undefined for any other URI. */
 export async function readOwnResource(
   uri: string,
-  board: Pick<EndpointBoard, "resources" | "status">,
+  { board, isForOthers = false }: OwnResourcesContext,
 ): Promise<Answer | undefined> {
   if (!isOwnResource(uri)) return undefined;
   if (uri === STATUS) {
     return contents(
       uri,
       "application/json",
-      JSON.stringify({ servers: board.status().map(brief) }),
+      JSON.stringify({ servers: board.status().map((status) => brief(status, isForOthers)) }),
     );
   }
   const asked = CONTEXT.exec(uri);
@@ -46,7 +50,12 @@ function contents(uri: string, mimeType: string, text: string): Answer {
 }
 
 /** What a client may know: not where a server runs, nor what it has written to its stderr. */
-function brief({ name, state, tools, available, restarts }: ServerStatus): JsonObject {
-  const { pid: _, ...shown } = stateToJson(state) as JsonObject;
+function brief(
+  { name, state, tools, available, restarts }: ServerStatus,
+  isForOthers: boolean,
+): JsonObject {
+  const { pid: _, ...shown } = isForOthers
+    ? stateForOthers(state)
+    : (stateToJson(state) as JsonObject);
   return { name, state: shown, tools, available, restarts };
 }

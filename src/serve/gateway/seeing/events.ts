@@ -22,28 +22,34 @@ interface GatewayEvent {
   data: object;
 }
 
-export interface EventsOptions {
+/** What a reader sees who does not see everything. */
+export interface EventView {
+  /** An event as the reader gets it; undefined if it gets nothing of it. */
+  event: (name: string, data: object) => object | undefined;
+}
+
+export interface EventsOptions<View extends EventView = EventView> {
   clock: Clock;
   /** Tells the ids of this run from those of an earlier one. */
   run: string;
-  /** The state of everything, which a reader gets first. */
-  snapshot: () => object;
+  /** The state of everything that a reader may see, which it gets first. */
+  snapshot: (view: View | undefined) => object;
 }
 
-export class GatewayEvents {
-  readonly #options: EventsOptions;
+export class GatewayEvents<View extends EventView = EventView> {
+  readonly #options: EventsOptions<View>;
   /** A ring: the event with number n is at n modulo its size. */
   readonly #ring: (GatewayEvent | undefined)[] = Array.from({ length: KEPT });
   /** How many events there have been. */
   #count = 0;
   /** How many of them have been sent to readers. */
   #sent = 0;
-  readonly #readers = new Set<ServerResponse>();
+  readonly #readers = new Map<ServerResponse, View | undefined>();
   #isKept = false;
   #flush: Timer | undefined;
   #keepAlive: Timer | undefined;
 
-  constructor(options: EventsOptions) {
+  constructor(options: EventsOptions<View>) {
     this.#options = options;
   }
 
@@ -62,7 +68,7 @@ export class GatewayEvents {
   }
 
   /** Answers a request with the stream. */
-  open(request: IncomingMessage, reply: ServerResponse): void {
+  open(request: IncomingMessage, reply: ServerResponse, view?: View): void {
     if (this.#readers.size >= MOST_READERS) {
       reply.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "10" });
       return void reply.end(`there are already ${MOST_READERS} readers of the events\n`);
@@ -72,9 +78,9 @@ export class GatewayEvents {
     this.#isKept = true;
     // Whoever reads already must not get these twice.
     this.#send();
-    this.#readers.add(reply);
+    this.#readers.set(reply, view);
     reply.once("close", () => this.#readers.delete(reply));
-    reply.write(this.#beginning(request.headers["last-event-id"]));
+    reply.write(this.#beginning(request.headers["last-event-id"], view));
     this.#keepAlive ??= this.#stayAlive();
   }
 
@@ -82,25 +88,25 @@ export class GatewayEvents {
   close(): void {
     this.#send();
     this.#keepAlive?.cancel();
-    for (const reader of this.#readers) reader.end();
+    for (const reader of this.#readers.keys()) reader.end();
     this.#readers.clear();
   }
 
   /** What a reader gets before the events to come. */
-  #beginning(lastId: string | string[] | undefined): string {
-    if (lastId === undefined) return this.#snapshot();
+  #beginning(lastId: string | string[] | undefined, view: View | undefined): string {
+    if (lastId === undefined) return this.#snapshot(view);
     const oldest = Math.max(0, this.#count - KEPT);
     const next = this.#numberAfter(String(lastId));
     // The id is from an earlier run, or not one of ours.
-    if (next === undefined) return `${event("gap", {})}${this.#snapshot()}`;
-    if (next >= oldest) return `: resumed\n\n${this.#textFrom(next)}`;
+    if (next === undefined) return `${event("gap", {})}${this.#snapshot(view)}`;
+    if (next >= oldest) return `: resumed\n\n${this.#textFrom(next, view)}`;
     // The snapshot comes last: it also tells what was done by the events that are lost.
     const gap = event("gap", { lost: oldest - next });
-    return `${gap}${this.#textFrom(oldest)}${this.#snapshot()}`;
+    return `${gap}${this.#textFrom(oldest, view)}${this.#snapshot(view)}`;
   }
 
-  #snapshot(): string {
-    return event("snapshot", this.#options.snapshot(), this.#idOf(this.#count - 1));
+  #snapshot(view: View | undefined): string {
+    return event("snapshot", this.#options.snapshot(view), this.#idOf(this.#count - 1));
   }
 
   #idOf(number: number): string {
@@ -117,12 +123,13 @@ export class GatewayEvents {
     return next <= this.#count ? next : undefined;
   }
 
-  #textFrom(start: number): string {
+  #textFrom(start: number, view: View | undefined): string {
     let text = "";
     for (let number = start; number < this.#count; number += 1) {
       const kept = this.#ring[number % KEPT];
-      if (kept === undefined) continue;
-      text += event(kept.name, { at: kept.at, ...kept.data }, this.#idOf(number));
+      const data = view === undefined ? kept?.data : kept && view.event(kept.name, kept.data);
+      if (kept === undefined || data === undefined) continue;
+      text += event(kept.name, { at: kept.at, ...data }, this.#idOf(number));
     }
     return text;
   }
@@ -135,24 +142,28 @@ export class GatewayEvents {
       // Within one flush there may be more events than are kept.
       const lost = oldest - this.#sent;
       const gap = lost > 0 ? event("gap", { lost }) : "";
-      this.#write(gap + this.#textFrom(Math.max(this.#sent, oldest)));
+      const from = Math.max(this.#sent, oldest);
+      // Most see everything, and the text is the same for all of them.
+      let whole: string | undefined;
+      for (const [reader, view] of this.#readers) {
+        if (view === undefined) whole ??= this.#textFrom(from, view);
+        write(reader, gap + (view === undefined ? whole : this.#textFrom(from, view)));
+      }
     }
     this.#sent = this.#count;
   };
 
-  #write(text: string): void {
-    for (const reader of this.#readers) {
-      reader.write(text);
-      if (reader.writableLength > MOST_UNREAD) reader.destroy();
-    }
-  }
-
   #stayAlive(): Timer {
     return this.#options.clock.later(KEEP_ALIVE_MS, () => {
-      this.#write(": keep-alive\n\n");
+      for (const reader of this.#readers.keys()) write(reader, ": keep-alive\n\n");
       this.#keepAlive = this.#readers.size > 0 ? this.#stayAlive() : undefined;
     });
   }
+}
+
+function write(reader: ServerResponse, text: string): void {
+  if (text !== "") reader.write(text);
+  if (reader.writableLength > MOST_UNREAD) reader.destroy();
 }
 
 function event(name: string, data: object, id?: string): string {

@@ -4,7 +4,7 @@
 import type { Registry } from "prom-client";
 import type { ServerStateKind } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
-import { BOUNDS_MS, type Tally, type ToolTally } from "./tally.ts";
+import { BOUNDS_MS, type ServerTally, type Tally, type ToolTally } from "./tally.ts";
 
 /** Numbers that other parts of the gateway count, at this moment. */
 export interface GatewayNumbers {
@@ -24,6 +24,13 @@ export interface GatewayNumbers {
   /** By route and status. */
   responses: readonly { route: string; status: number; count: number }[];
   refusals: ReadonlyMap<string, number>;
+}
+
+/** What somebody may see who does not see everything. */
+export interface MetricsView {
+  servers: () => GatewayNumbers["servers"];
+  hasServer: (agent: string, server: string) => boolean;
+  hasTool: (agent: string, server: string, tool: string) => boolean;
 }
 
 const STATES: readonly ServerStateKind[] = [
@@ -53,17 +60,41 @@ export class Metrics {
   #registry: Promise<Registry> | undefined;
   /** As of the last time that somebody asked. */
   #current: GatewayNumbers | undefined;
+  /** What the one who asks may see. */
+  #view: MetricsView | undefined;
+  /** One after another: the registry collects for one of them at a time. */
+  #collecting: Promise<unknown> = Promise.resolve();
 
   constructor(tally: Tally, numbers: () => GatewayNumbers) {
     this.#tally = tally;
     this.#numbers = numbers;
   }
 
-  async text(): Promise<{ type: string; text: string }> {
+  /** Without a view: everything. */
+  async text(view?: MetricsView): Promise<{ type: string; text: string }> {
     this.#registry ??= this.#open();
     const registry = await this.#registry;
-    this.#current = this.#numbers();
-    return { type: registry.contentType, text: await registry.metrics() };
+    const collecting = this.#collecting.then(async () => {
+      this.#view = view;
+      this.#current = this.#numbers();
+      return { type: registry.contentType, text: await registry.metrics() };
+    });
+    this.#collecting = collecting.catch(() => {});
+    return collecting;
+  }
+
+  get #tools(): readonly ToolTally[] {
+    const view = this.#view;
+    return this.#tally.tools.filter(
+      ({ agent, server, tool }) => view?.hasTool(agent, server, tool) ?? true,
+    );
+  }
+
+  get #servers(): readonly ServerTally[] {
+    const view = this.#view;
+    return this.#tally.servers.filter(
+      ({ agent, server }) => view?.hasServer(agent, server) ?? true,
+    );
   }
 
   async #open(): Promise<Registry> {
@@ -71,8 +102,10 @@ export class Metrics {
     const { Counter, Gauge, Histogram } = client.default;
     const registry = new client.default.Registry();
     const registers = [registry];
-    const tally = this.#tally;
+    const tools = (): readonly ToolTally[] => this.#tools;
+    const servers = (): readonly ServerTally[] => this.#servers;
     const numbers = (): GatewayNumbers => this.#current ?? this.#numbers();
+    const statuses = (): GatewayNumbers["servers"] => this.#view?.servers() ?? numbers().servers;
     client.default.collectDefaultMetrics({ register: registry });
 
     const counter = (...[name, help, labelNames, read]: Described): void => {
@@ -91,14 +124,14 @@ export class Metrics {
     };
 
     counter("plugboard_calls_total", "Calls of tools that have ended.", TOOL_LABELS, () =>
-      tally.tools.map((each) => [labelsOf(each), each.calls]),
+      tools().map((each) => [labelsOf(each), each.calls]),
     );
     counter(
       "plugboard_call_errors_total",
       "Calls of tools that failed, by the code of the error. TOOL_ERROR: the tool itself reported it.",
       [...TOOL_LABELS, "code"],
       () =>
-        tally.tools.flatMap((each) =>
+        tools().flatMap((each) =>
           [...each.errors].map(([code, count]): [Record<string, string>, number] => [
             { ...labelsOf(each), code },
             count,
@@ -120,7 +153,7 @@ export class Metrics {
           type: "histogram" as never,
           aggregator: "sum" as const,
           collect: () => {},
-          values: tally.tools.flatMap((each) => durationValues(name, each)),
+          values: tools().flatMap((each) => durationValues(name, each)),
         };
       }
     }
@@ -131,7 +164,7 @@ export class Metrics {
     const ofServers = (
       read: (status: ServerStatus) => number,
     ): [Record<string, string>, number][] =>
-      numbers().servers.map(({ agent, status }) => [{ agent, server: status.name }, read(status)]);
+      statuses().map(({ agent, status }) => [{ agent, server: status.name }, read(status)]);
     gauge(
       "plugboard_calls_in_flight",
       "Calls that a server has not answered yet.",
@@ -145,21 +178,20 @@ export class Metrics {
       "plugboard_server_crashes_total",
       "Servers that ended by themselves.",
       SERVER_LABELS,
-      () => tally.servers.map(({ agent, server, crashes }) => [{ agent, server }, crashes]),
+      () => servers().map(({ agent, server, crashes }) => [{ agent, server }, crashes]),
     );
     counter(
       "plugboard_server_failed_starts_total",
       "Starts of servers that failed.",
       SERVER_LABELS,
-      () =>
-        tally.servers.map(({ agent, server, failedStarts }) => [{ agent, server }, failedStarts]),
+      () => servers().map(({ agent, server, failedStarts }) => [{ agent, server }, failedStarts]),
     );
     gauge(
       "plugboard_server_state",
       "1 for the state that a server is in, 0 for the others.",
       [...SERVER_LABELS, "state"],
       () =>
-        numbers().servers.flatMap(({ agent, status }) =>
+        statuses().flatMap(({ agent, status }) =>
           STATES.map((state): [Record<string, string>, number] => [
             { agent, server: status.name, state },
             status.state.kind === state ? 1 : 0,

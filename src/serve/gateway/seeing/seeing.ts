@@ -12,7 +12,8 @@ import { stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
-import type { Route } from "../gateway.ts";
+import type { AdmittedCaller } from "../access/admission.ts";
+import type { AdmittedRoute, Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
 import { Metrics } from "./metrics.ts";
@@ -23,6 +24,7 @@ import {
   type UnappliedEdit,
 } from "./status.ts";
 import { Tally } from "./tally.ts";
+import { View, type Viewer } from "./view.ts";
 import { VisitLines } from "./visit-lines.ts";
 
 /** The gateway itself, as status and metrics show it. */
@@ -33,6 +35,8 @@ export interface ShownGateway {
   /** With HTTP. */
   traffic?: () => { connections: number; bytesIn: number; bytesOut: number };
   sessions?: { list(): readonly Session[]; readonly size: number };
+  /** Somebody who does not see everything. Undefined for the owner. */
+  viewerOf: (admitted: AdmittedCaller) => Promise<Viewer | undefined>;
 }
 
 export interface SeeingOptions {
@@ -94,8 +98,8 @@ const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
 export class Seeing {
   readonly tally = new Tally();
   readonly clients: Clients;
-  readonly events: GatewayEvents;
-  readonly routes: ReadonlyMap<string, Route>;
+  readonly events: GatewayEvents<View>;
+  readonly routes: ReadonlyMap<string, AdmittedRoute>;
   readonly since: number;
   readonly #options: SeeingOptions;
   readonly #lines: VisitLines;
@@ -117,7 +121,7 @@ export class Seeing {
     this.events = new GatewayEvents({
       clock,
       run: this.since.toString(36),
-      snapshot: () => this.status(),
+      snapshot: (view) => this.#statusFor(view),
     });
     this.#metrics = new Metrics(this.tally, () => ({
       version,
@@ -131,10 +135,10 @@ export class Seeing {
       responses: [...this.#responses.values()],
       refusals: this.#refusals,
     }));
-    this.routes = new Map<string, Route>([
-      ["/metrics", forReaders((_, reply) => this.#answerMetrics(reply))],
-      ["/api/status", forReaders((_, reply) => json(reply, this.status()))],
-      ["/api/events", forReaders((request, reply) => this.events.open(request, reply))],
+    this.routes = new Map<string, AdmittedRoute>([
+      ["/metrics", this.#forReaders((_, reply, view) => this.#answerMetrics(reply, view))],
+      ["/api/status", this.#forReaders((_, reply, view) => json(reply, this.#statusFor(view)))],
+      ["/api/events", this.#forReaders((...asked) => this.events.open(...asked))],
     ]);
   }
 
@@ -299,9 +303,29 @@ export class Seeing {
     });
   }
 
-  async #answerMetrics(reply: ServerResponse): Promise<void> {
-    const { type, text } = await this.#metrics.text();
+  #statusFor(view: View | undefined): object {
+    return view?.status(this.status()) ?? this.status();
+  }
+
+  async #answerMetrics(reply: ServerResponse, view: View | undefined): Promise<void> {
+    const { type, text } = await this.#metrics.text(view);
     reply.writeHead(200, { "Content-Type": type }).end(text);
+  }
+
+  #forReaders(
+    answer: (...asked: [...Parameters<Route>, View | undefined]) => unknown,
+  ): AdmittedRoute {
+    return async (request, reply, admitted) => {
+      if (request.method !== "GET" && request.method !== "HEAD") {
+        reply.writeHead(405, { Allow: "GET, HEAD", "Content-Type": "text/plain" });
+        return void reply.end("this can only be read\n");
+      }
+      const viewer = await this.#gateway?.viewerOf(admitted);
+      const view = viewer && new View(viewer);
+      if (view !== undefined) reply.once("close", () => view.close());
+      if (reply.destroyed) return view?.close();
+      await answer(request, reply, view);
+    };
   }
 }
 
@@ -324,14 +348,6 @@ function serverData(agent: string, { server, state, previous }: ServerEvent): ob
 function nameOf({ name, version }: ClientName = {}): string {
   const text = oneLine([name, version].filter(Boolean).join(" "), 100);
   return text === "" ? "a client without a name" : text;
-}
-
-function forReaders(route: Route): Route {
-  return (request, reply) => {
-    if (request.method === "GET" || request.method === "HEAD") return route(request, reply);
-    reply.writeHead(405, { Allow: "GET, HEAD", "Content-Type": "text/plain" });
-    reply.end("this can only be read\n");
-  };
 }
 
 function json(reply: ServerResponse, value: object): void {
