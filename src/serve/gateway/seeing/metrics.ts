@@ -102,8 +102,8 @@ export class Metrics {
     const { Counter, Gauge, Histogram } = client.default;
     const registry = new client.default.Registry();
     const registers = [registry];
-    const tools = (): readonly ToolTally[] => this.#tools;
-    const servers = (): readonly ServerTally[] => this.#servers;
+    const ofTools = (): readonly ToolTally[] => this.#tools;
+    const endings = (): readonly ServerTally[] => this.#servers;
     const numbers = (): GatewayNumbers => this.#current ?? this.#numbers();
     const statuses = (): GatewayNumbers["servers"] => this.#view?.servers() ?? numbers().servers;
     client.default.collectDefaultMetrics({ register: registry });
@@ -124,14 +124,14 @@ export class Metrics {
     };
 
     counter("plugboard_calls_total", "Calls of tools that have ended.", TOOL_LABELS, () =>
-      tools().map((each) => [labelsOf(each), each.calls]),
+      ofTools().map((each) => [labelsOf(each), each.calls]),
     );
     counter(
       "plugboard_call_errors_total",
       "Calls of tools that failed, by the code of the error. TOOL_ERROR: the tool itself reported it.",
       [...TOOL_LABELS, "code"],
       () =>
-        tools().flatMap((each) =>
+        ofTools().flatMap((each) =>
           [...each.errors].map(([code, count]): [Record<string, string>, number] => [
             { ...labelsOf(each), code },
             count,
@@ -153,7 +153,7 @@ export class Metrics {
           type: "histogram" as never,
           aggregator: "sum" as const,
           collect: () => {},
-          values: tools().flatMap((each) => durationValues(name, each)),
+          values: ofTools().flatMap((each) => durationValues(name, each)),
         };
       }
     }
@@ -178,13 +178,13 @@ export class Metrics {
       "plugboard_server_crashes_total",
       "Servers that ended by themselves.",
       SERVER_LABELS,
-      () => servers().map(({ agent, server, crashes }) => [{ agent, server }, crashes]),
+      () => endings().map(({ agent, server, crashes }) => [{ agent, server }, crashes]),
     );
     counter(
       "plugboard_server_failed_starts_total",
       "Starts of servers that failed.",
       SERVER_LABELS,
-      () => servers().map(({ agent, server, failedStarts }) => [{ agent, server }, failedStarts]),
+      () => endings().map(({ agent, server, failedStarts }) => [{ agent, server }, failedStarts]),
     );
     gauge(
       "plugboard_server_state",

@@ -11,7 +11,7 @@ import type { GatewayStatus } from "./status.ts";
 import { NATIVE } from "./tally.ts";
 
 /** A board with what its user may use, and nothing else. */
-export type ViewedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
+type ViewedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
 
 export interface Viewer {
   /** The label of the caller. */
