@@ -17,7 +17,6 @@ import { isJsonObject } from "../../core/types/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
-import type { Viewer } from "./seeing/view.ts";
 
 export interface GatewayAgentsOptions extends Omit<
   EndpointOptions,
@@ -39,6 +38,16 @@ const MISSING =
 
 /** How many sessions of one agent may have servers of their own. */
 const MOST_SESSIONS = 200;
+
+/** Somebody who does not see everything. */
+export interface Viewer {
+  /** The label of the caller. */
+  caller: string;
+  /** What they may use, by agent, of the agents that are open. */
+  boards: ReadonlyMap<string, SessionBoard>;
+  /** Gives the boards back. */
+  release: () => void;
+}
 
 type Session = Parameters<Sender["endpointFor"]>[0];
 

@@ -13,6 +13,7 @@ import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
+import type { Viewer } from "../agents.ts";
 import type { AdmittedRoute, Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
@@ -24,7 +25,7 @@ import {
   type UnappliedEdit,
 } from "./status.ts";
 import { Tally } from "./tally.ts";
-import { View, type Viewer } from "./view.ts";
+import { View } from "./view.ts";
 import { VisitLines } from "./visit-lines.ts";
 
 /** The gateway itself, as status and metrics show it. */

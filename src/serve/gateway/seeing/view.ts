@@ -2,25 +2,14 @@
 // themselves. Where a server runs, why it failed in its own words, and who else is there is for the owner.
 
 import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
-import type { BoardBase } from "../../../core/types/board.ts";
+import type { SessionBoard } from "../../../core/types/board.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import { type ServerState, stateForOthers } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
+import type { Viewer } from "../agents.ts";
 import type { GatewayStatus } from "./status.ts";
 import { NATIVE } from "./tally.ts";
-
-/** A board with what its user may use, and nothing else. */
-type ViewedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
-
-export interface Viewer {
-  /** The label of the caller. */
-  caller: string;
-  /** What they may use, by agent, of the agents that are open. */
-  boards: ReadonlyMap<string, ViewedBoard>;
-  /** Gives the boards back. */
-  release: () => void;
-}
 
 export class View {
   readonly #viewer: Viewer;
@@ -123,13 +112,13 @@ interface Known {
 
 /** What there is for them on the board of one agent. Every event asks, so it is kept until the board changes. */
 class ViewedAgent {
-  readonly #board: ViewedBoard;
+  readonly #board: SessionBoard;
   readonly #off: readonly (() => void)[];
   /** Public names of the tools that they have ever seen: one that is gone is on no list any more. */
   readonly #seen = new Set<string>();
   #known: Known | undefined;
 
-  constructor(board: ViewedBoard) {
+  constructor(board: SessionBoard) {
     this.#board = board;
     const forget = (): void => {
       this.#known = undefined;
