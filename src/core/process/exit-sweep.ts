@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { exitGuard } from "../../util/exit-guard.ts";
 import { signalGroup, signalProcess } from "../../util/signal.ts";
-import { currentHost } from "./host-identity.ts";
+import { sinceHostStart } from "./host-identity.ts";
 import {
   type ProcessEntry,
   type ProcessRef,
@@ -35,9 +35,6 @@ const ROUNDS = 40;
 /** A killed process takes a moment to go. */
 const PAUSE_MS = 10;
 const TASKKILL_MS = 3000;
-/** `ps` gives start times in seconds, and may be one off. */
-const START_TOLERANCE = 1;
-
 const targets = new Map<number, SweepTarget>();
 
 /** Until the returned function is called, the target does not outlive this process. */
@@ -67,7 +64,7 @@ export function sweepNow(all: readonly SweepTarget[], { table, taskkill }: Sweep
 }
 
 function killAll(all: readonly SweepTarget[], table: Pick<ProcessTable, "listNow">): void {
-  const since = String(Number(currentHost().start) - START_TOLERANCE);
+  const since = sinceHostStart();
   const roots = new Set(all.map(({ pid }) => pid));
   const cookies = new Set(all.map(({ cookie }) => cookie));
   const known = new Map(all.flatMap(({ noted }) => noted.map(({ pid, start }) => [pid, start])));

@@ -34,6 +34,11 @@ export function currentHost(): HostIdentity {
   return current;
 }
 
+/** No server of this process started before. `ps` gives start times in seconds, and may be one off. */
+export function sinceHostStart(): string {
+  return String(Number(currentHost().start) - 1);
+}
+
 function linuxSpace(proc: string): string {
   const namespace = orEmpty(() => readlinkSync(`${proc}/self/ns/pid`));
   const boot = orEmpty(() => readFileSync(`${proc}/sys/kernel/random/boot_id`, "latin1").trim());

@@ -25,17 +25,22 @@ export function sharedProcessTable(platform: NodeJS.Platform): ProcessTable | un
 export function shareScans(table: ProcessTable): ProcessTable {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<ProcessEntry[]> | undefined;
+  /** The earliest that anyone asks for who waits for the next scan. */
+  let earliest = "";
 
   async function scan(): Promise<ProcessEntry[]> {
     await running;
     next = undefined;
-    const listing = table.list();
+    const listing = table.list(earliest);
     running = listing.then(ignore, ignore);
     return listing;
   }
 
   return {
-    list: () => (next ??= scan()),
+    list(since = "0") {
+      if (next === undefined || Number(since) < Number(earliest)) earliest = since;
+      return (next ??= scan());
+    },
     listNow: (since) => table.listNow(since),
     descendants: (pid) => table.descendants(pid),
     living: (refs) => table.living(refs),

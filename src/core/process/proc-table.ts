@@ -48,7 +48,7 @@ export class ProcTable implements ProcessTable {
   }
 
   /** Reads what cannot block synchronously, in slices: that takes a tenth of the time threads take. */
-  async list(): Promise<ProcessEntry[]> {
+  async list(since = "0"): Promise<ProcessEntry[]> {
     const uptime = this.#uptime();
     const entries: ProcessEntry[] = [];
     let count = 0;
@@ -59,7 +59,11 @@ export class ProcTable implements ProcessTable {
       count += 1;
       if (count % SLICE === 0) await setImmediate();
     }
-    await within(systemClock, ENVIRON_WAIT, this.#readCookies(entries));
+    await within(
+      systemClock,
+      ENVIRON_WAIT,
+      this.#readCookies(entries.filter((entry) => this.#mayCarry(entry, since))),
+    );
     return entries;
   }
 
@@ -70,7 +74,7 @@ export class ProcTable implements ProcessTable {
     const entries = pids.flatMap((name) => this.#entry(Number(name), uptime) ?? []);
     const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
     for (const entry of entries) {
-      if (entry.uid !== this.#uid || entry.zombie || Number(entry.start) < Number(since)) continue;
+      if (!this.#mayCarry(entry, since)) continue;
       const path = `${this.#proc}/${entry.pid}/environ`;
       const cookie = orElse(() => findCookie(buffer, readStartNow(path, buffer)), undefined);
       if (cookie !== undefined) entry.cookie = cookie;
@@ -128,9 +132,12 @@ export class ProcTable implements ProcessTable {
       .map(Number);
   }
 
+  #mayCarry({ uid, zombie, start }: ProcessEntry, since: string): boolean {
+    return uid === this.#uid && !zombie && Number(start) >= Number(since);
+  }
+
   async #readCookies(entries: readonly ProcessEntry[]): Promise<void> {
-    const own = entries.filter((entry) => entry.uid === this.#uid && !entry.zombie);
-    const queue = own.values();
+    const queue = entries.values();
     const reader = async (): Promise<void> => {
       const buffer = Buffer.allocUnsafe(ENVIRON_BYTES);
       for (const entry of queue) {

@@ -21,12 +21,12 @@ export interface ProcessEntry extends ProcessRef {
 }
 
 export interface ProcessTable {
-  /** Everything that runs now. Cookies are read for this user's processes only. */
-  list(): Promise<ProcessEntry[]>;
   /**
-   * The same, synchronously, for a process that is about to exit. Cookies are read only of processes that started
-   * at `since` or later.
+   * Everything that runs now. Cookies are read of this user's processes only, and of no process that started before
+   * `since`: what a host started is not older than the host, and to read an environment is what takes the time.
    */
+  list(since?: string): Promise<ProcessEntry[]>;
+  /** The same, synchronously, for a process that is about to exit. */
   listNow(since: string): ProcessEntry[];
   /** The living children of `pid`, their children, and so on. */
   descendants(pid: number): Promise<ProcessRef[]>;

@@ -16,6 +16,7 @@ import { pollUntil } from "../../util/poll.ts";
 import { signalGroup } from "../../util/signal.ts";
 import { type ContainerEngine, stopContainers } from "./containers.ts";
 import type { SweepTarget } from "./exit-sweep.ts";
+import { sinceHostStart } from "./host-identity.ts";
 import { sharedProcessTable } from "./open-process-table.ts";
 import {
   pidsOf,
@@ -132,7 +133,9 @@ function processGroup(target: StopTarget, table: ProcessTable, clock: Clock) {
     try {
       members = await table.living(members);
       if (members.length > 0) return false;
-      members = (await table.list()).filter((entry) => entry.pgid === pgid && !entry.zombie);
+      members = (await table.list(sinceHostStart())).filter(
+        (entry) => entry.pgid === pgid && !entry.zombie,
+      );
       return (isGone = members.length === 0);
     } catch {
       return false;
@@ -162,7 +165,7 @@ async function sweep(
   const isOurs = (entry: ProcessEntry): boolean =>
     entry.cookie === cookie || starts.get(entry.pid) === entry.start;
   const find = async (): Promise<ProcessEntry[]> => {
-    const all = await table.list();
+    const all = await table.list(sinceHostStart());
     const spared = withAncestors(all, process.pid);
     const found = withRelatives(all, all.filter(isOurs)).filter(
       (entry) => !entry.zombie && !spared.has(entry.pid),

@@ -10,10 +10,10 @@ import type { ProcessEntry, ProcessTable } from "../../../src/core/process/proce
 function slowTable() {
   const scans: { resolve(): void; reject(error: Error): void }[] = [];
   const table: ProcessTable = {
-    list: () => {
+    list: (since = "") => {
       const number = scans.length;
       return new Promise<ProcessEntry[]>((resolve, reject) => {
-        scans.push({ resolve: () => resolve([entry(number, "")]), reject });
+        scans.push({ resolve: () => resolve([entry(number, since)]), reject });
       });
     },
     listNow: (since) => [entry(1, since)],
@@ -61,6 +61,25 @@ describe("shared scans", () => {
     expect(scans).toHaveLength(2);
     scans[1]?.resolve();
     expect(await Promise.all([early, ...late].map(scanOf))).toEqual([0, 1, 1]);
+  });
+
+  it("go back as far as the earliest of those who share them", async () => {
+    const { scans, table } = slowTable();
+    const shared = shareScans(table);
+    const first = [shared.list("70"), shared.list("9"), shared.list("80")];
+    await turn();
+    const second = [shared.list("80"), shared.list("70")];
+    const third = async () => {
+      await Promise.all(second);
+      return shared.list();
+    };
+    const all = [...first, ...second, third()];
+    for (const number of [0, 1, 2]) {
+      await expect.poll(() => scans.length).toBe(number + 1);
+      scans[number]?.resolve();
+    }
+    const starts = (await Promise.all(all)).map(([found]) => found?.start);
+    expect(starts).toEqual(["9", "9", "9", "70", "70", "0"]);
   });
 
   it("go on after one has failed", async () => {

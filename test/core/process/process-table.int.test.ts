@@ -186,6 +186,22 @@ describe.runIf(linux)("the process table from /proc", () => {
     expect(found).toMatchObject([{ pid: child.pid }]);
   });
 
+  it("reads no environment of what started before the time that the caller gives", async () => {
+    const env = { PLUGBOARD_COOKIE: cookie("9") };
+    const child = spawn(process.execPath, [fixture("idle")], { env, stdio: "ignore" });
+    await once(child, "spawn");
+    const table = new ProcTable();
+    const find = async (since?: string): Promise<ProcessEntry | undefined> =>
+      (await table.list(since)).find(({ pid }) => pid === child.pid);
+    const start = Number((await find())?.start);
+    const known = [String(start), String(start + 1)].map(
+      async (since) => (await find(since))?.cookie,
+    );
+    expect(await Promise.all(known)).toEqual([cookie("9"), undefined]);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  });
+
   it("rejects where there is no proc file system", async () => {
     await expect(new ProcTable({ proc: "/nonexistent" }).list()).rejects.toThrow("ENOENT");
   });

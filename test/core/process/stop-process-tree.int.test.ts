@@ -181,9 +181,9 @@ describe("stopping many servers at once", () => {
     });
     const scanning = shareScans(table);
     const shared: ProcessTable = {
-      list: () => {
+      list: (since) => {
         asked += 1;
-        return scanning.list();
+        return scanning.list(since);
       },
       listNow: (since) => scanning.listNow(since),
       descendants: (pid) => scanning.descendants(pid),
