@@ -26,7 +26,7 @@ const CALLS = 5;
 
 let compiled: Compiled;
 beforeAll(async () => {
-  compiled = await compile("src/core/board/board.ts");
+  compiled = await compile("core/board/board");
 });
 afterAll(() => compiled.remove());
 

@@ -17,9 +17,9 @@ import { startProcess } from "../../../src/core/process/start-process.ts";
 import type { ProcessTable } from "../../../src/core/process/process-table.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { eventually, expectAllGone, expectNoProcesses, isAlive } from "../../support/processes.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+import type { Compiled } from "../../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
-import { hostArgs, killHost, startHost, testHost } from "./hosts.ts";
+import { compileHost, hostArgs, killHost, startHost, testHost } from "./hosts.ts";
 
 let compiled: Compiled;
 let bin: string;
@@ -27,7 +27,7 @@ let state: string;
 const containers: number[] = [];
 
 beforeAll(async () => {
-  compiled = await compile("src/core/process/start-process.ts");
+  compiled = await compileHost();
   bin = await mkdtemp(join(tmpdir(), "plugboard-docker-"));
   const program = `#!/bin/sh\nexec '${process.execPath}' '${fixture("docker")}' "$@"\n`;
   await writeFile(join(bin, "docker"), program);

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { currentHost } from "../../../src/core/process/host-identity.ts";
 import type { StartProcessOptions } from "../../../src/core/process/start-process.ts";
+import { type Compiled, compile } from "../../support/compile.ts";
 import { fixture } from "./fixtures.ts";
 
 /** This process with its own space, so that tests and other hosts do not reap each other's processes. */
@@ -14,6 +15,11 @@ export type ServerList = Pick<StartProcessOptions, "command" | "args" | "env">[]
 export interface Host {
   process: ChildProcess;
   servers: { said: Record<string, number>; cookie: string }[];
+}
+
+/** What a host imports. */
+export function compileHost(): Promise<Compiled> {
+  return compile("core/process/cookie", "core/process/host-identity", "core/process/start-process");
 }
 
 /** The arguments of a host that starts `list` with the real, compiled code and then does as told. */

@@ -17,15 +17,23 @@ import {
   processesWith,
 } from "../../support/processes.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+import type { Compiled } from "../../support/compile.ts";
 import { fixture, introduction, pidOf } from "./fixtures.ts";
-import { type Host, hostArgs, killHost, type ServerList, startHost, testHost } from "./hosts.ts";
+import {
+  type Host,
+  compileHost,
+  hostArgs,
+  killHost,
+  type ServerList,
+  startHost,
+  testHost,
+} from "./hosts.ts";
 
 let compiled: Compiled;
 const hosts: Host[] = [];
 
 beforeAll(async () => {
-  compiled = await compile("src/core/process/start-process.ts");
+  compiled = await compileHost();
 });
 
 afterEach(async () => {

@@ -16,9 +16,9 @@ import { startProcess } from "../../../src/core/process/start-process.ts";
 import { explainSpawnFailure } from "../../../src/core/process/spawn-failure.ts";
 import { taskkillPath } from "../../../src/core/process/stop-process-tree.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "../../support/processes.ts";
-import { compile, type Compiled } from "../../support/compile.ts";
+import type { Compiled } from "../../support/compile.ts";
 import { fixture, introduction } from "./fixtures.ts";
-import { hostArgs, testHost } from "./hosts.ts";
+import { compileHost, hostArgs, testHost } from "./hosts.ts";
 
 const servers: ServerProcess[] = [];
 let directory: string;
@@ -226,7 +226,7 @@ describe("a command that cannot be started", () => {
 describe("a host that has run out of files", () => {
   let compiled: Compiled;
   beforeAll(async () => {
-    compiled = await compile("src/core/process/start-process.ts");
+    compiled = await compileHost();
   });
   afterAll(() => compiled.remove());
 

@@ -24,7 +24,7 @@ const WORKER = new URL("lock.worker.mjs", import.meta.url);
 
 let compiled: Compiled;
 beforeAll(async () => {
-  compiled = await compile("src/core/state/lock.ts");
+  compiled = await compile("core/state/lock", "util/clock");
 });
 afterAll(() => compiled.remove());
 
