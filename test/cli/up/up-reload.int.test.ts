@@ -158,10 +158,13 @@ it("an edit in a repository that would start something new waits for a person", 
   expect(stderr.text).toMatch(/added: server more, server team\/evil/);
   const waiting = await status(...config);
   expect(waiting.gateway.unappliedEdit).toMatchObject({ kind: "waiting" });
-  expect(waiting.servers.map(({ name, state }) => [name, state.kind])).toEqual([
+  const states = async (): Promise<string[][]> =>
+    (await status(...config)).servers.map(({ name, state }) => [name, state.kind]);
+  const expected = [
     ["echo", "ready"],
     ["more", "untrusted"],
-  ]);
+  ];
+  await expect.poll(states).toEqual(expected);
   expect((await scratch.run([...config, "status"])).stdout).toContain("waits for you");
   // None of the servers starts, for an agent that is opened only now either, nor by a signal. The rules apply.
   events.emit("SIGHUP");

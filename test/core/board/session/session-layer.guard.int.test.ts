@@ -11,7 +11,9 @@ import type { SessionRules } from "../../../../src/core/types/board-options.ts";
 import type { ApprovalMode } from "../../../../src/core/types/guard-settings.ts";
 import type { ModelDetails, ToolResult } from "../../../../src/core/types/tool.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
-import { cleanUp, directory, openWith } from "../../guard/boards.ts";
+import { cleanUp, openWith } from "../../guard/boards.ts";
+import { systemClock } from "../../../../src/util/clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 import { fixture, textOf } from "../../../support/boards.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { cwd, reached, statusIn } from "./sessions.ts";
@@ -286,7 +288,9 @@ describe("limits", () => {
   });
 
   it("let a session make 100 calls a minute to a server that has no limit of its own", async () => {
-    const board = await openWith({ servers: { shared: fixture("echo") } });
+    // However long the calls take, no time goes by in which another one would be due.
+    const clock = { ...systemClock, monotonic: () => 0 };
+    const board = await openWith({ servers: { shared: fixture("echo") } }, { clock });
     const session = await board.openSession({ cwd, servers: { mine: fixture("echo") } });
     const other = await board.openSession({ cwd });
     const told: string[] = [];
@@ -380,7 +384,7 @@ describe("approval", () => {
 
 describe("on disk a session leaves", () => {
   it("its lines in the audit log, and nothing else", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith({ servers: { shared: fixture("echo") } }, { stateDir });
     const session = await board.openSession({
       cwd,
@@ -416,7 +420,7 @@ describe("on disk a session leaves", () => {
 
 describe("pins", () => {
   it("apply in a session to configured servers, and not to those it brings", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const file = join(stateDir, "tools.json");
     const offer = (description: string) =>
       writeFile(file, JSON.stringify({ tools: [{ name: "read", description }] }));
@@ -477,7 +481,7 @@ describe("secrets", () => {
       const asked: string[] = [];
       const board = await openWith(
         { servers: {} },
-        { stateDir: await directory(), onAuthorization: ({ url }) => void asked.push(url) },
+        { stateDir: temporaryDirectory(), onAuthorization: ({ url }) => void asked.push(url) },
       );
       const url = `http://127.0.0.1:${port}/mcp`;
       const session = await board.openSession({ cwd, servers: { remote: { url } } });
