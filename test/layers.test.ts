@@ -1,22 +1,18 @@
 // The check of src/'s layers, on small trees that break them.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { findProblems } from "../scripts/layers.mjs";
+import { temporaryDirectory } from "./support/directory.ts";
 
 function problemsIn(files: Record<string, string>): string[] {
-  const src = mkdtempSync(join(tmpdir(), "plugboard-layers-"));
-  try {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(src, path)), { recursive: true });
-      writeFileSync(join(src, path), text);
-    }
-    return findProblems(src);
-  } finally {
-    rmSync(src, { recursive: true });
+  const src = temporaryDirectory();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(src, path)), { recursive: true });
+    writeFileSync(join(src, path), text);
   }
+  return findProblems(src);
 }
 
 it.each([

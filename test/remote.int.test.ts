@@ -1,9 +1,8 @@
 // Servers behind a URL, over real sockets: every transport and era, and what a server can do wrong.
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { openBoard } from "../src/core/board/board.ts";
@@ -16,6 +15,7 @@ import type { McpHttp, McpHttpOptions } from "./fixtures/http/mcp.ts";
 import { startSse } from "./fixtures/http/sse.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "./support/boards.ts";
 import { MovableClock } from "./support/movable-clock.ts";
+import { temporaryDirectory } from "./support/directory.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
@@ -135,8 +135,7 @@ describe("every way to speak", () => {
 
 /** A directory for the state of a board, gone after the test. */
 async function stateDirectory(): Promise<string> {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-verdict-"));
-  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const stateDir = temporaryDirectory();
   return stateDir;
 }
 

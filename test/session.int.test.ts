@@ -7,7 +7,8 @@ import { describe, expect, it } from "vitest";
 import type { SessionOptions } from "../src/core/types/board-options.ts";
 import type { NativeTool } from "../src/core/types/tool.ts";
 import { cwd, marked, reached, statusIn } from "./core/board/session/sessions.ts";
-import { cleanUp, directory, load, openWith } from "./core/guard/boards.ts";
+import { cleanUp, load, openWith } from "./core/guard/boards.ts";
+import { temporaryDirectory } from "./support/directory.ts";
 import { asUntrusted, fixture, textOf } from "./support/boards.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "./support/processes.ts";
 
@@ -54,7 +55,7 @@ describe("a session's board", () => {
   });
 
   it("runs its servers in its directory, which is their root, relative commands too", async () => {
-    const directoryOfSession = await realpath(await directory());
+    const directoryOfSession = await realpath(temporaryDirectory());
     await mkdir(join(directoryOfSession, "sub"));
     const { command = "", args = [] } = fixture("echo");
     const script = `#!/bin/sh\nexec "${command}" "${args.join('" "')}"\n`;
@@ -98,7 +99,7 @@ describe("a session's board", () => {
 
   it("is not kept waiting by a server that is slow or hangs, which comes later", async () => {
     const board = await openWith({ servers: {} });
-    const isTime = join(await directory(), "is-time");
+    const isTime = join(temporaryDirectory(), "is-time");
     const session = await board.openSession({
       cwd,
       startupWait: 1,
@@ -278,7 +279,7 @@ describe("many sessions", () => {
 
 describe('a server with scope "session"', () => {
   it("is started for each session, and on the board itself only to be known", async () => {
-    const place = await realpath(await directory());
+    const place = await realpath(temporaryDirectory());
     const config = await load({
       agents: {
         defaults: {

@@ -1,10 +1,10 @@
 // MCP servers in a registry of clawtools: registries that forget and that cannot, real servers.
 
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { BoardConfig } from "../../src/core/types/agent-config.ts";
 import {
   type ClawTool,
@@ -18,6 +18,7 @@ import { startMcpHttp } from "../fixtures/http/mcp.ts";
 import { fixture, reaches } from "../support/boards.ts";
 import { eventually, expectNoProcesses } from "../support/processes.ts";
 import { expectedOf, SCRIPT, SCRIPT_NATIVE, SCRIPT_SERVERS, type Seen, seenOf } from "./script.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 type Config = Parameters<typeof loadMCPServers>[0];
 
@@ -75,8 +76,7 @@ async function load(
 
 /** A file that is gone after the test. */
 async function writeScratch(content: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-clawtools-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const file = join(directory, "mcp.json");
   await writeFile(file, content);
   return file;
@@ -192,8 +192,7 @@ describe("loadMCPServers", () => {
   });
 
   it("runs a server in its workingDir, or else in the workspace", async () => {
-    const directory = await realpath(await mkdtemp(join(tmpdir(), "plugboard-claw-")));
-    opened.push({ close: () => rm(directory, { recursive: true }) });
+    const directory = temporaryDirectory();
     const registry = new Registry();
     const servers = { here: fixture("echo"), there: { ...fixture("echo"), workingDir: tmpdir() } };
     await load({ servers }, registry, { workspaceDir: directory });

@@ -1,8 +1,7 @@
 // The command line in this process: streams that remember, signals on demand, files in a directory of its own.
 
 import { EventEmitter } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach } from "vitest";
@@ -12,6 +11,7 @@ import { runCli } from "../../src/cli/main.ts";
 import { describeTerminal } from "../../src/cli/terminal/terminal.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { expectNoProcesses } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 /** An output that remembers; with `columns` it is a terminal. */
 export class Sink extends Writable {
@@ -93,7 +93,7 @@ export function useScratch(): Scratch {
   let directory = "";
   let env: Record<string, string> = {};
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "plugboard-cli-"));
+    directory = temporaryDirectory();
     env = {
       PATH: process.env["PATH"] ?? "",
       PLUGBOARD_HOME: join(directory, "home"),
@@ -102,7 +102,6 @@ export function useScratch(): Scratch {
     };
   });
   afterEach(() => {
-    rmSync(directory, { recursive: true, force: true });
     expectNoProcesses();
   });
   const scratch: Scratch = {

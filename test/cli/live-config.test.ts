@@ -1,15 +1,6 @@
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -27,20 +18,20 @@ import { systemClock } from "../../src/util/clock.ts";
 import { recordingLogger } from "../support/logger.ts";
 import { eventually } from "../support/processes.ts";
 import { Sink, terminal } from "./harness.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 let root = "";
 let open: LiveConfig | undefined;
 let logger = recordingLogger();
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-live-")));
+  root = temporaryDirectory();
   for (const name of ["home", "repo"]) mkdirSync(join(root, name), { mode: 0o700 });
   logger = recordingLogger();
 });
 afterEach(async () => {
   await open?.close();
   open = undefined;
-  rmSync(root, { recursive: true });
 });
 
 const servers = (names: Record<string, object>): string =>

@@ -1,27 +1,26 @@
 // Real shells with start files of their own, as people have them.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findLoginPath, type LoginPathOptions } from "../../src/cli/login-path.ts";
 import { recordingLogger } from "../support/logger.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { eventually, expectNoProcesses, processesWith } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const BARE = "/usr/bin:/bin";
 
 let home = "";
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "plugboard-login-"));
+  home = temporaryDirectory();
 });
 
 afterEach(async () => {
   // A killed group takes a moment to be gone.
   await eventually(() => processesWith(marker()).length === 0);
   expectNoProcesses(marker());
-  rmSync(home, { recursive: true, force: true });
 });
 
 const marker = (): string => `HOME=${home}`;

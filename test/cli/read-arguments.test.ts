@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { readArguments } from "../../src/cli/read-arguments.ts";
 import type { CliInput } from "../../src/cli/io.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 let cwd = "";
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "plugboard-args-"));
+  cwd = temporaryDirectory();
   writeFileSync(join(cwd, "args.json"), '{"text": "from a file"}');
   writeFileSync(join(cwd, "notes.txt"), "notes\n");
 });
-afterEach(() => rmSync(cwd, { recursive: true }));
 
 function read(
   tokens: string[],

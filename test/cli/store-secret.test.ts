@@ -1,21 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { secretName, storeSecret } from "../../src/cli/store-secret.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { useScratch } from "./harness.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const scratch = useScratch();
 
 let home = "";
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "plugboard-store-"));
+  home = temporaryDirectory();
 });
-
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** What a command works with: nothing on the PATH, and a home of its own. */
 async function surroundings() {

@@ -2,8 +2,7 @@
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -17,6 +16,7 @@ import {
 import { afterEach, beforeEach } from "vitest";
 import { AcpClient } from "../support/acp-client.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const MARKER = "ACP_E2E";
@@ -164,11 +164,10 @@ export function useAgents(): AgentDesk {
   const fixture = (file: string): string =>
     fileURLToPath(new URL(`../fixtures/servers/${file}.mjs`, import.meta.url));
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "plugboard-acp-e2e-"));
+    directory = temporaryDirectory();
   });
   afterEach(async () => {
     await Promise.all(agents.splice(0).map((agent) => agent.end()));
-    rmSync(directory, { recursive: true, force: true });
     expectNoProcesses(`${MARKER}=${directory}`);
   });
   return {

@@ -2,14 +2,14 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isAlive, processesWith } from "../support/processes.ts";
 import { type Model, type ModelOptions, startModel } from "../support/model/start.mjs";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
@@ -19,7 +19,7 @@ let model: Model | undefined;
 let asked: ChildProcess | undefined;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-ask-e2e-"));
+  directory = temporaryDirectory();
 });
 
 afterEach(async () => {
@@ -28,7 +28,6 @@ afterEach(async () => {
     await once(asked, "exit");
   }
   await model?.close();
-  rmSync(directory, { recursive: true, force: true });
 });
 
 /** Its stdin stays open, as a terminal's does. */

@@ -6,17 +6,16 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/build.mjs", import.meta.url));
 
@@ -70,7 +69,7 @@ function write(name: string, content: string | object): void {
 }
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "plugboard-build-"));
+  root = temporaryDirectory();
   write("scripts/bundle.mjs", BUNDLER);
   copyFileSync(SCRIPT, path("scripts/build.mjs"));
   write("node_modules/typescript/package.json", { name: "typescript", type: "module" });
@@ -82,8 +81,6 @@ beforeEach(() => {
   }
   write("src/index.ts", "first");
 });
-
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 interface Ended {
   status: number | null;

@@ -3,14 +3,14 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ownerName } from "../../src/core/state/process-owner.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const run = promisify(execFile);
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -22,7 +22,7 @@ let env: NodeJS.ProcessEnv;
 let host: ChildProcess | undefined;
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "plugboard-killed-"));
+  home = temporaryDirectory();
   env = { ...process.env, PLUGBOARD_HOME: home };
   const server = (name: string, ...args: string[]) => ({
     command: process.execPath,
@@ -39,7 +39,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   host?.kill("SIGKILL");
-  await rm(home, { recursive: true });
 });
 
 it.runIf(process.platform !== "win32")(

@@ -3,8 +3,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -13,6 +12,7 @@ import { Client as McpClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually, isAlive, processesWith } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const echo = fileURLToPath(new URL("../fixtures/servers/echo.mjs", import.meta.url));
@@ -22,7 +22,7 @@ let agent: ChildProcess | undefined;
 
 /** A program that is only where the start files say. */
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "plugboard-desktop-"));
+  home = temporaryDirectory();
   mkdirSync(join(home, "tools"));
   const program = join(home, "tools", "my-echo");
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${echo}'\n`);
@@ -34,7 +34,6 @@ afterEach(async () => {
     agent.kill("SIGKILL");
     await once(agent, "exit");
   }
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** What a desktop passes on. */

@@ -4,8 +4,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
@@ -17,6 +16,7 @@ import { SessionEndpoints } from "../../src/serve/endpoint/session-endpoints.ts"
 import { silentLogger } from "../../src/core/types/logger.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import { expectNoProcesses, isAlive } from "../support/processes.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const MEGABYTE = 1024 * 1024;
@@ -27,7 +27,7 @@ let endpoint: SessionEndpoint;
 const closers: (() => unknown)[] = [];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "attach-"));
+  directory = temporaryDirectory();
   endpoints = new SessionEndpoints({
     clock: systemClock,
     logger: silentLogger,
@@ -57,7 +57,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
   await endpoints.close();
-  rmSync(directory, { recursive: true });
   expectNoProcesses(`PLUGBOARD_ATTACH_SOCKET=${directory}`);
 });
 

@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import {
   readRecord,
   readSlots,
@@ -11,14 +10,13 @@ import {
   writeSlots,
   type SlotFile,
 } from "../../src/openclaw/slots.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 let home: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "plugboard-slots-"));
+beforeEach(() => {
+  home = temporaryDirectory();
 });
-
-afterEach(() => rm(home, { recursive: true }));
 
 const SLOT = { name: "plugboard-1", port: 18_901, token: "t1" };
 const FILE: SlotFile = {

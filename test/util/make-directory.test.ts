@@ -1,16 +1,14 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { makeDirectory } from "../../src/util/make-directory.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 let directory: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-mkdir-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it("makes a directory with its parents, for its owner alone, also when several do so at once", async () => {
   const path = join(directory, "a", "b", "c");

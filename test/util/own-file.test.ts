@@ -1,15 +1,14 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { createFile, removeFile } from "../../src/util/own-file.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 let directory = "";
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-own-file-"));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 it("creates a file for its owner, and the directories that are missing", async () => {
   const path = join(directory, "a", "b", "file");

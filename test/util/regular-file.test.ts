@@ -1,13 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { readRegularFile } from "../../src/util/regular-file.ts";
+import { temporaryDirectory } from "../support/directory.ts";
 
 function freshPath(): string {
-  const directory = mkdtempSync(join(tmpdir(), "plugboard-regular-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   return join(directory, "file");
 }
 

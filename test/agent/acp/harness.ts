@@ -1,6 +1,5 @@
 // An ACP client and the agent it talks to in one process, over real boards and real servers.
 
-import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable, Writable } from "node:stream";
@@ -33,6 +32,7 @@ import type { Clock } from "../../../src/util/clock.ts";
 import { AcpClient } from "../../support/acp-client.ts";
 import { fixture } from "../../support/boards.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 type Decide = (
   request: RequestPermissionRequest,
@@ -200,11 +200,10 @@ export function useDesk(): Desk {
   let directory = "";
   const editors: Editor[] = [];
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "plugboard-acp-"));
+    directory = temporaryDirectory();
   });
   afterEach(async () => {
     await Promise.all(editors.splice(0).map((editor) => editor.close()));
-    rmSync(directory, { recursive: true, force: true });
     expectNoProcesses();
   });
   return {

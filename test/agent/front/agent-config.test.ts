@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type AgentConfigFormat,
   checkAgentConfig,
@@ -10,6 +9,7 @@ import {
   writeAgentConfig,
 } from "../../../src/agent/front/agent-config.ts";
 import { ownerName } from "../../../src/core/state/process-owner.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const BOARD = {
   http: {
@@ -36,12 +36,10 @@ let cwd: string;
 let parent: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "agent-config-"));
+  root = temporaryDirectory();
   [cwd, parent] = [join(root, "work"), join(root, "temp")];
   await mkdir(cwd);
 });
-
-afterEach(() => rm(root, { recursive: true }));
 
 async function write(files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import {
 import { systemClock } from "../../../src/util/clock.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const scripted = fileURLToPath(
   new URL("../../fixtures/agents/scripted-agent.mjs", import.meta.url),
@@ -21,12 +21,11 @@ const started: AgentProcess[] = [];
 let stderr = "";
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-agent-process-"));
+  directory = temporaryDirectory();
   stderr = "";
 });
 afterEach(async () => {
   await Promise.all(started.splice(0).map((agent) => agent.stop()));
-  rmSync(directory, { recursive: true, force: true });
   expectNoProcesses();
 });
 

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ConfigSource, FileSource } from "../../../src/core/config/find.ts";
 import {
   takeFingerprint,
@@ -16,18 +15,18 @@ import { digestOf, TrustStore } from "../../../src/core/config/trust/trust-store
 import { readLaunches } from "../../../src/core/config/trust/trust.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory = "";
 let home = "";
 let path = "";
 
 beforeEach(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-attach-")));
+  directory = temporaryDirectory();
   home = join(directory, "home");
   path = join(directory, "plugboard.json");
   writeFileSync(path, TEXT);
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const SERVERS = {
   files: { command: "files", args: ["${TOKEN}", "."] },

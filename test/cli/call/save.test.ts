@@ -1,10 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { resultText } from "../../../src/cli/call/result.ts";
 import { ensureDirectory, saveBinary } from "../../../src/cli/call/save.ts";
 import type { ContentBlock } from "../../../src/core/types/content.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const data = Buffer.from("some bytes").toString("base64");
 const said = (text: string): ContentBlock => ({ type: "text", text });
@@ -14,9 +14,8 @@ const blob: ContentBlock = { type: "resource", resource: { uri: "file:///a.bin",
 describe("saving a result", () => {
   let cwd = "";
   beforeEach(() => {
-    cwd = mkdtempSync(join(tmpdir(), "plugboard-save-"));
+    cwd = temporaryDirectory();
   });
-  afterEach(() => rmSync(cwd, { recursive: true }));
 
   const save = async (content: ContentBlock[], directory = "out", name = "a/b") => {
     await ensureDirectory(directory, cwd);

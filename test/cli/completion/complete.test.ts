@@ -1,24 +1,20 @@
 import { existsSync, statSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { CatalogCache, definitionHash } from "../../../src/core/catalog/catalog-cache.ts";
 import { loadConfig } from "../../../src/core/config/load.ts";
 import { complete } from "../../../src/cli/completion/complete.ts";
 import { describeGrammar } from "../../../src/cli/describe-grammar.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const grammar = await describeGrammar();
 let directory: string;
 let home: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-complete-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
   home = join(directory, "home");
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
 });
 
 async function configure(config: object): Promise<void> {

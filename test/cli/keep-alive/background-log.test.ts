@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BackgroundLog, readLog } from "../../../src/cli/keep-alive/background-log.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const TIME = "1970-01-01T00:16:40.000Z";
 
@@ -12,14 +12,13 @@ let path: string;
 let log: BackgroundLog;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-log-"));
+  directory = temporaryDirectory();
   path = join(directory, "gateway.log");
   log = new BackgroundLog(path, { clock: new ManualClock(), mostBytes: 1000 });
 });
 
 afterEach(() => {
   log.close();
-  rmSync(directory, { recursive: true });
 });
 
 describe("the log of a gateway in the background", () => {

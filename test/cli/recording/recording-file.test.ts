@@ -1,25 +1,16 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { readRecording, RecordingWriter } from "../../../src/cli/recording/recording-file.ts";
 import type { TraceEntry } from "../../../src/core/types/trace.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory = "";
 let path = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-recording-"));
+  directory = temporaryDirectory();
   path = join(directory, "docs.jsonl");
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const recorded = "2026-11-16T14:30:00.000Z";
 const HEADER = '{"plugboard":"recording","version":1,"server":"docs"}';

@@ -10,6 +10,7 @@ import { startSse } from "../../fixtures/http/sse.ts";
 import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { closeBoards, fixture, open, reaches, statusOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import {
   agree,
   callAtOnce,
@@ -18,7 +19,6 @@ import {
   documentPath,
   protect,
   readDocument,
-  temporaryDirectory,
 } from "./support.ts";
 
 afterEach(closeAll);
@@ -126,7 +126,7 @@ describe("a server that needs no sign-in", () => {
 
 describe("a sign-in", () => {
   it("uses the server's current URL, and never sends it tokens for the old one", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const [one, other] = [await protect(), await protect()];
     const env = { ADDRESS: one.url };
     const onAuthorization: OnAuthorization = (request) =>
@@ -158,7 +158,7 @@ describe("a sign-in", () => {
 
 describe("the state on disk", () => {
   it("is readable only by its owner", async () => {
-    const stateDir = join(await temporaryDirectory(), "state");
+    const stateDir = join(temporaryDirectory(), "state");
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
     oauth.expireTokens();
@@ -178,7 +178,7 @@ describe("the state on disk", () => {
 
   it("does not exist without a state directory; the sign-in lasts as long as the board", async () => {
     const oauth = await protect();
-    const home = await temporaryDirectory();
+    const home = temporaryDirectory();
     const board = await connectAs(oauth, undefined, { env: { HOME: home, PLUGBOARD_HOME: home } });
     oauth.expireTokens();
     expect(await callAtOnce(board, 3)).toEqual([]);
@@ -197,7 +197,7 @@ describe("the state on disk", () => {
     ["no object", "[1, 2]"],
     ["of another shape", '{"tokens": "x", "discovery": "x", "client": "x"}'],
   ])("counts as missing if it is %s", async (_, content) => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const first = await connectAs(oauth, undefined, { stateDir });
     await first.close();
@@ -212,7 +212,7 @@ describe("the state on disk", () => {
   });
 
   it("that cannot be written keeps the server from starting", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     await writeFile(join(stateDir, "auth"), "in the way");
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
@@ -221,7 +221,7 @@ describe("the state on disk", () => {
   });
 
   it("never gets into a log or an error", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const logger = recordingLogger();
     const clients = [{ client_id: "app", client_secret: "s3cret-value" }];
     const oauth = await protect({ clients, toolScopes: { count: "write" } });
@@ -257,7 +257,7 @@ function codesOf(oauth: OAuthFixture): string[] {
 
 describe("signing out", () => {
   it("revokes the tokens there and forgets them here", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
     await board.close();
@@ -274,7 +274,7 @@ describe("signing out", () => {
   });
 
   it("also revokes tokens that another process was granted", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const board = await connect(oauth, { stateDir });
     const other = await connectAs(oauth, undefined, { stateDir });
@@ -312,7 +312,7 @@ describe("signing out", () => {
     ["knows no revocation", { revocation_endpoint: undefined }],
     ["refuses it", { revocation_endpoint: "http://127.0.0.1:1/revoke" }],
   ])("only forgets the tokens if the server %s", async (_, metadata) => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ metadata });
     const board = await connectAs(oauth, undefined, { stateDir });
     expect(await readDocument(stateDir, "grant")).toHaveProperty("tokens");

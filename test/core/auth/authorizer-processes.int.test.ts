@@ -5,15 +5,8 @@ import { closeAll } from "../../fixtures/http/client.ts";
 import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { closeBoards, statusOf } from "../../support/boards.ts";
 import { type Compiled, compile } from "../../support/compile.ts";
-import {
-  callAtOnce,
-  changeDocument,
-  connect,
-  connectAs,
-  protect,
-  refreshesOf,
-  temporaryDirectory,
-} from "./support.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { callAtOnce, changeDocument, connect, connectAs, protect, refreshesOf } from "./support.ts";
 import { Worker } from "./worker.ts";
 
 afterEach(closeAll);
@@ -53,7 +46,7 @@ async function go(callers: readonly Worker[]): Promise<unknown[]> {
 }
 
 async function signedIn(oauth: OAuthFixture): Promise<string> {
-  const stateDir = await temporaryDirectory();
+  const stateDir = temporaryDirectory();
   const board = await connectAs(oauth, undefined, { stateDir });
   await board.close();
   return stateDir;
@@ -92,7 +85,7 @@ describe(`${PROCESSES} processes with an expired token`, () => {
 describe("a sign-in in another process", () => {
   it("is used by a board without a token from its next call", async () => {
     const oauth = await protect();
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const board = await connect(oauth, { stateDir });
     expect(statusOf(board, "docs").state).toMatchObject({
       kind: "needs-auth",

@@ -7,6 +7,7 @@ import { openFileState } from "../../../src/core/state/files/open.ts";
 import { GrantFiles } from "../../../src/core/state/files/grant-files.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { closeBoards, open, reaches, statusOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import {
   agree,
   callAtOnce,
@@ -16,7 +17,6 @@ import {
   protect,
   readDocument,
   refreshesOf,
-  temporaryDirectory,
 } from "./support.ts";
 
 afterEach(closeAll);
@@ -70,7 +70,7 @@ describe.each([10, 50])("%i calls with an expired token", (count) => {
 
 describe("a renewal", () => {
   it("stores the new tokens for the next run", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const first = await connectAs(oauth, undefined, { stateDir });
     oauth.expireTokens();
@@ -83,7 +83,7 @@ describe("a renewal", () => {
   });
 
   it("keeps the refresh token if it gets no new one", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ rotate: false });
     const board = await connectAs(oauth, undefined, { stateDir });
     const before = await readDocument(stateDir, "grant");
@@ -95,7 +95,7 @@ describe("a renewal", () => {
   });
 
   it("by another board is taken over, whether or not the expiry was known", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const one = await connectAs(oauth, undefined, { stateDir });
     const other = await connect(oauth, { stateDir });
@@ -107,7 +107,7 @@ describe("a renewal", () => {
   });
 
   it("of two boards at the same moment happens once", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ tokenDelay: 50 });
     const one = await connectAs(oauth, undefined, { stateDir });
     const other = await connect(oauth, { stateDir });
@@ -122,7 +122,7 @@ describe("a renewal", () => {
     ["succeeds", (oauth: OAuthFixture) => oauth.expireTokens()],
     ["fails", (oauth: OAuthFixture) => oauth.revokeAll()],
   ])("that %s after its lease has ended leaves what its successor got", async (_, end) => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     await (await connectAs(oauth, undefined, { stateDir })).close();
     const state = openFileState(stateDir);
@@ -145,7 +145,7 @@ describe("a renewal", () => {
   });
 
   it("that the authorization server refuses leads to needs-auth; other servers continue", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const [oauth, other] = [await protect(), await protect()];
     const first = await connectAs(oauth, undefined, { stateDir });
     await first.close();
@@ -170,7 +170,7 @@ describe("a renewal", () => {
   });
 
   it("that fails for another reason keeps the refresh token", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ metadata: { token_endpoint: "http://127.0.0.1:1/token" } });
     const board = await connect(oauth, { stateDir });
     expect(statusOf(board, "docs").state.kind).toBe("needs-auth");
@@ -188,7 +188,7 @@ describe("a renewal", () => {
   });
 
   it("with a client that the server no longer knows registers another", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect();
     const board = await connectAs(oauth, undefined, { stateDir });
     const { client } = await readDocument(stateDir, "client");

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { OnAuthorization } from "../../../src/core/types/authorization.ts";
 import { closeAll } from "../../fixtures/http/client.ts";
 import { closeBoards, statusOf, textOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import {
   agree,
   callAtOnce,
@@ -12,7 +13,6 @@ import {
   protect,
   readDocument,
   scopesAsked,
-  temporaryDirectory,
 } from "./support.ts";
 
 afterEach(closeAll);
@@ -58,7 +58,7 @@ describe("a tool that requires another scope", () => {
   });
 
   it("fails only the call if nobody can be asked; a later login asks for the scope", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ toolScopes });
     const person = await connectAs(oauth, undefined, { stateDir });
     await person.close();

@@ -12,15 +12,8 @@ import { openBoard } from "../../../src/core/board/board.ts";
 import { closeAll } from "../../fixtures/http/client.ts";
 import type { OAuthFixture } from "../../fixtures/oauth/oauth.ts";
 import { closeBoards, statusOf } from "../../support/boards.ts";
-import {
-  agree,
-  callAtOnce,
-  connect,
-  connectAs,
-  protect,
-  readDocument,
-  temporaryDirectory,
-} from "./support.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { agree, callAtOnce, connect, connectAs, protect, readDocument } from "./support.ts";
 
 afterEach(closeAll);
 // Last, so that it is done first.
@@ -96,7 +89,7 @@ describe("a client that registers itself", () => {
   });
 
   it("registers once: the next sign-in uses the same port", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ strictRedirects: true });
     const board = await connectAs(oauth, undefined, { stateDir });
     await board.signIn("docs");
@@ -109,7 +102,7 @@ describe("a client that registers itself", () => {
   });
 
   it("registers again if that port is taken", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const oauth = await protect({ strictRedirects: true });
     const board = await connectAs(oauth, undefined, { stateDir });
     const { redirectUri } = await readDocument(stateDir, "client");
@@ -264,7 +257,7 @@ describe("client credentials", () => {
   it.each(["in the configuration", "in a file beside it"])("can be a key %s", async (where) => {
     const { public_key_pem, privateKey } = keyPair();
     const oauth = await protect({ clients: [{ client_id: "app", public_key_pem }] });
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     await mkdir(join(directory, "keys"));
     await writeFile(join(directory, "keys", "app.pem"), privateKey);
     const isFile = where === "in a file beside it";
@@ -308,7 +301,7 @@ describe("client credentials", () => {
 });
 
 it("a client of one issuer is not used with another", async () => {
-  const stateDir = await temporaryDirectory();
+  const stateDir = temporaryDirectory();
   const [one, other] = [await protect(), await protect()];
   await connectAs(one, undefined, { stateDir });
   await connect(other, { stateDir, onAuthorization: agree(other) });

@@ -5,13 +5,13 @@ import { authStore, grantKey, keyOf } from "../../../src/core/auth/store.ts";
 import { GrantFiles } from "../../../src/core/state/files/grant-files.ts";
 import { memoryGrants } from "../../../src/core/state/memory.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-import { temporaryDirectory } from "./support.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const DISCOVERY = { issuer: "https://a.example", authorizationServer: "https://a.example" };
 const GRANT = { tokens: { access_token: "t", token_type: "Bearer" } };
 
 describe.each([
-  ["on disk", async () => new GrantFiles(await temporaryDirectory(), systemClock)],
+  ["on disk", async () => new GrantFiles(temporaryDirectory(), systemClock)],
   ["in memory", async () => memoryGrants()],
 ])("a store %s", (_, grants) => {
   it("returns what was written until it is removed", async () => {
@@ -32,7 +32,7 @@ describe.each([
 });
 
 it("an incomplete file counts as missing", async () => {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const store = authStore(new GrantFiles(directory, systemClock));
   await mkdir(join(directory, "auth"));
   const broken = {

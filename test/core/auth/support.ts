@@ -1,9 +1,7 @@
 // Boards that sign in to the OAuth fixture, and what they leave on disk.
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { OnAuthorization } from "../../../src/core/types/authorization.ts";
 import type { Board } from "../../../src/core/types/board.ts";
@@ -16,6 +14,7 @@ import {
   startOAuth,
 } from "../../fixtures/oauth/oauth.ts";
 import { open } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 export async function protect(options: OAuthFixtureOptions = {}): Promise<OAuthFixture> {
   return owned(await startOAuth(options));
@@ -47,12 +46,6 @@ export function connectAs(
     { onAuthorization, ...options },
     config === undefined ? {} : { oauth: config },
   );
-}
-
-export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-auth-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 type Kind = "server" | "client" | "grant";

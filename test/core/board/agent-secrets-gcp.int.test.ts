@@ -1,7 +1,6 @@
 // The example of the plan, exactly as it is written there: its secrets come from Google Cloud, and its servers are programs.
 
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import type { Board } from "../../../src/core/types/board.ts";
 import { type GcpService, startGcpService } from "../../fixtures/secrets/gcp-service.ts";
 import { fixture, statusOf, textOf } from "../../support/boards.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const example = fileURLToPath(
   new URL("../../fixtures/secrets/planned-example.json", import.meta.url),
@@ -24,7 +24,7 @@ beforeEach(async () => {
   service = await startGcpService();
   service.secrets.set("projects/my-project/secrets/linkedin-email", ["me@example.com"]);
   service.secrets.set("projects/my-project/secrets/linkedin-password", ["correct horse battery"]);
-  directory = await mkdtemp(join(tmpdir(), "plugboard-example-"));
+  directory = temporaryDirectory();
   const { command, args = [] } = fixture("echo");
   // They write down what they were started with, and are the echo server.
   for (const name of ["uvx", "npx"]) {
@@ -39,7 +39,6 @@ afterEach(async () => {
   await board?.close();
   board = undefined;
   await service.close();
-  await rm(directory, { recursive: true });
   expectNoProcesses();
 });
 

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentSecrets, type AgentSecretsOptions } from "../../../src/core/board/agent-secrets.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-import { failureOf, reference, temporaryDirectory } from "../secrets/programs.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { failureOf, reference } from "../secrets/programs.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
 async function open(options: Partial<AgentSecretsOptions> = {}) {
-  const home = await temporaryDirectory();
+  const home = temporaryDirectory();
   const logger = recordingLogger();
   const values: string[] = [];
   const secrets = new AgentSecrets({

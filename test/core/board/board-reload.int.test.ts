@@ -5,7 +5,8 @@ import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { Board, SessionBoard } from "../../../src/core/types/board.ts";
 import type { ToolsEvent } from "../../../src/core/types/events.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
-import { cleanUp, directory, execute, openWith } from "../guard/boards.ts";
+import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { asUntrusted, fixture, reaches, statusOf, textOf } from "../../support/boards.ts";
 import { eventually, isAlive } from "../../support/processes.ts";
 
@@ -179,7 +180,7 @@ describe("the settings of an agent", () => {
     const board = await openWith(
       { servers },
       {
-        stateDir: await directory(),
+        stateDir: temporaryDirectory(),
         onApproval: ({ tool }) => {
           asked.push(tool);
           return "once";
@@ -247,7 +248,7 @@ describe("the settings of an agent", () => {
   });
 
   it("limits go on counting, approvals and saved results stay, calls that wait get their turn", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const config = (echo: object): BoardConfig => ({
       servers: { echo: { ...fixture("echo"), ...echo } },
       approval: "ask",
@@ -307,7 +308,7 @@ describe("open sessions", () => {
       config({}, { shared: fixture("echo"), each: perSession, gone: perSession }),
       { onlyInSessions: true },
     );
-    const cwd = await directory();
+    const cwd = temporaryDirectory();
     const open = (own: BoardConfig["servers"]): Promise<SessionBoard> =>
       board.openSession({ cwd, servers: own, tools: { deny: ["shared/big"] } });
     const session = await open({ mine: fixture("echo") });
@@ -367,7 +368,7 @@ describe("open sessions", () => {
 
   it("one that opens while the configuration is replaced follows it", async () => {
     const board = await openWith({ servers: { echo: fixture("echo") } });
-    const cwd = await directory();
+    const cwd = temporaryDirectory();
     const opening = board.openSession({
       cwd,
       servers: { mine: fixture("echo", "--start-delay=100") },
@@ -390,7 +391,7 @@ describe("a server whose definition is replaced", () => {
     { change: "the command, after it was gone for a while", through: {} },
     { change: "the command, while it was disabled", through: "disabled" as const },
   ])("is compared with the pins of its predecessor: $change", async ({ through }) => {
-    const root = await directory();
+    const root = temporaryDirectory();
     const first = join(root, "first.json");
     const second = join(root, "second.json");
     await writeFile(first, JSON.stringify(tool("Reads a file.")));
@@ -413,7 +414,7 @@ describe("a server whose definition is replaced", () => {
   });
 
   it("pins that are turned on and off apply to what is listed already", async () => {
-    const root = await directory();
+    const root = temporaryDirectory();
     const file = join(root, "tools.json");
     const stateDir = join(root, "state");
     await writeFile(file, JSON.stringify(tool("Reads a file.")));

@@ -1,22 +1,18 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type { ToolsEvent } from "../../../src/core/types/events.ts";
 import type { NativeTool, Tool, ToolUpdate } from "../../../src/core/types/tool.ts";
 import { recordingLogger } from "../../support/logger.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
 import { eventually, expectNoProcesses, startedProcesses } from "../../support/processes.ts";
 
-const temporary: string[] = [];
-afterEach(async () => {
-  await Promise.all(temporary.splice(0).map((each) => rm(each, { recursive: true })));
-});
-// Last, so that it is done first.
 closeBoards();
 
 it("logs which servers are disabled, how many are ready, and credentials that are written out", async () => {
@@ -60,12 +56,6 @@ it("notes what a server says is missing, although it runs", async () => {
     ],
   });
 });
-
-async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-board-"));
-  temporary.push(directory);
-  return directory;
-}
 
 const shout: NativeTool = {
   name: "shout",
@@ -417,7 +407,7 @@ describe("changes", () => {
 
 describe("starting", () => {
   it("never waits for a slow server beyond startupWait, and uses it when it comes", async () => {
-    const isTime = join(await temporaryDirectory(), "is-time");
+    const isTime = join(temporaryDirectory(), "is-time");
     const board = await openBoard({
       servers: { slow: fixture("slow-start", `--until=${isTime}`), quick: fixture("echo") },
       startupWait: 100,
@@ -433,7 +423,7 @@ describe("starting", () => {
   });
 
   it("a lazy server starts with its first call and idles again", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const servers = { lazy: { ...fixture("echo"), lazy: true, idleTimeout: 300 } };
     const first = await open(servers, { stateDir });
     expect(statusOf(first, "lazy").tools).toBeGreaterThan(0);
@@ -492,7 +482,7 @@ it("servers start one by one, and the host goes on between two of them", async (
 
 describe("the catalog cache", () => {
   it("has the tools at once, refreshes behind, and is private", async () => {
-    const stateDir = join(await temporaryDirectory(), "home");
+    const stateDir = join(temporaryDirectory(), "home");
     const isTime = join(stateDir, "..", "is-time");
     const slow = { slow: fixture("slow-start", `--until=${isTime}`) };
     await writeFile(isTime, "");
@@ -514,7 +504,7 @@ describe("the catalog cache", () => {
 
   it("is written again only if something has changed, or after an hour", async () => {
     const clock = new MovableClock();
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const savedAt = async (): Promise<unknown> => {
       const board = await open({ echo: fixture("echo") }, { stateDir, clock });
       await reaches(board, "echo", "ready");
@@ -530,7 +520,7 @@ describe("the catalog cache", () => {
   });
 
   it("says for a few minutes why the last start failed, and the server is tried again", async () => {
-    const stateDir = await temporaryDirectory();
+    const stateDir = temporaryDirectory();
     const servers = { dead: { ...fixture("exit-at-once"), maxRestarts: 0 } };
     const options = { stateDir, logger: recordingLogger() };
     await (await open(servers, options)).close();
@@ -571,7 +561,7 @@ describe("environment of a server", () => {
   });
 
   it("runs where the definition or the workspace says", async () => {
-    const workspaceDir = await temporaryDirectory();
+    const workspaceDir = temporaryDirectory();
     const board = await open(
       { here: fixture("echo"), there: { ...fixture("echo"), cwd: "/" } },
       { workspaceDir },

@@ -9,7 +9,8 @@ import type { ErrorCode } from "../../../src/core/types/errors.ts";
 import type { CallOutcome } from "../../../src/core/types/tool.ts";
 import { closeAll, serve, until } from "../../fixtures/http/client.ts";
 import type { McpHttp, McpHttpOptions } from "../../fixtures/http/mcp.ts";
-import { cleanUp, directory, openWith } from "../guard/boards.ts";
+import { cleanUp, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { fixture, reaches, textOf } from "../../support/boards.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
 
@@ -52,7 +53,7 @@ describe("a call to a program that fails after it was sent has run once, and say
     ["is not waited for any longer", "hang", "cancel", "CANCELLED"],
     ["is on a board that is closed", "hang", "close", "CONNECTION_CLOSED"],
   ])("the program %s", async (_, what, then, code) => {
-    const file = join(await directory(), "calls.txt");
+    const file = join(temporaryDirectory(), "calls.txt");
     const written = (): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
     const server = { ...fixture("writes-down", `--file=${file}`), toolTimeout: TOOL_TIMEOUT };
     const servers = { one: { ...server, maxMessageBytes: 2 ** 16 } };
@@ -142,7 +143,7 @@ describe("a call that was refused has not run", () => {
 });
 
 it("a call that is cancelled before it is sent has not run", async () => {
-  const file = join(await directory(), "calls.txt");
+  const file = join(temporaryDirectory(), "calls.txt");
   const board = await openWith({ servers: { one: fixture("writes-down", `--file=${file}`) } });
   const outcome = await board.call("one/run", { end: "hang" }, { signal: AbortSignal.abort() });
   expect(outcome.failure).toEqual({ code: "CANCELLED", message: "the call was cancelled" });

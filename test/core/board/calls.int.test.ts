@@ -8,7 +8,8 @@ import type { Board, BoardCallOptions } from "../../../src/core/types/board.ts";
 import type { CallerOptions, InputRequired } from "../../../src/core/types/caller-options.ts";
 import type { LogEvent } from "../../../src/core/types/events.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
-import { cleanUp, directory, openWith } from "../guard/boards.ts";
+import { cleanUp, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { closeAll, serve } from "../../fixtures/http/client.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 
@@ -25,7 +26,7 @@ function toldBy(outcome: Parameters<typeof textOf>[0]): JsonObject & { _meta?: J
 
 describe("who calls", () => {
   it("is on record, and in the question whether the call may be made", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const asked: ApprovalRequest[] = [];
     const board = await openWith(
       { approval: "ask", servers: { one: faithful("legacy") } },
@@ -163,7 +164,7 @@ describe("a server of 2026-07-28 that asks", () => {
   ];
 
   it.each(requests)("gets its answers from the caller, round by round: %s", async (_, request) => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith({ servers: { one: faithful("modern") } }, { stateDir });
     const options: CallerOptions = { clientCapabilities: capabilities };
     const one = await request(board, { ...options, input: "return" });
@@ -262,7 +263,7 @@ describe("instructions", () => {
   });
 
   it("are known from an earlier run, as tools are", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const servers = { one: faithful("legacy"), off: faithful("modern") };
     await (await openWith({ servers }, { stateDir })).close();
     const later = { ...servers, off: { ...servers.off, enabled: false } };

@@ -1,26 +1,25 @@
 // `programPath`: servers that are programs wait for it and start with it.
 
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let tools = "";
 
 /** Creates a program of that name that is the echo server. */
 beforeEach(() => {
-  tools = mkdtempSync(join(tmpdir(), "plugboard-tools-"));
+  tools = temporaryDirectory();
   const { command, args = [] } = fixture("echo");
   const program = join(tools, "my-echo");
   writeFileSync(program, `#!/bin/sh\nexec '${command}' '${args.join("' '")}'\n`);
   chmodSync(program, 0o755);
 });
 
-afterEach(() => rmSync(tools, { recursive: true, force: true }));
 // Registered last, so that it runs first.
 closeBoards();
 

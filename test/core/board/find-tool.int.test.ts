@@ -1,12 +1,13 @@
 // Finding a tool by name, for every face.
 
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { closeBoards, fixture, open, textOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 closeBoards();
 
@@ -40,23 +41,19 @@ describe("a tool is found", () => {
   });
 
   it("by server and tool, even if the list in the cache is from before the server had it", async () => {
-    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+    const stateDir = temporaryDirectory();
     const file = join(stateDir, "offer.json");
     const servers = { docs: fixture("from-file", `--file=${file}`) };
+    await writeFile(file, JSON.stringify({ tools: [{ name: "old" }] }));
+    await (await openBoard({ servers }, { stateDir })).close();
+    await writeFile(file, JSON.stringify({ tools: [{ name: "old" }, { name: "new" }] }));
+    const board = await openBoard({ servers }, { stateDir, start: "none" });
     try {
-      await writeFile(file, JSON.stringify({ tools: [{ name: "old" }] }));
-      await (await openBoard({ servers }, { stateDir })).close();
-      await writeFile(file, JSON.stringify({ tools: [{ name: "old" }, { name: "new" }] }));
-      const board = await openBoard({ servers }, { stateDir, start: "none" });
-      try {
-        expect((await board.find("docs/old")).name).toBe("mcp__docs__old");
-        expect(board.status()[0]?.state.kind).toBe("idle");
-        expect(textOf(await board.call("docs/new"))).toBe("new");
-      } finally {
-        await board.close();
-      }
+      expect((await board.find("docs/old")).name).toBe("mcp__docs__old");
+      expect(board.status()[0]?.state.kind).toBe("idle");
+      expect(textOf(await board.call("docs/new"))).toBe("new");
     } finally {
-      await rm(stateDir, { recursive: true });
+      await board.close();
     }
   });
 
@@ -111,24 +108,20 @@ describe("a tool is not found", () => {
   });
 
   it("on a server that has used up its restarts, which neither finding nor calling starts again", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+    const directory = temporaryDirectory();
     const starts = join(directory, "starts");
     const args = ["-c", `echo started >> '${starts}'; echo 'no database' >&2; exit 1`];
-    try {
-      const board = await open({ spent: { command: "sh", args, maxRestarts: 0 } });
-      expect(board.status()[0]).toMatchObject({ state: { kind: "failed" }, available: false });
-      const { failure } = await board.call("spent/anything");
-      expect(failure).toMatchObject({
-        message: expect.stringMatching(/no database; it is not restarted automatically/) as string,
-        hint: 'to start it again: board.restart("spent")',
-      });
-      await expect(board.find("spent/anything")).rejects.toMatchObject({ code: failure?.code });
-      expect(await readFile(starts, "utf8")).toBe("started\n");
-      await board.restart("spent");
-      expect(await readFile(starts, "utf8")).toBe("started\nstarted\n");
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+    const board = await open({ spent: { command: "sh", args, maxRestarts: 0 } });
+    expect(board.status()[0]).toMatchObject({ state: { kind: "failed" }, available: false });
+    const { failure } = await board.call("spent/anything");
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(/no database; it is not restarted automatically/) as string,
+      hint: 'to start it again: board.restart("spent")',
+    });
+    await expect(board.find("spent/anything")).rejects.toMatchObject({ code: failure?.code });
+    expect(await readFile(starts, "utf8")).toBe("started\n");
+    await board.restart("spent");
+    expect(await readFile(starts, "utf8")).toBe("started\nstarted\n");
   });
 
   it("on a server that was asked, while others were not", async () => {
@@ -144,7 +137,7 @@ describe("a tool is not found", () => {
 });
 
 it("finds a tool that the rules hide; its call is refused and audited with its arguments", async () => {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-find-"));
+  const stateDir = temporaryDirectory();
   const audit = join(stateDir, "audit.jsonl");
   const board = await openBoard(
     {
@@ -162,7 +155,6 @@ it("finds a tool that the rules hide; its call is refused and audited with its a
     await board.close();
   }
   const lines = (await readFile(audit, "utf8")).trim().split("\n");
-  await rm(stateDir, { recursive: true });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain("secret plans");
 });

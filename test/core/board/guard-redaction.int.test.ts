@@ -9,7 +9,8 @@ import { agree, protect } from "../auth/support.ts";
 import { closeAll, serve } from "../../fixtures/http/client.ts";
 import { fixture, statusOf, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, directory, execute, openWith } from "../guard/boards.ts";
+import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 cleanUp();
 afterEach(closeAll);
@@ -162,8 +163,8 @@ describe("a token from a variable", () => {
   });
 
   it("is known before its server was ever started, for calls that are refused", async () => {
-    const file = join(await directory(), "audit.jsonl");
-    const stateDir = await directory();
+    const file = join(temporaryDirectory(), "audit.jsonl");
+    const stateDir = temporaryDirectory();
     const { servers } = hostile;
     await (await overheard({ servers }, { stateDir })).board.close();
     const { board } = await overheard(
@@ -178,8 +179,8 @@ describe("a token from a variable", () => {
   });
 
   it("is in no file that a board keeps, the arguments of calls included", async () => {
-    const stateDir = await directory();
-    const file = join(await directory(), "audit.jsonl");
+    const stateDir = temporaryDirectory();
+    const file = join(temporaryDirectory(), "audit.jsonl");
     const { docs } = hostile.servers;
     const { echo: talks } = echo.servers;
     const servers = { docs: docs ?? {}, echo: talks ?? {} };
@@ -214,7 +215,7 @@ describe("a token in what a server lists", () => {
     board.tools().flatMap(({ name }) => (name.startsWith("mcp__docs__") ? name : []));
 
   it("reaches nobody and no file; a tool that depends on it is left out, its neighbours stay", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const { board, all } = await overheard({ servers }, { stateDir });
     const listed = [
       await board.resources.list(),
@@ -275,7 +276,7 @@ describe("a token in what a server lists", () => {
   });
 
   it("is not in a list from the cache either, if it became known as a secret later", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     // Started like this, the server has the token from a variable that is not named like a credential.
     const plain = { docs: { ...fixture("tells-token"), env: { API_TOKEN: "${SOME_TOKEN}" } } };
     const first = await openWith(
@@ -318,7 +319,7 @@ describe("a token from signing in", () => {
     const oauth = await protect();
     const { board, all } = await overheard(
       { servers: { docs: { url: oauth.url } } },
-      { onAuthorization: agree(oauth), stateDir: await directory() },
+      { onAuthorization: agree(oauth), stateDir: temporaryDirectory() },
     );
     await board.call("docs/echo", { text: "x" });
     oauth.expireTokens();

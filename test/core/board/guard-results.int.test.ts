@@ -7,7 +7,8 @@ import type { BoardConfig } from "../../../src/core/types/agent-config.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, directory, execute, openWith } from "../guard/boards.ts";
+import { cleanUp, execute, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 cleanUp();
 
@@ -123,7 +124,7 @@ describe("size", () => {
     /(?:in parts:|saved to|user in) (\S+)\]/.exec(text)?.[1] ?? "";
 
   it("text beyond maxResultBytes is cut, behind the frame is where the whole of it is", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith(large, { stateDir });
     const result = await execute(board, "mcp__large__lines", { bytes: 10_000 });
     const whole = textOf(await board.call("large/lines", { bytes: 10_000 }));
@@ -142,7 +143,7 @@ describe("size", () => {
   });
 
   it("what was saved goes away with the board", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith(large, { stateDir });
     await execute(board, "mcp__large__lines", { bytes: 10_000 });
     expect(await readdir(join(stateDir, "spill"))).toHaveLength(1);
@@ -158,7 +159,7 @@ describe("size", () => {
   });
 
   it("an image that is too large is saved, and its place in the text stays", async () => {
-    const board = await openWith(large, { stateDir: await directory() });
+    const board = await openWith(large, { stateDir: temporaryDirectory() });
     const bytes = 6 * 1024 ** 2;
     const result = await execute(board, "mcp__large__image", { bytes });
     expect(result.content.map(({ type }) => type)).toEqual(["text"]);
@@ -215,7 +216,7 @@ describe("a result that tries to steer", () => {
 
   it("is reported in the log and the audit, and still reaches the model", async () => {
     const logger = recordingLogger();
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith(echo, { logger, stateDir });
     const result = await execute(board, "mcp__echo__echo", { text });
     expect(textOf(result)).toContain(text);

@@ -5,7 +5,8 @@ import { withMatchingServer } from "../../../src/core/board/matching-server.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { parseSessionServers } from "../../../src/core/config/session.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
-import { agree, protect, temporaryDirectory } from "../auth/support.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { agree, protect } from "../auth/support.ts";
 import { closeAll } from "../../fixtures/http/client.ts";
 import { asUntrusted, closeBoards, open, textOf } from "../../support/boards.ts";
 import { cwd, reached, statusIn } from "./session/sessions.ts";
@@ -86,7 +87,7 @@ describe("the login of a matching server", () => {
     const board = await open(
       { docs: { url: "${ADDRESS}" } },
       {
-        stateDir: await temporaryDirectory(),
+        stateDir: temporaryDirectory(),
         env: variables,
         onAuthorization: async (request) => {
           asked.push(request.url);

@@ -1,20 +1,19 @@
 // Native tools from modules that a configuration names.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
 import { loadNativeModules } from "../../../src/core/board/native-modules.ts";
 import { loadConfig } from "../../../src/core/config/load.ts";
 import type { NativeModule } from "../../../src/core/types/agent-config.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const TOOL = `{ name: "today", description: "The date.", parameters: { type: "object" },
   execute: () => ({ content: [{ type: "text", text: "Monday" }] }) }`;
 
 async function directory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "plugboard-native-"));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  const path = temporaryDirectory();
   return path;
 }
 

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { changesOf, compareTools, pendingParts, PinReview } from "../../../src/core/board/pins.ts";
 import { observe, toSighting } from "../../../src/core/guard/pins/pin.ts";
 import { PinFiles } from "../../../src/core/state/files/pin-files.ts";
 import type { PinEntry, ServerPins } from "../../../src/core/types/pin.ts";
 import type { ToolDefinition } from "../../../src/core/types/tool.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const id = { server: "docs", key: "k" };
 const read: ToolDefinition = { name: "read", description: "Reads.", inputSchema: {} };
@@ -15,12 +13,10 @@ const list: ToolDefinition = { name: "list", inputSchema: {} };
 let stateDir = "";
 let review: PinReview;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
   review = new PinReview(new PinFiles({ stateDir }));
 });
-
-afterEach(() => rm(stateDir, { recursive: true }));
 
 async function see(tools: ToolDefinition[], instructions = ""): Promise<void> {
   const sighting = toSighting(tools, instructions, 1);

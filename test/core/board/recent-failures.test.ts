@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { failureKey, RecentFailures } from "../../../src/core/board/recent-failures.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { definition } from "../../support/definition.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const MINUTE = 60_000;
 const error = new PlugboardError("TIMEOUT", "no answer", { hint: "wait" });
@@ -15,12 +15,10 @@ let stateDir: string;
 let now = Date.now();
 const clock = { ...systemClock, now: () => now };
 
-beforeEach(async () => {
+beforeEach(() => {
   now = Date.now();
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-failures-"));
+  stateDir = temporaryDirectory();
 });
-
-afterEach(() => rm(stateDir, { recursive: true, force: true }));
 
 describe("a failed start", () => {
   it.each([

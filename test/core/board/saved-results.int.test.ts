@@ -9,7 +9,8 @@ import type { BoardBase } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { fixture, textOf } from "../../support/boards.ts";
-import { cleanUp, directory, openWith } from "../guard/boards.ts";
+import { cleanUp, openWith } from "../guard/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 cleanUp();
 
@@ -18,7 +19,7 @@ const TOOL = "read_saved_result";
 const servers = { echo: { ...fixture("echo"), maxResultBytes: 1024 } };
 
 async function openLarge(config: Partial<BoardConfig> = {}, options: BoardOptions = {}) {
-  return openWith({ servers, ...config }, { stateDir: await directory(), ...options });
+  return openWith({ servers, ...config }, { stateDir: temporaryDirectory(), ...options });
 }
 
 const names = (board: BoardBase): string[] => board.tools().map(({ name }) => name);

@@ -10,7 +10,8 @@ import { type SecretProvider, secretUnavailable } from "../../../src/core/types/
 import { deferred } from "../../../src/util/deferred.ts";
 import { startSse } from "../../fixtures/http/sse.ts";
 import { closeAll, owned, serve } from "../../fixtures/http/client.ts";
-import { failureOf, temporaryDirectory } from "../secrets/programs.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { failureOf } from "../secrets/programs.ts";
 import { closeBoards, fixture, open, reaches, statusOf, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
@@ -151,7 +152,7 @@ describe("a secret that cannot be had", () => {
 
 describe("a program's new values", () => {
   it("come with its next start", async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const file = join(directory, "token");
     await writeFile(file, "first-value\n", { mode: 0o600 });
     const { provider, values } = myProvider({ token: "first-value" });

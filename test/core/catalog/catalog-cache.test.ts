@@ -1,7 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type CachedTools,
   CatalogCache,
@@ -9,6 +8,7 @@ import {
 } from "../../../src/core/catalog/catalog-cache.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { definition } from "../../support/definition.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const capabilities = { roots: { listChanged: true }, elicitation: { form: {} } };
 const entry: CachedTools = {
@@ -29,13 +29,9 @@ const FILE = "hash-eee9de6e.json";
 let stateDir: string;
 let path: string;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-cache-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
   path = join(stateDir, "catalog", FILE);
-});
-
-afterEach(async () => {
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 describe("CatalogCache", () => {

@@ -1,15 +1,14 @@
 // Configuration files for one test, gone when it is over.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { loadConfig } from "../../../src/core/config/load.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 export async function makeDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-config-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   return directory;
 }
 

@@ -1,10 +1,10 @@
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { FileWatch } from "../../../src/core/config/watch.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { eventually } from "../../support/processes.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const SPEED = 10;
 /** Time that goes faster: files are real, so the clock cannot stand still. */
@@ -23,7 +23,7 @@ let changes = 0;
 let watch: FileWatch | undefined;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-watch-"));
+  directory = temporaryDirectory();
   file = join(directory, "plugboard.json");
   writeFileSync(file, "one");
   changes = 0;
@@ -38,7 +38,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await watch?.close();
-  rmSync(directory, { recursive: true });
 });
 
 it.each([

@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { GivenApprovals, type GivenApprovalsOptions } from "../../../src/core/guard/approval.ts";
 import { ApprovalFile } from "../../../src/core/state/files/approval-file.ts";
 import { subject } from "./subjects.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 async function makeDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-approvals-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   return directory;
 }
 

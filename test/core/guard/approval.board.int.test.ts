@@ -11,7 +11,8 @@ import type {
 } from "../../../src/core/types/approval.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { fixture, statusOf, textOf } from "../../support/boards.ts";
-import { cleanUp, directory, openWith } from "./boards.ts";
+import { cleanUp, openWith } from "./boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 cleanUp();
 
@@ -188,7 +189,7 @@ describe("always", () => {
   }
 
   async function offering(description: string): Promise<{ config: BoardConfig; file: string }> {
-    const file = join(await directory(), "offer.json");
+    const file = join(temporaryDirectory(), "offer.json");
     await writeFile(file, JSON.stringify({ tools: [{ name: "read", description }] }));
     const server = fixture("from-file", `--file=${file}`);
     return { file, config: { approval: "ask", pins: "off", servers: { docs: server } } };
@@ -196,16 +197,16 @@ describe("always", () => {
 
   it("holds for later boards that keep their state in the same place, and for no others", async () => {
     const { config } = await offering("Reads.");
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     expect(await isAsked(config, stateDir)).toBe(true);
     expect(await isAsked(config, stateDir)).toBe(false);
-    expect(await isAsked(config, await directory())).toBe(true);
+    expect(await isAsked(config, temporaryDirectory())).toBe(true);
     expect(await isAsked(config)).toBe(true);
   });
 
   it("does not hold for the tool after it changed", async () => {
     const { config, file } = await offering("Reads.");
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     expect(await isAsked(config, stateDir)).toBe(true);
     await writeFile(file, JSON.stringify({ tools: [{ name: "read", description: "Sends." }] }));
     // The list that an earlier run remembers is still the old one: it is asked for first.
@@ -219,7 +220,7 @@ describe("always", () => {
   it("does not hold for another server of the same name", async () => {
     const { config } = await offering("Reads.");
     const other = (await offering("Reads.")).config;
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     expect(await isAsked(config, stateDir)).toBe(true);
     expect(await isAsked(other, stateDir)).toBe(true);
     expect(await isAsked(config, stateDir)).toBe(false);

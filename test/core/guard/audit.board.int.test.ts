@@ -8,7 +8,8 @@ import type { JsonObject } from "../../../src/core/types/json.ts";
 import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, directory, execute, openWith } from "./boards.ts";
+import { cleanUp, execute, openWith } from "./boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 cleanUp();
 
@@ -35,7 +36,7 @@ async function linesOf(file: string): Promise<JsonObject[]> {
 
 describe("the audit", () => {
   it("has a line for every call, the refused ones too, with the rule that decided", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const config: BoardConfig = {
       tools: { deny: ["echo/crash"], ownerOnly: ["native/deploy"] },
       servers: {
@@ -120,7 +121,7 @@ describe("the audit", () => {
   });
 
   it("has the call of a changed tool that a server turned out to have", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith(
       { pins: "block", servers: { live: fixture("list-changed") } },
       { stateDir },
@@ -138,7 +139,7 @@ describe("the audit", () => {
   });
 
   it("has one line for a call of a model, like for one of a program", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith({ servers: { echo: fixture("echo") } }, { stateDir });
     await execute(board, "mcp__echo__echo", hi);
     await board.close();
@@ -146,7 +147,7 @@ describe("the audit", () => {
   });
 
   it("goes where it is told to, with the arguments where that is asked for", async () => {
-    const file = join(await directory(), "calls", "audit.jsonl");
+    const file = join(temporaryDirectory(), "calls", "audit.jsonl");
     const board = await openWith({
       audit: { file, arguments: true },
       servers: { echo: fixture("echo") },
@@ -159,7 +160,7 @@ describe("the audit", () => {
   });
 
   it("is written in full when the board has closed", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith({ servers: {} }, { stateDir, native: [shout] });
     await Promise.all(Array.from({ length: 2500 }, (_, call) => board.call("shout", { call })));
     await board.close();
@@ -168,7 +169,7 @@ describe("the audit", () => {
   });
 
   it("has what was under way when the board closed", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const board = await openWith({ servers: { echo: fixture("echo") } }, { stateDir });
     const call = board.call("echo/sleep", { ms: 60_000 });
     while ((board.status()[0]?.calls.inFlight ?? 0) === 0) await new Promise(setImmediate);
@@ -180,7 +181,7 @@ describe("the audit", () => {
 
   it("that cannot be written costs no call, and is told once", async () => {
     const logger = recordingLogger();
-    const file = await directory();
+    const file = temporaryDirectory();
     const board = await openWith({ audit: { file }, servers: {} }, { logger, native: [shout] });
     expect(textOf(await board.call("shout"))).toBe("HI");
     expect(textOf(await board.call("shout"))).toBe("HI");
@@ -192,7 +193,7 @@ describe("the audit", () => {
   });
 
   it("nor where nothing can be kept at all", async () => {
-    const stateDir = join(await directory(), "a-file");
+    const stateDir = join(temporaryDirectory(), "a-file");
     await writeFile(stateDir, "");
     const board = await openWith(
       { approval: "ask", servers: { echo: { ...fixture("echo"), maxResultBytes: 1024 } } },
@@ -209,7 +210,7 @@ describe("the audit", () => {
 
 describe("without a place for its state", () => {
   it("a board writes nothing to disk", async () => {
-    const root = await directory();
+    const root = temporaryDirectory();
     const [home, cwd, tmp] = ["home", "cwd", "tmp"].map((name) => join(root, name)) as [
       string,
       string,

@@ -1,7 +1,6 @@
-// Boards with a guard that is configured, and directories for what they keep: all gone after each test.
+// Boards with a guard that is configured, closed after each test.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
@@ -12,16 +11,15 @@ import type { Board } from "../../../src/core/types/board.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import type { ToolResult, ModelDetails } from "../../../src/core/types/tool.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 
 const opened: Board[] = [];
-const directories: string[] = [];
 
 /** To be called once at the top of a suite. */
 export function cleanUp(): void {
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((board) => board.close()));
-    await Promise.all(directories.splice(0).map((each) => rm(each, { recursive: true })));
     expectNoProcesses();
   });
 }
@@ -35,15 +33,9 @@ export async function openWith(
   return board;
 }
 
-export async function directory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "plugboard-guard-"));
-  directories.push(path);
-  return path;
-}
-
 /** A configuration as a file, for one of its agents. */
 export async function load(content: object, agentId?: string): Promise<AgentConfig> {
-  const path = join(await directory(), "plugboard.json");
+  const path = join(temporaryDirectory(), "plugboard.json");
   await writeFile(path, JSON.stringify(content));
   return loadConfig(path, agentId);
 }

@@ -11,7 +11,8 @@ import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { PinMode } from "../../../src/core/types/guard-settings.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { fixture, statusOf } from "../../support/boards.ts";
-import { directory, openWith } from "./boards.ts";
+import { openWith } from "./boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 export const read = { name: "read", description: "Reads a file." };
 export const list = { name: "list", description: "Lists files." };
@@ -37,8 +38,8 @@ export function useDocsServer(): DocsServer {
   let stateDir = "";
   let file = "";
   beforeEach(async () => {
-    stateDir = await directory();
-    file = join(await directory(), "offer.json");
+    stateDir = temporaryDirectory();
+    file = join(temporaryDirectory(), "offer.json");
   });
   const docs: DocsServer = {
     get stateDir() {

@@ -10,7 +10,8 @@ import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { PinMode } from "../../../src/core/types/guard-settings.ts";
 import { fixture, textOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
-import { cleanUp, directory, openWith } from "./boards.ts";
+import { cleanUp, openWith } from "./boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { changedRead, list, pinMessages, read, useDocsServer } from "./docs-server.ts";
 
 cleanUp();
@@ -111,7 +112,7 @@ describe("a server that lists other tools for other capabilities", () => {
   const onElicitation = () => Promise.resolve({ action: "cancel" } as const);
 
   it("has one list for each, none of which is taken for a change of the other", async () => {
-    const stateDir = await directory();
+    const stateDir = temporaryDirectory();
     const openFor = (options: BoardOptions) =>
       openWith({ pins: "block", servers }, { stateDir, ...options });
     const names = (board: Board) =>
@@ -135,7 +136,7 @@ describe("a server that lists other tools for other capabilities", () => {
 
 it("another server of the same name has pins of its own", async () => {
   await docs.pinned([read]);
-  const other = join(await directory(), "other.json");
+  const other = join(temporaryDirectory(), "other.json");
   await writeFile(
     other,
     await readFile(docs.file, "utf8").then((text) => text.replace("Reads", "Eats")),

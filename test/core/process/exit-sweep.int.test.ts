@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { sweepNow } from "../../../src/core/process/exit-sweep.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 // What real processes show is in reap-orphans.int.test.ts: a host that ends before its servers are stopped.
 
@@ -37,13 +37,12 @@ it("spares this process and its ancestors, whatever cookie they have", () => {
 
 it.runIf(process.platform !== "win32")("ends each tree with taskkill on Windows", () => {
   const kill = vi.spyOn(process, "kill").mockReturnValue(true);
-  const directory = mkdtempSync(join(tmpdir(), "plugboard-sweep-"));
+  const directory = temporaryDirectory();
   const taskkill = join(directory, "taskkill");
   writeFileSync(taskkill, `#!/bin/sh\necho "$@" >> "$0.log"\n[ "$2" != 4712 ]\n`);
   chmodSync(taskkill, 0o755);
   sweepNow([target, { ...target, pid: 4712 }], { table: undefined, taskkill });
   const log = readFileSync(`${taskkill}.log`, "utf8");
-  rmSync(directory, { recursive: true });
   expect(log).toBe("/pid 4711 /T /F\n/pid 4712 /T /F\n");
   expect(kill.mock.calls).toEqual([[4712, "SIGKILL"]]);
 });

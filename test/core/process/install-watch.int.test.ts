@@ -7,7 +7,7 @@ import { openBoard } from "../../../src/core/board/board.ts";
 import { fixture, statusOf } from "../../support/boards.ts";
 import { MovableClock } from "../../support/movable-clock.ts";
 import { eventually } from "../../support/processes.ts";
-import { temporaryDirectory } from "../secrets/programs.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 /** Starts the server once there is a file called `go`. */
 const NPX = `#!${process.execPath}
@@ -22,7 +22,7 @@ const timer = setInterval(() => {
 `;
 
 it("has its time for itself, unless somebody has set one", async () => {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const npx = join(directory, "npx");
   writeFileSync(npx, NPX);
   chmodSync(npx, 0o755);

@@ -2,8 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ProcessEntry, ProcessTable } from "../../../src/core/process/process-table.ts";
@@ -11,6 +10,7 @@ import { ProcTable } from "../../../src/core/process/proc-table.ts";
 import { PsTable } from "../../../src/core/process/ps-table.ts";
 import { eventually, expectNoProcesses, isAlive, processesWith } from "../../support/processes.ts";
 import { fixture } from "./fixtures.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const linux = process.platform === "linux";
 const tables: [string, () => ProcessTable][] = [["ps", () => new PsTable()]];
@@ -104,12 +104,11 @@ describe.each(tables)("the process table from %s", (_, openTable) => {
   });
 
   it("is not confused by a program's name", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "plugboard-table-"));
+    const directory = temporaryDirectory();
     const program = join(directory, "a) R 1 (b");
     await copyFile("/bin/sleep", program);
     const pid = await start(program, ["60"], { PLUGBOARD_COOKIE: cookie("4") });
     const entry = await entryOf(openTable(), pid);
-    await rm(directory, { recursive: true });
     expect(entry).toMatchObject({ ppid: process.pid, cookie: cookie("4") });
   });
 
@@ -174,13 +173,12 @@ describe.runIf(linux)("the process table from /proc", () => {
     const child = spawn(process.execPath, [fixture("idle")], { stdio: "ignore" });
     await once(child, "spawn");
     // A proc file system without `thread-self`.
-    const proc = await mkdtemp(join(tmpdir(), "plugboard-proc-"));
+    const proc = temporaryDirectory();
     for (const name of ["uptime", `${process.pid}/stat`, `${child.pid}/stat`]) {
       await mkdir(dirname(join(proc, name)), { recursive: true });
       await writeFile(join(proc, name), await readFile(`/proc/${name}`));
     }
     const found = await new ProcTable({ proc }).descendants(process.pid);
-    await rm(proc, { recursive: true });
     child.kill("SIGKILL");
     await once(child, "exit");
     expect(found).toMatchObject([{ pid: child.pid }]);

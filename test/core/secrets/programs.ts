@@ -1,9 +1,7 @@
 // Fake programs on a PATH of their own, and what a provider of secrets works with.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { onTestFinished } from "vitest";
 import type { PlugboardError } from "../../../src/core/types/errors.ts";
 import type {
   ProviderSurroundings,
@@ -13,16 +11,11 @@ import type {
 import { parseReference } from "../../../src/core/config/schema/references.ts";
 import { programRunner } from "../../../src/core/secrets/run-program.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-
-export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-secrets-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  return directory;
-}
+import { temporaryDirectory } from "../../support/directory.ts";
 
 /** Shell scripts by the names of the programs that they stand for. */
 export async function fakePrograms(scripts: Record<string, string>): Promise<string> {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   for (const [name, script] of Object.entries(scripts)) {
     await writeFile(join(directory, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }

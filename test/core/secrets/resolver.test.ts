@@ -12,7 +12,8 @@ import {
 import { SecretResolver, type SecretResolverOptions } from "../../../src/core/secrets/resolver.ts";
 import { type Deferred, deferred } from "../../../src/util/deferred.ts";
 import { ManualClock, settle } from "../../support/manual-clock.ts";
-import { failureOf, reference, surroundings, temporaryDirectory } from "./programs.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { failureOf, reference, surroundings } from "./programs.ts";
 
 /** A provider that answers when the test says so, and counts. */
 function heldProvider(name = "held") {
@@ -114,7 +115,7 @@ describe("a reference", () => {
   });
 
   it("is read from its file each time: it may have been replaced", async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const { resolver } = open([]);
     const value = (): Promise<string> =>
       resolver.resolve(reference("secret://file/token"), { baseDir: directory });

@@ -6,7 +6,8 @@ import { programRunner } from "../../../src/core/secrets/run-program.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually, isAlive } from "../../support/processes.ts";
-import { context, fakePrograms, temporaryDirectory } from "./programs.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { context, fakePrograms } from "./programs.ts";
 
 async function run(
   script: string,
@@ -55,7 +56,7 @@ describe("a program", () => {
   });
 
   it("that is not there, or cannot be executed, is told apart", async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const runner = programRunner({ env: { PATH: directory }, clock: systemClock });
     expect(await runner("no-such-program", [], context())).toEqual({ kind: "not-found" });
     expect(await runner(directory, [], context())).toEqual({
@@ -74,7 +75,7 @@ describe("a program", () => {
   it.each(["takes too long", "nobody waits for"])(
     "that %s is ended with all that it has started",
     async (why) => {
-      const pids = join(await temporaryDirectory(), "pids");
+      const pids = join(temporaryDirectory(), "pids");
       const directory = await fakePrograms({ helper: `sleep 60 & echo "$$ $!" > ${pids}; wait` });
       const clock = new ManualClock();
       const leaving = new AbortController();

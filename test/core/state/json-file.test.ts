@@ -1,20 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { readJsonFile, writeJsonFile } from "../../../src/core/state/json-file.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory: string;
 let path: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-state-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
   path = join(directory, "file.json");
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
 });
 
 describe("readJsonFile", () => {

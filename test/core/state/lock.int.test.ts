@@ -1,24 +1,14 @@
 import { execFile } from "node:child_process";
-import {
-  lutimes,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  utimes,
-  writeFile,
-} from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lutimes, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withLock } from "../../../src/core/state/lock.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { type Compiled, compile } from "../../support/compile.ts";
 import { Worker } from "../auth/worker.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const WORKER = new URL("lock.worker.mjs", import.meta.url);
 
@@ -30,8 +20,7 @@ afterAll(() => compiled.remove());
 
 /** The path of a lock in a directory that is not there yet. */
 async function freshPath(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-lock-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   return join(directory, "deep", "down.lock");
 }
 

@@ -1,20 +1,15 @@
-import { chmod, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { chmod, readdir, stat, writeFile } from "node:fs/promises";
+import { beforeEach, expect, it } from "vitest";
 import type { GivenKey } from "../../../src/core/types/model-keys.ts";
 import { ModelKeyFile } from "../../../src/core/state/model-key-file.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory: string;
 let file: ModelKeyFile;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-keys-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
   file = new ModelKeyFile(directory);
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
 });
 
 const key = (text: string): GivenKey => ({ kind: "key", key: text });

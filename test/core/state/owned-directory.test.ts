@@ -1,20 +1,19 @@
 // Which directories of processes that have ended are removed.
 
-import { chown, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chown, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { makeOwnedDirectory, removeLeftBehind } from "../../../src/core/state/owned-directory.ts";
 import { ownerName } from "../../../src/core/state/process-owner.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const PREFIX = "plugboard-test-";
 const NOBODY = 65_534;
 
 let parent: string;
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), "owned-directory-"));
+beforeEach(() => {
+  parent = temporaryDirectory();
 });
-afterEach(() => rm(parent, { recursive: true }));
 
 /** A name that this machine would have given before it was started the last time. */
 function nameOfDead(suffix: string): string {

@@ -1,20 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   findGateway,
   gatewayFile,
   noteGateway,
   type RunningGateway,
 } from "../../../src/core/state/running-gateway.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let stateDir = "";
 
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), "plugboard-running-"));
+  stateDir = temporaryDirectory();
 });
-afterEach(() => rmSync(stateDir, { recursive: true }));
 
 const gateway = {
   pid: process.pid,

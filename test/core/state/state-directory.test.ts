@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -7,16 +6,16 @@ import {
   checkStateDirectory,
   otherWriters,
 } from "../../../src/core/state/state-directory.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-state-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const shared = { PLUGBOARD_SHARED_HOME: "1" };

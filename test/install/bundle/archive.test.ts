@@ -1,26 +1,16 @@
 import { randomBytes } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { openArchive } from "../../../src/install/bundle/archive.ts";
 import { type ZipEntry, zip } from "../../fixtures/bundles/zip.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-archive-"));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const MEBIBYTE = 1024 * 1024;

@@ -3,16 +3,13 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   type BundleSurroundings,
   bundleSource,
@@ -23,12 +20,12 @@ import type { PlugboardError } from "../../../src/core/types/errors.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { bundle, manifest, zip } from "../../fixtures/bundles/zip.ts";
 import { failureOf, openFetch, serve } from "../../core/net/servers.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-bundle-"));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const fixture = (name: string): string =>
   join(import.meta.dirname, "..", "..", "fixtures", "bundles", name);

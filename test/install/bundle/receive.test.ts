@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type BundleSource, receive } from "../../../src/install/bundle/receive.ts";
 import { systemClock } from "../../../src/util/clock.ts";
 import { failureOf, openFetch, serve } from "../../core/net/servers.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-receive-"));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const fixture = (name: string): string =>
   join(import.meta.dirname, "..", "..", "fixtures", "bundles", name);

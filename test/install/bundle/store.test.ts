@@ -1,15 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   bundleName,
   inPartialDirectory,
@@ -18,12 +9,12 @@ import {
 } from "../../../src/install/bundle/store.ts";
 import { ownerName } from "../../../src/core/state/process-owner.ts";
 import { systemClock } from "../../../src/util/clock.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let home = "";
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "plugboard-store-"));
+  home = temporaryDirectory();
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const store = () => ({ home, clock: systemClock });
 const ID = { name: "Tiny One", version: "1.0", sha256: "0123456789abcdef".repeat(4) };

@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { findOpenclaw, type OpenclawAgent } from "../../../src/openclaw/front/openclaw-agent.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 let homedir: string;
 
 beforeEach(async () => {
-  homedir = await mkdtemp(join(tmpdir(), "plugboard-openclaw-"));
+  homedir = temporaryDirectory();
   await mkdir(join(homedir, ".openclaw"));
 });
-
-afterEach(() => rm(homedir, { recursive: true }));
 
 const CONFIG = `{
   // As OpenClaw writes it, and people edit it.

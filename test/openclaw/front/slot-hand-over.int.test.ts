@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openBoard } from "../../../src/core/board/board.ts";
@@ -27,6 +26,7 @@ import {
 import { recordingLogger } from "../../support/logger.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { freePorts } from "../../support/free-ports.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 const STALE = {
   version: 1,
@@ -43,7 +43,7 @@ const boards: Board[] = [];
 const left: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "plugboard-slot-"));
+  home = temporaryDirectory();
   const ports = await freePorts(2);
   slots = ports.map((port, index) => ({
     name: `plugboard-${index + 1}`,
@@ -58,7 +58,6 @@ afterEach(async () => {
   for (const end of left.splice(0).reverse()) await end();
   await Promise.all(boards.splice(0).map((board) => board.close()));
   await gateway.stop();
-  await rm(home, { recursive: true });
 });
 
 test("a new session gets a slot of its own, is told nothing of it, and has its tools from its first turn on", async () => {

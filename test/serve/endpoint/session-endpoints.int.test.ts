@@ -3,9 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -22,18 +21,18 @@ import { deferred } from "../../../src/util/deferred.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
 import { eventually } from "../../support/processes.ts";
 import { INITIALIZE, legacy, modern, post, type RawAnswer } from "./harness.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 closeBoards();
 
 let directory: string;
 const closers: (() => unknown)[] = [];
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "endpoints-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
-  await rm(directory, { recursive: true });
 });
 
 function endpoints(options: Partial<SessionEndpointsOptions> = {}): SessionEndpoints {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { get } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { placeOf } from "../../../src/core/config/find.ts";
@@ -15,10 +14,10 @@ import { systemClock } from "../../../src/util/clock.ts";
 import { packageVersion } from "../../../src/util/version.ts";
 import { makeCertificates } from "../../core/net/certificates.ts";
 import { recordingLogger } from "../../support/logger.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 
 it("opens for a program, says what is wrong with its certificate, and leaves nothing when it closes", async () => {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-gateway-"));
-  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const stateDir = temporaryDirectory();
   const { expired } = await makeCertificates();
   const tls = { cert: join(stateDir, "cert.pem"), key: join(stateDir, "key.pem") };
   await writeFile(tls.cert, expired.cert);
@@ -68,8 +67,7 @@ it("opens for a program, says what is wrong with its certificate, and leaves not
 });
 
 it("opens without HTTP: no port, no token, and its note says how it was started", async () => {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-gateway-"));
-  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const stateDir = temporaryDirectory();
   const configFile = join(stateDir, "a.json");
   const fingerprint = (file: string): Fingerprint => ({
     file,

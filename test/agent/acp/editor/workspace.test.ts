@@ -1,16 +1,16 @@
 // Which files belong to a session, links included.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Workspace } from "../../../../src/agent/acp/editor/workspace.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let base = "";
 let workspace: Workspace;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-workspace-")));
+  base = temporaryDirectory();
   for (const name of ["project/src", "project-two", "more", "outside"]) {
     mkdirSync(join(base, name), { recursive: true });
   }
@@ -23,8 +23,6 @@ beforeEach(() => {
   link(join(base, "project"), "linked-project");
   workspace = new Workspace(join(base, "project"), [join(base, "project"), join(base, "more")]);
 });
-
-afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe("inside", () => {
   it.each([

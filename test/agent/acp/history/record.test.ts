@@ -1,7 +1,6 @@
 // What is on disk while text is streamed.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textBlock } from "../../../../src/agent/acp/wire/content.ts";
@@ -10,6 +9,7 @@ import type { SessionRecord } from "../../../../src/agent/acp/history/record.ts"
 import { TargetRedactor } from "../../../../src/core/board/target-redactor.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/processes.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const SECRET = "hunter2-hunter2-hunter2";
 let directory = "";
@@ -17,7 +17,7 @@ let clock: ManualClock;
 let record: SessionRecord;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "plugboard-record-"));
+  directory = temporaryDirectory();
   clock = new ManualClock();
   const redactor = new TargetRedactor();
   redactor.hide([{ kind: "stdio", command: "server", args: [], env: { API_TOKEN: SECRET } }]);
@@ -26,7 +26,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await record.close();
-  rmSync(directory, { recursive: true });
 });
 
 const stream = (text: string, kind: "message" | "thought" = "message"): void =>

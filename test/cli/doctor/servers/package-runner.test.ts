@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isCached, packageRunOf } from "../../../../src/cli/doctor/servers/package-runner.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 describe("the package of a command line", () => {
   it.each<[string, string | undefined]>([
@@ -31,9 +31,8 @@ describe("the package of a command line", () => {
 describe.skipIf(process.platform === "win32")("a package is on this machine", () => {
   let homedir = "";
   beforeEach(() => {
-    homedir = mkdtempSync(join(tmpdir(), "plugboard-packages-"));
+    homedir = temporaryDirectory();
   });
-  afterEach(() => rmSync(homedir, { recursive: true, force: true }));
 
   const installed = JSON.stringify({ dependencies: { "@a/files": "^1.0.0" } });
   it.each<

@@ -1,6 +1,6 @@
 // Rules, approval, limits and the audit for reads of resources and prompts.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -14,6 +14,7 @@ import { closeBoards, open, textOf } from "../../../support/boards.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { expectNoProcesses } from "../../../support/processes.ts";
 import { library, tell } from "./content-servers.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 closeBoards();
 
@@ -55,59 +56,55 @@ describe("a denied resource", () => {
   });
 
   it("is neither listed nor read, by whatever asks for it, and the audit has each refusal", async () => {
-    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-reads-"));
-    try {
-      const deny = ["lib/resource:lib:///rules", "lib/resource:lib:///shelf/*"];
-      const options = { stateDir, resourceTools: true } as const;
-      await using board = await withRules({ deny }, options);
-      expect(await uris(board)).toEqual([WELCOME]);
-      expect(await board.resources.templates()).toEqual([]);
-      const context = await board.resources.context();
-      expect(context).toContain("Welcome");
-      expect(context).not.toMatch(/rules|Be quiet/);
-      const refused = { code: "REFUSED_BY_POLICY", server: "lib" };
-      await expect(board.resources.read(RULES)).rejects.toMatchObject({
-        ...refused,
-        message: `a resource of 'lib' is refused by the rule "lib/resource:lib:///rules" in tools.deny`,
-      });
-      await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
-      await expect(board.resources.read(SHELF)).rejects.toMatchObject(refused);
-      await expect(board.resources.subscribe(RULES)).rejects.toMatchObject(refused);
-      await expect(
-        board.resources.complete("lib:///shelf/{shelf}", "shelf", ""),
-      ).rejects.toMatchObject(refused);
-      const asked = await board.call("read_resource", { uri: RULES });
-      expect(asked.isError).toBe(true);
-      expect(textOf(asked)).toContain("is refused by the rule");
-      const listed = textOf(await board.call("list_resources", {}));
-      expect(listed).toContain(WELCOME);
-      expect(listed).not.toMatch(/rules|shelf/);
-      // A near miss must not name what is hidden.
-      await expect(board.resources.read("lib:///rulez")).rejects.not.toMatchObject({
-        hint: expect.stringContaining("rules"),
-      });
-      expect((await board.resources.read(WELCOME)).contents).toHaveLength(1);
-      expect(await tell(board, "subscriptions")).not.toContain("rules");
-      await board.close();
-      const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
-      const refusals = lines
-        .map((line) => JSON.parse(line))
-        .filter(({ decision }) => decision === "refused");
-      expect(refusals.map(({ server, tool }) => `${server} ${tool}`)).toEqual([
-        "lib resource:lib:///rules",
-        "lib resource:lib:///rules",
-        "lib resource:lib:///shelf/a",
-        "lib subscribe:lib:///rules",
-        "lib complete:lib:///shelf/{shelf}",
-        "lib resource:lib:///rules",
-      ]);
-      expect(refusals[0]).toMatchObject({
-        outcome: "REFUSED_BY_POLICY",
-        rule: '"lib/resource:lib:///rules" in tools.deny',
-      });
-    } finally {
-      await rm(stateDir, { recursive: true });
-    }
+    const stateDir = temporaryDirectory();
+    const deny = ["lib/resource:lib:///rules", "lib/resource:lib:///shelf/*"];
+    const options = { stateDir, resourceTools: true } as const;
+    await using board = await withRules({ deny }, options);
+    expect(await uris(board)).toEqual([WELCOME]);
+    expect(await board.resources.templates()).toEqual([]);
+    const context = await board.resources.context();
+    expect(context).toContain("Welcome");
+    expect(context).not.toMatch(/rules|Be quiet/);
+    const refused = { code: "REFUSED_BY_POLICY", server: "lib" };
+    await expect(board.resources.read(RULES)).rejects.toMatchObject({
+      ...refused,
+      message: `a resource of 'lib' is refused by the rule "lib/resource:lib:///rules" in tools.deny`,
+    });
+    await expect(board.resources.read(RULES, { server: "lib" })).rejects.toMatchObject(refused);
+    await expect(board.resources.read(SHELF)).rejects.toMatchObject(refused);
+    await expect(board.resources.subscribe(RULES)).rejects.toMatchObject(refused);
+    await expect(
+      board.resources.complete("lib:///shelf/{shelf}", "shelf", ""),
+    ).rejects.toMatchObject(refused);
+    const asked = await board.call("read_resource", { uri: RULES });
+    expect(asked.isError).toBe(true);
+    expect(textOf(asked)).toContain("is refused by the rule");
+    const listed = textOf(await board.call("list_resources", {}));
+    expect(listed).toContain(WELCOME);
+    expect(listed).not.toMatch(/rules|shelf/);
+    // A near miss must not name what is hidden.
+    await expect(board.resources.read("lib:///rulez")).rejects.not.toMatchObject({
+      hint: expect.stringContaining("rules"),
+    });
+    expect((await board.resources.read(WELCOME)).contents).toHaveLength(1);
+    expect(await tell(board, "subscriptions")).not.toContain("rules");
+    await board.close();
+    const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
+    const refusals = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ decision }) => decision === "refused");
+    expect(refusals.map(({ server, tool }) => `${server} ${tool}`)).toEqual([
+      "lib resource:lib:///rules",
+      "lib resource:lib:///rules",
+      "lib resource:lib:///shelf/a",
+      "lib subscribe:lib:///rules",
+      "lib complete:lib:///shelf/{shelf}",
+      "lib resource:lib:///rules",
+    ]);
+    expect(refusals[0]).toMatchObject({
+      outcome: "REFUSED_BY_POLICY",
+      rule: '"lib/resource:lib:///rules" in tools.deny',
+    });
     expectNoProcesses();
   });
 

@@ -1,12 +1,12 @@
 // Resources and the configuration, secrets, hostile servers and the audit log.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { closeBoards, open, statusOf } from "../../../support/boards.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { hostile, library } from "./content-servers.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 closeBoards();
 
@@ -95,32 +95,28 @@ describe("a resource that was read", () => {
   });
 
   it("is in the audit log", async () => {
-    const stateDir = await mkdtemp(join(tmpdir(), "plugboard-offers-"));
-    try {
-      const secret = "hunter2-hunter2";
-      const lib = { ...library("legacy", `--secret=${secret}`), env: { API_TOKEN: secret } };
-      const board = await open({ lib }, { stateDir });
-      await board.resources.read("lib:///rules");
-      await board.resources.read("lib:///nothing", { server: "lib" }).catch(() => {});
-      await board.prompts.get("lib/greet", { who: "Ada" });
-      await board.resources.subscribe(`lib:///${secret}/list`);
-      await board.close();
-      const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
-      expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-        {
-          type: "call",
-          server: "lib",
-          tool: "resource:lib:///rules",
-          decision: "allowed",
-          outcome: "ok",
-        },
-        { type: "call", server: "lib", tool: "resource:lib:///nothing", outcome: "SERVER_ERROR" },
-        { type: "call", server: "lib", tool: "prompt:greet", outcome: "ok", bytes: 27 },
-        { type: "call", server: "lib", tool: "subscribe:lib:///[REDACTED]/list" },
-      ]);
-    } finally {
-      await rm(stateDir, { recursive: true });
-    }
+    const stateDir = temporaryDirectory();
+    const secret = "hunter2-hunter2";
+    const lib = { ...library("legacy", `--secret=${secret}`), env: { API_TOKEN: secret } };
+    const board = await open({ lib }, { stateDir });
+    await board.resources.read("lib:///rules");
+    await board.resources.read("lib:///nothing", { server: "lib" }).catch(() => {});
+    await board.prompts.get("lib/greet", { who: "Ada" });
+    await board.resources.subscribe(`lib:///${secret}/list`);
+    await board.close();
+    const lines = (await readFile(join(stateDir, "audit.jsonl"), "utf8")).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        type: "call",
+        server: "lib",
+        tool: "resource:lib:///rules",
+        decision: "allowed",
+        outcome: "ok",
+      },
+      { type: "call", server: "lib", tool: "resource:lib:///nothing", outcome: "SERVER_ERROR" },
+      { type: "call", server: "lib", tool: "prompt:greet", outcome: "ok", bytes: 27 },
+      { type: "call", server: "lib", tool: "subscribe:lib:///[REDACTED]/list" },
+    ]);
   });
 });
 

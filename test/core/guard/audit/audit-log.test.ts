@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import {
   chmod,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rename,
@@ -11,7 +10,6 @@ import {
   symlink,
   writeFile,
 } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AuditLog, type AuditLogOptions } from "../../../../src/core/guard/audit/audit-log.ts";
@@ -20,13 +18,14 @@ import { auditIn } from "../../../../src/core/state/files/audit-file.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { ManualClock, settle } from "../../../support/manual-clock.ts";
 import { record } from "./records.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let directory: string;
 let file: string;
 let logs: AuditLog[] = [];
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-audit-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
   file = join(directory, "audit.jsonl");
 });
 
@@ -34,7 +33,6 @@ afterEach(async () => {
   await Promise.all(logs.map((log) => log.close()));
   logs = [];
   await chmod(directory, 0o700);
-  await rm(directory, { recursive: true, force: true });
 });
 
 interface OpenLogOptions extends Omit<AuditLogOptions, "trail"> {

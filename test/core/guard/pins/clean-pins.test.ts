@@ -1,21 +1,17 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { cleanPins } from "../../../../src/core/guard/pins/clean-pins.ts";
 import { observe, toSighting } from "../../../../src/core/guard/pins/pin.ts";
 import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const id = { server: "docs", key: "k" };
 
 let stateDir: string;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
-});
-
-afterEach(async () => {
-  await rm(stateDir, { recursive: true, force: true });
+beforeEach(() => {
+  stateDir = temporaryDirectory();
 });
 
 async function onlyFile(): Promise<string> {

@@ -1,9 +1,9 @@
 // Pins for the lists of resources and prompts.
 
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { PinReview } from "../../../../src/core/board/pins.ts";
 import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
 import type { PinMode } from "../../../../src/core/types/guard-settings.ts";
@@ -11,14 +11,13 @@ import type { Board } from "../../../../src/core/types/board.ts";
 import type { PinEntry } from "../../../../src/core/types/pin.ts";
 import { library, next, tell } from "../../board/content/content-servers.ts";
 import { closeBoards, open, statusOf, textOf } from "../../../support/boards.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let stateDir: string;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-content-pins-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
 });
-
-afterEach(() => rm(stateDir, { recursive: true }));
 
 // Registered last, so that it runs first.
 closeBoards();

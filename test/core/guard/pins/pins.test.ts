@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -14,6 +13,7 @@ import type { Subject } from "../../../../src/core/types/guard.ts";
 import type { CallOutcome, ToolDefinition } from "../../../../src/core/types/tool.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { callOf, pass } from "../subjects.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const id = { server: "docs", key: "k" };
 const outcome: CallOutcome = { content: [{ type: "text", text: "ok" }] };
@@ -21,14 +21,13 @@ const outcome: CallOutcome = { content: [{ type: "text", text: "ok" }] };
 let stateDir: string;
 let started: Pins[] = [];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
 });
 
 afterEach(async () => {
   await Promise.all(started.map((pins) => pins.close()));
   started = [];
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 function tool(name: string, description = "Does it."): ToolDefinition {

@@ -1,8 +1,7 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { MAX_MEDIA_BYTES } from "../../../../src/core/guard/present/fit.ts";
 import {
   presentToModel,
@@ -14,6 +13,7 @@ import type { ContentBlock } from "../../../../src/core/types/content.ts";
 import type { ErrorCode } from "../../../../src/core/types/errors.ts";
 import type { CallOutcome, ToolSource } from "../../../../src/core/types/tool.ts";
 import { FORGED_MARKERS } from "./forged-markers.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const ID = "0123456789abcdef";
 const mcp: ToolSource = { kind: "mcp", server: "docs", tool: "search" };
@@ -408,10 +408,9 @@ describe("suspicious patterns", () => {
 
 describe("a result that is too large", () => {
   let root = "";
-  beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), "plugboard-present-"));
+  beforeEach(() => {
+    root = temporaryDirectory();
   });
-  afterEach(() => rm(root, { recursive: true, force: true }));
 
   const big = Buffer.alloc(MAX_MEDIA_BYTES + 1, 7);
   const data = big.toString("base64");

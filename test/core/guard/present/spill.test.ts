@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   removeLeftResults,
   SpillDirectory,
@@ -10,14 +9,13 @@ import {
   type SpillingTool,
 } from "../../../../src/core/guard/present/spill.ts";
 import { ownerName } from "../../../../src/core/state/process-owner.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let root = "";
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "plugboard-spill-"));
+beforeEach(() => {
+  root = temporaryDirectory();
 });
-
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const tool = (canonical: string): SpillingTool => {
   return { canonical, source: { kind: "native" }, framing: "full" };

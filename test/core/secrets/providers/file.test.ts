@@ -2,10 +2,11 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createFileProvider } from "../../../../src/core/secrets/providers/file.ts";
-import { context, failureOf, reference, surroundings, temporaryDirectory } from "../programs.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
+import { context, failureOf, reference, surroundings } from "../programs.ts";
 
 async function directoryWith(files: Record<string, string | Buffer>): Promise<string> {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   for (const [name, content] of Object.entries(files)) {
     await writeFile(join(directory, name), content, { mode: 0o600 });
   }
@@ -111,7 +112,7 @@ describe("a secret in a file", () => {
 
 describe("a value that is put into a file", () => {
   it("is found by the reference it gets, beside those before, and only its owner can read it", async () => {
-    const home = await temporaryDirectory();
+    const home = temporaryDirectory();
     const provider = createFileProvider({ path: "~/new/secrets.json" }, surroundings(home));
     const first = await provider.store?.("github-TOKEN", "one ✓\n", context());
     const second = await provider.store?.("jira", "two", context());
@@ -144,7 +145,7 @@ describe("a value that is put into a file", () => {
     ["win32", "C:\\Users\\me", "D:\\s.json", "D:\\s.json"],
   ])("on %s, with the home %s, %s is named so that it is found again", async (...given) => {
     const [platform, homedir, path, expected] = given;
-    const around = { ...surroundings(await temporaryDirectory(), {}), homedir, platform };
+    const around = { ...surroundings(temporaryDirectory(), {}), homedir, platform };
     const { text } = createFileProvider({ path }, around).place?.("KEY") ?? {};
     expect(text).toBe(`secret://file/${expected}#KEY`);
   });

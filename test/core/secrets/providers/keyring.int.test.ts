@@ -3,14 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { RunProgram } from "../../../../src/core/types/secret-provider.ts";
 import { createKeyringProvider } from "../../../../src/core/secrets/providers/keyring.ts";
-import {
-  context,
-  failureOf,
-  fakePrograms,
-  reference,
-  surroundings,
-  temporaryDirectory,
-} from "../programs.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
+import { context, failureOf, fakePrograms, reference, surroundings } from "../programs.ts";
 
 /** A keyring that keeps one file for each entry, as the command of the system does it. */
 const SECRET_TOOL = `case "$1" in
@@ -97,7 +91,7 @@ describe("on Linux, an entry of the keyring", () => {
   });
 
   it("needs secret-tool", async () => {
-    const directory = await temporaryDirectory();
+    const directory = temporaryDirectory();
     const around = surroundings(directory);
     const run: RunProgram = (command, args, options) =>
       around.run(join(directory, command), args, options);

@@ -1,13 +1,7 @@
 import { expect, it } from "vitest";
 import { createOpProvider } from "../../../../src/core/secrets/providers/op.ts";
-import {
-  context,
-  failureOf,
-  fakePrograms,
-  reference,
-  surroundings,
-  temporaryDirectory,
-} from "../programs.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
+import { context, failureOf, fakePrograms, reference, surroundings } from "../programs.ts";
 
 async function resolve(script: string, text: string, account?: string): Promise<string> {
   const directory = await fakePrograms({ op: script });
@@ -45,7 +39,7 @@ it.each([
 });
 
 it("without it, the error says where to get it", async () => {
-  const provider = createOpProvider({}, surroundings(await temporaryDirectory()));
+  const provider = createOpProvider({}, surroundings(temporaryDirectory()));
   expect(await failureOf(provider.resolve(reference("op://v/i/f"), context()))).toMatchObject({
     message: "1Password's command op is not there",
     hint: "install it (https://developer.1password.com/docs/cli) and sign in, or set OP_SERVICE_ACCOUNT_TOKEN",

@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { ChangeFiles } from "../../../../src/core/state/files/change-files.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 it("what is published while a message is written goes out together, and after it", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "plugboard-changes-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryDirectory();
   const changes = new ChangeFiles(directory, systemClock);
   const message = (): string => readFileSync(join(directory, "changes", "pins.json"), "utf8");
   const order: string[] = [];

@@ -1,13 +1,11 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { readdir } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
 import { openFileState } from "../../../../src/core/state/files/open.ts";
 import { testSharedState } from "../shared-state-contract.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 async function makeDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "plugboard-state-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   return directory;
 }
 

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
 import { PendingApprovalFiles } from "../../../../src/core/state/files/pending-approval-files.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const clock = new ManualClock();
 
@@ -33,8 +33,7 @@ function question(more: Partial<PendingApproval> = {}): PendingApproval {
 }
 
 async function open() {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-pending-"));
-  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const stateDir = temporaryDirectory();
   const directory = join(stateDir, "gateway", "approvals");
   // As two processes see it.
   const [gateway, person] = [1, 2].map(() => new PendingApprovalFiles(stateDir, clock));

@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { observe, toSighting } from "../../../../src/core/guard/pins/pin.ts";
 import type { ServerPins } from "../../../../src/core/types/pin.ts";
 import { UNCHANGED } from "../../../../src/core/types/shared-state.ts";
 import { PinFiles } from "../../../../src/core/state/files/pin-files.ts";
 import { memoryPins } from "../../../../src/core/state/memory.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const id = { server: "my docs/1", key: "k" };
 const sighting = toSighting(
@@ -33,12 +33,8 @@ const changed = observe(
 
 let stateDir: string;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-pins-"));
-});
-
-afterEach(async () => {
-  await rm(stateDir, { recursive: true, force: true });
+beforeEach(() => {
+  stateDir = temporaryDirectory();
 });
 
 const files = async () => readdir(join(stateDir, "pins")).catch(() => []);

@@ -1,7 +1,6 @@
-import { appendFile, mkdir, mkdtemp, rename, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, mkdir, rename, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { AuditLog } from "../../../../src/core/guard/audit/audit-log.ts";
 import type { AuditLine } from "../../../../src/core/types/audit-entry.ts";
 import { toLine } from "../../../../src/core/guard/audit/record.ts";
@@ -11,17 +10,14 @@ import { readAudit } from "../../../../src/core/state/files/read-audit.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { record, Starts } from "../../guard/audit/records.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let directory: string;
 let file: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "plugboard-audit-"));
+beforeEach(() => {
+  directory = temporaryDirectory();
   file = join(directory, "audit.jsonl");
-});
-
-afterEach(async () => {
-  await rm(directory, { recursive: true, force: true });
 });
 
 const line = (tool: string): string => toLine(record({ tool }));

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SealKeyFile } from "../../../../src/core/state/files/seal-key-file.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -16,8 +16,8 @@ let clock: ManualClock;
 let problems: string[];
 let opened: SealKeyFile[];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-keys-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
   file = join(stateDir, "gateway", "keys.json");
   clock = new ManualClock();
   problems = [];
@@ -26,7 +26,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const keys of opened) keys.close();
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 async function open(at: Clock = clock): Promise<SealKeyFile> {

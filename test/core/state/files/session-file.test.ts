@@ -1,26 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { SessionStore } from "../../../../src/core/types/shared-state.ts";
 import { SessionFile } from "../../../../src/core/state/files/session-file.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let stateDir: string;
 let file: string;
 let clock: ManualClock;
 let errors: unknown[];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-sessions-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
   file = join(stateDir, "gateway", "sessions.jsonl");
   clock = new ManualClock();
   errors = [];
-});
-
-afterEach(async () => {
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 function open(): SessionStore {

@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { NewToken } from "../../../../src/core/types/shared-state.ts";
 import { TokenFiles } from "../../../../src/core/state/files/token-files.ts";
 import { type Clock, systemClock } from "../../../../src/util/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 let stateDir: string;
 let clock: ManualClock;
 let opened: TokenFiles[] = [];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-tokens-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
   clock = new ManualClock();
 });
 
@@ -21,7 +21,6 @@ afterEach(async () => {
   // What a store has still to note is written before its directory goes.
   await Promise.all(opened.map((tokens) => tokens.close()));
   opened = [];
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 function open(at: Clock = clock): TokenFiles {

@@ -3,8 +3,6 @@
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/core/board/board.ts";
@@ -25,6 +23,7 @@ import {
 } from "../../../support/channels.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually, expectNoProcesses } from "../../../support/processes.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const agent = parseAgentConfig({
   servers: {
@@ -38,14 +37,13 @@ const boards: Board[] = [];
 const relays: Server[] = [];
 let stateDir: string;
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), "plugboard-lost-"));
+beforeEach(() => {
+  stateDir = temporaryDirectory();
 });
 
 afterEach(async () => {
   await Promise.all(boards.splice(0).map((board) => board.close()));
   for (const relay of relays.splice(0)) relay.close();
-  rmSync(stateDir, { recursive: true, force: true });
   expectNoProcesses();
 });
 

@@ -1,7 +1,5 @@
 // What concerns servers of the gateway and of the command at once: saved results, signing in, session servers that match.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/core/board/board.ts";
@@ -21,18 +19,18 @@ import {
   type TestChannel,
 } from "../../../support/channels.ts";
 import { expectNoProcesses } from "../../../support/processes.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 const boards: Board[] = [];
 let stateDir: string;
 
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), "plugboard-parts-"));
+  stateDir = temporaryDirectory();
 });
 
 afterEach(closeAll);
 afterEach(async () => {
   await Promise.all(boards.splice(0).map((board) => board.close()));
-  rmSync(stateDir, { recursive: true, force: true });
   expectNoProcesses();
 });
 closeChannels();

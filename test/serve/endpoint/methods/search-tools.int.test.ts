@@ -1,7 +1,6 @@
 // An endpoint whose clients search for tools: four tools stand for all, and what they call is called as it always is.
 
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { declineUnattributed } from "../../../../src/core/board/decline-unattributed.ts";
@@ -10,6 +9,7 @@ import { silentLogger } from "../../../../src/core/types/logger.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
 import { closeServed, connectLegacy, connectModern, connectOld, serve } from "../harness.ts";
 import { openBoard } from "../../../../src/core/board/board.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 closeBoards();
 closeServed();
@@ -124,7 +124,7 @@ describe("call_tool", () => {
 
 describe("the guard", () => {
   it("judges, audits and asks about the tool itself", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "plugboard-search-"));
+    const directory = temporaryDirectory();
     const file = join(directory, "audit.jsonl");
     const asked: ApprovalRequest[] = [];
     await using board = await openBoard(
@@ -169,7 +169,6 @@ describe("the guard", () => {
       { server: "office", tool: "create_badge", outcome: "ok" },
       { server: "office", tool: "find_badge", outcome: "ok" },
     ]);
-    await rm(directory, { recursive: true });
   });
 
   it("shows no definition that the pins keep back", async () => {

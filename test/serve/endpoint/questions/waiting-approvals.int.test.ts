@@ -1,9 +1,8 @@
 // Calls whose client cannot ask its user: they wait until a person answers elsewhere. Over real sockets.
 
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ApprovalAnswer } from "../../../../src/core/types/approval.ts";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
 import { PendingApprovalFiles } from "../../../../src/core/state/files/pending-approval-files.ts";
@@ -12,12 +11,12 @@ import { openGateway, type Rig } from "../../gateway/rig.ts";
 import { fixture } from "../../../support/boards.ts";
 import { MovableClock } from "../../../support/movable-clock.ts";
 import { closeServed, connectOld, legacy, modern, post, type RawAnswer } from "../harness.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 
 closeServed();
 
 async function open(options: { waitMs?: number; clock?: Clock } = {}) {
-  const stateDir = await mkdtemp(join(tmpdir(), "plugboard-approvals-"));
-  onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+  const stateDir = temporaryDirectory();
   const secret = "s3cr3t-of-the-board-0123456789";
   const rig = await openGateway(
     {
