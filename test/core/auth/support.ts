@@ -14,7 +14,6 @@ import {
   startOAuth,
 } from "../../fixtures/oauth/oauth.ts";
 import { open } from "../../support/boards.ts";
-import { temporaryDirectory } from "../../support/directory.ts";
 
 export async function protect(options: OAuthFixtureOptions = {}): Promise<OAuthFixture> {
   return owned(await startOAuth(options));
