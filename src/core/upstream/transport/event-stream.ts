@@ -38,12 +38,28 @@ export async function readEvents(
     },
   });
   const ids = new IdReader();
+  const ends = new LineEnds();
   const decoder = new TextDecoder();
   for await (const chunk of body) {
-    const text = decoder.decode(chunk, { stream: true });
+    const text = ends.unify(decoder.decode(chunk, { stream: true }));
     ids.read(text, position);
     parser.feed(text);
     if (isTooLarge) throw messageTooLarge(maxEventBytes);
+  }
+}
+
+/**
+ * Makes LF of every line end: CR LF is one, and so is CR alone. The parser knows them all, but loses the end of an event where
+ * a chunk ends with CR.
+ */
+class LineEnds {
+  #isAfterCr = false;
+
+  unify(text: string): string {
+    if (text === "") return text;
+    const rest = this.#isAfterCr && text.startsWith("\n") ? text.slice(1) : text;
+    this.#isAfterCr = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
   }
 }
 
@@ -54,12 +70,9 @@ class IdReader {
 
   /** An id counts from the blank line that completes its event; an empty one resets the last id. */
   read(text: string, position: StreamPosition): void {
-    const all = this.#line + text;
-    // If the next chunk starts with a newline, both together are one line end.
-    const held = all.endsWith("\r") ? "\r" : "";
-    const lines = all.slice(0, all.length - held.length).split(/\r\n|\r|\n/);
+    const lines = (this.#line + text).split("\n");
     // No id is this long, so the rest of a longer line need not be kept.
-    this.#line = (lines.pop() ?? "").slice(0, LONGEST_ID) + held;
+    this.#line = (lines.pop() ?? "").slice(0, LONGEST_ID);
     for (const line of lines) {
       if (line.startsWith("id:")) this.#pending = line.slice(line.startsWith("id: ") ? 4 : 3);
       if (line !== "" || this.#pending === undefined) continue;

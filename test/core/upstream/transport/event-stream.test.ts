@@ -52,6 +52,15 @@ describe("events", () => {
     expect(await read(stream(text))).toMatchObject({ events, error: undefined });
   });
 
+  it.each(["\n", "\r\n", "\r"])("end with %j, wherever the bytes are cut", async (end) => {
+    const text = ["id: 7", "data: one", "data: two", "", "data: three", "", ": more"].join(end);
+    const expected = { events: ["one\ntwo", "three"], lastId: "7" };
+    for (let at = 0; at <= text.length; at += 1) {
+      const { events, position } = await read(stream(text.slice(0, at), text.slice(at)));
+      expect({ events: events.map(({ data }) => data), lastId: position.lastId }).toEqual(expected);
+    }
+  });
+
   it("are complete wherever the bytes are cut", async () => {
     const text = Buffer.from("data: grüße 🙂\n\ndata: zwei\n\n");
     const bytes = Array.from(text, (byte) => Buffer.from([byte]));
