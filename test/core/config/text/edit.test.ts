@@ -113,6 +113,7 @@ describe("setting a value", () => {
 
   it.each<[what: string, text: string, path: Path, message: string]>([
     ["a text that is not JSON5", "{ a: ", ["b"], 'the "{" of 1:1 is not closed'],
+    ["a string that ends with a backslash", '{ a: "b\\', ["b"], "1:6  a string starts here"],
     ["an object where there is a string", '{ a: { b: "x" } }', ["a", "b", "c"], "a.b"],
     ["a list where there is an object", "{ a: {} }", ["a", 0], "is not a list"],
   ])("refuses %s", async (_, text, path, message) => {
