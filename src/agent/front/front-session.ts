@@ -308,8 +308,8 @@ export class FrontSession {
     this.#options.endpoint.sayWaiting(callId, `waits for approval of ${request.tool}`);
     const until = signal === undefined ? prompt : AbortSignal.any([signal, prompt]);
     const shown = this.#permissions.shownFor(publicName, args);
-    if (shown !== undefined) {
-      const before = this.#permissions.changesOf(shown);
+    const before = shown === undefined ? undefined : this.#permissions.changesOf(shown);
+    if (shown !== undefined && before !== undefined) {
       const answer = await prompts.approve({ ...request, callId: shown }, until);
       // The client shows the agent's call under our question. If the agent changed that call in the meantime, the
       // person answered another question than ours, so the answer does not count.

@@ -1,17 +1,23 @@
 // The permissions that a client has given to the agent for calls of the board's tools. One counts for one call of the same
-// tool with the same arguments, so that a person is not asked twice about the same thing.
+// tool with the same arguments, so that a person is not asked twice about the same thing. The agent wrote the question, and
+// it may be hostile: an answer counts only if the person can have meant nothing but this call. So the words of every option
+// are in a closed list under their kind, and the agent has shown nothing but the tool's name and its arguments.
 
 import { createHash } from "node:crypto";
 import { ENDPOINT_NAME } from "../../serve/endpoint/session-endpoint.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { Tool } from "../../core/types/tool.ts";
-import { canonicalJson } from "../../util/canonical-json.ts";
+import { canonicalJson, jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import type { Clock } from "../../util/clock.ts";
+import { visible } from "../../util/visible.ts";
 
 /** How long a permission counts: the call that it is for follows at once. */
 const GOOD_FOR_MS = 60_000;
 const MOST_GIVEN = 100;
 const MOST_SHOWN = 500;
+const DEEPEST_META = 4;
+/** What Claude Agent says of a call of a subagent: an id, which nobody is shown. */
+const IDS: ReadonlySet<string> = new Set(["parentToolUseId"]);
 /** Longer than any name of a tool with what agents put around it. */
 const LONGEST_NAME = 300;
 
@@ -27,6 +33,43 @@ const SUFFIX = /^(\S+) \(plugboard(?:-\d{1,4})?(?: MCP Server)?\)$/;
 
 const SERVER = /^plugboard(?:-\d{1,4})?$/;
 
+/** What an option may say, by its kind. "No" that counts as yes is in no list, nor is advice on which one to choose. */
+const WORDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  allow_once: new Set(["allow", "allow once", "yes", "approve", "accept", "proceed", "run"]),
+  allow_always: new Set([
+    "always",
+    "always allow",
+    "allow always",
+    "allow for this session",
+    "allow for all future sessions",
+    "allow tool for this session",
+    "allow tool for all future sessions",
+    "allow all server tools for this session",
+  ]),
+  reject_once: new Set(["reject", "reject once", "no", "deny", "decline", "cancel"]),
+  reject_always: new Set(["never", "always reject", "reject always", "never allow"]),
+};
+/** Claude Agent, followed by the tool's name. */
+const ALWAYS_TOOL = /^always allow (?:all )?(\S+)$/i;
+
+/** What a client may show of a call. It may show a field that we do not know, too. */
+const CALL_FIELDS: ReadonlySet<string> = new Set([
+  "sessionUpdate",
+  "toolCallId",
+  "title",
+  "name",
+  "kind",
+  "status",
+  "content",
+  "locations",
+  "rawInput",
+  "_meta",
+]);
+const QUESTION_FIELDS: ReadonlySet<string> = new Set(["sessionId", "toolCall", "options", "_meta"]);
+const OPTION_FIELDS: ReadonlySet<string> = new Set(["optionId", "name", "kind"]);
+/** The others make a call look harmless; some clients even approve those of themselves. */
+const KINDS: ReadonlySet<unknown> = new Set(["other", "execute"]);
+
 type NamedTool = Pick<Tool, "name" | "source">;
 
 /** A call of one of the board's tools, as far as the agent has shown it. */
@@ -40,6 +83,10 @@ interface ShownCall {
   title: unknown;
   /** Hash of the call's content, which a person sees too. */
   content: string;
+  /** Hash of the arguments that are written in the content, if it is nothing else; undefined if there is no content. */
+  written: string | undefined;
+  /** Nothing was shown of it that is neither its tool nor its arguments. What a client once had, it may still show. */
+  isPlain: boolean;
   hasEnded: boolean;
   /** Counts what has become another one, so that a change in the middle of a question is noticed. */
   changes: number;
@@ -103,18 +150,22 @@ export class GivenPermissions {
     const title = toolCall["title"] ?? known?.title;
     const isTitled = typeof title === "string" && this.#publicName(title) === tool;
     const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
+    const inContent = Array.isArray(toolCall["content"])
+      ? argumentsInContent(toolCall["content"])
+      : undefined;
+    const written = inContent === undefined ? known?.written : hashOf(inContent);
+    const isPlain = known?.isPlain !== false && this.#isPlain(toolCall, tool, inContent);
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
-    if (known === undefined) {
-      const shown = { tool, isTitled, args, title, content, hasEnded, changes: 0 };
-      return this.#show(toolCallId, shown);
-    }
+    const shown = { tool, isTitled, args, title, content, written, isPlain, hasEnded };
+    if (known === undefined) return this.#show(toolCallId, { ...shown, changes: 0 });
     const isOther =
       known.tool !== tool ||
       known.args !== args ||
       known.title !== title ||
-      known.content !== content;
+      known.content !== content ||
+      known.isPlain !== isPlain;
     const changes = known.changes + (isOther ? 1 : 0);
-    Object.assign(known, { tool, isTitled, args, title, content, hasEnded, changes });
+    Object.assign(known, { ...shown, changes });
   }
 
   /**
@@ -134,6 +185,7 @@ export class GivenPermissions {
     const call = this.#shown.get(id);
     if (call?.args === undefined || !call.isTitled || call.hasEnded) return;
     const { tool, args, changes } = call;
+    if (!saysOnlyThis(call) || !this.#isPlainQuestion(request, tool)) return;
     this.#asked.set(request, { id, call, tool, args, changes });
   }
 
@@ -171,9 +223,13 @@ export class GivenPermissions {
     return hash === undefined && same.length > 1 ? undefined : same.at(-1)?.[0];
   }
 
-  /** Grows whenever the agent shows something else of a call. Undefined for one that is not known any more. */
+  /**
+   * Grows whenever the agent shows something else of a call. Undefined for one that is not known any more, or of which a
+   * client may show more than the tool and its arguments.
+   */
   changesOf(id: string): number | undefined {
-    return this.#shown.get(id)?.changes;
+    const call = this.#shown.get(id);
+    return call?.isPlain === true ? call.changes : undefined;
   }
 
   /** A permission holds for one prompt and not for the next one. */
@@ -185,6 +241,54 @@ export class GivenPermissions {
     this.#shown.set(id, call);
     const [oldest] = this.#shown.keys();
     if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** Whether a message about a call shows nothing but the tool and arguments. */
+  #isPlain(toolCall: JsonObject, tool: string, inContent: JsonObject | undefined): boolean {
+    const { name, kind, content, locations, rawInput, _meta } = toolCall;
+    const isEmpty = (value: unknown): boolean =>
+      value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+    return (
+      Object.keys(toolCall).every((key) => CALL_FIELDS.has(key)) &&
+      (name === undefined || (typeof name === "string" && this.#publicName(name) === tool)) &&
+      (kind === undefined || KINDS.has(kind)) &&
+      (isEmpty(content) || inContent !== undefined) &&
+      isEmpty(locations) &&
+      (rawInput === undefined || hidesNothing(rawInput)) &&
+      this.#isPlainMeta(_meta, tool)
+    );
+  }
+
+  /** Clients know what others put there, a terminal's output for example, and show it. */
+  #isPlainMeta(meta: unknown, tool: string, depth = 0): boolean {
+    if (typeof meta === "string") return this.#publicName(meta) === tool;
+    if (!isJsonObject(meta)) return !Array.isArray(meta);
+    return (
+      depth < DEEPEST_META &&
+      Object.entries(meta).every(
+        ([key, value]) => IDS.has(key) || this.#isPlainMeta(value, tool, depth + 1),
+      )
+    );
+  }
+
+  /** Whether every option says what it does in words of the list, and the question says nothing else. */
+  #isPlainQuestion(request: JsonObject, tool: string): boolean {
+    const { options, _meta } = request;
+    return (
+      Object.keys(request).every((key) => QUESTION_FIELDS.has(key)) &&
+      this.#isPlainMeta(_meta, tool) &&
+      Array.isArray(options) &&
+      options.every((option) => isJsonObject(option) && this.#isPlainOption(option, tool))
+    );
+  }
+
+  #isPlainOption(option: JsonObject, tool: string): boolean {
+    const { name, kind } = option;
+    if (typeof name !== "string" || typeof kind !== "string") return false;
+    if (Object.keys(option).some((key) => !OPTION_FIELDS.has(key))) return false;
+    if (Object.hasOwn(WORDS, kind) && WORDS[kind]?.has(name.toLowerCase())) return true;
+    const [, named] = kind === "allow_always" ? (ALWAYS_TOOL.exec(name) ?? []) : [];
+    return named !== undefined && this.#publicName(named) === tool;
   }
 
   /** The public name of the tool that a call names, if it is one of the board's. */
@@ -254,6 +358,17 @@ function argumentsIn(
   return written && hashOf(written);
 }
 
+/** The arguments are there for a person to see once at least; where they are there twice, they are the same. */
+function saysOnlyThis({ isPlain, args, written }: ShownCall): boolean {
+  return isPlain && (written === undefined || written === args);
+}
+
+/** Nothing that a client would not show, or show as something else: the person decides by what is seen. */
+function hidesNothing(value: unknown): boolean {
+  const json = canonicalJson(value);
+  return visible(json) === json;
+}
+
 const NOTHING = hashOf([]);
 
 /** A hash of what a call contains, if that is shown. Claude Agent repeats it, even in the middle of its question. */
@@ -261,13 +376,18 @@ function contentIn({ content }: JsonObject): string | undefined {
   return Array.isArray(content) ? hashOf(content) : undefined;
 }
 
-/** Gemini CLI shows the arguments as the one text of a call, as JSON, and no input. */
+/** Gemini CLI shows the arguments as the one text of a call, as JSON, and no input. Undefined if it shows anything else. */
 function argumentsInContent(content: unknown): JsonObject | undefined {
   const [only, ...others] = Array.isArray(content) ? content : [];
   if (others.length > 0 || !isJsonObject(only) || !isJsonObject(only["content"])) return undefined;
-  const { type, text } = only["content"];
-  const parsed = type === "text" && typeof text === "string" ? tryParseJson(text) : undefined;
-  return isJsonObject(parsed) ? parsed : undefined;
+  const { type, text, ...rest } = only["content"];
+  const isText = type === "text" && typeof text === "string" && Object.keys(rest).length === 0;
+  const isAlone = only["type"] === "content" && Object.keys(only).length === 2;
+  const parsed = isText && isAlone ? tryParseJson(text) : undefined;
+  if (!isJsonObject(parsed) || !hidesNothing(parsed)) return undefined;
+  // A key that is there twice, or a screen of blank lines, says something else to a person than to a parser.
+  const isAsWritten = [undefined, 2].some((indent) => jsonOfAnyDepth(parsed, indent) === text);
+  return isAsWritten ? parsed : undefined;
 }
 
 /** Whether the client chose an option that allows the call. */

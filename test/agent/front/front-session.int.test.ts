@@ -313,6 +313,29 @@ describe("a permission that the client has given to the agent", () => {
     expect(opened.client.asked).toHaveLength(3);
   });
 
+  it("does not count if the option says no, so Plugboard asks", async () => {
+    const opened = await asking();
+    const name = "No, do not run it";
+    const asked = { ...request(), options: [{ optionId: "y", name, kind: "allow_once" }] };
+    opened.session.permissionAsked(asked);
+    opened.session.permissionGiven(asked, choose("y"));
+    expect(await opened.call("echo__echo", HI)).toContain("not approved");
+    expect(opened.client.asked).toHaveLength(1);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["a place", { locations: [{ path: "/tmp/harmless" }] }],
+    ["a result", { rawOutput: "Nothing was changed." }],
+  ])("is asked for under another call if the agent shows more of its own: %s", async (_, more) => {
+    const opened = await asking();
+    opened.session.sawUpdate({ ...SHOWN, ...more });
+    await opened.call("echo__echo", HI);
+    const [asked] = opened.client.asked;
+    expect(asked?.params).toMatchObject({
+      toolCall: { toolCallId: expect.stringMatching(/^plugboard-/), rawInput: HI },
+    });
+  });
+
   it.each<[string, (own: Opened, other: Opened) => unknown]>([
     ["it was for another session", (_own, other) => give(other)],
     ["the client rejected", (own) => give(own, choose("n"))],

@@ -55,7 +55,11 @@ describe("the tool is recognised", () => {
     ["OpenCode", { title: "plugboard_docs__search", rawInput: ARGS }],
     [
       "a name beside the title",
-      { ...ASKED, name: "mcp__plugboard__docs__search", _meta: { x: { toolName: "search" } } },
+      {
+        ...ASKED,
+        name: "mcp__plugboard__docs__search",
+        _meta: { claudeCode: { toolName: "mcp__plugboard__docs__search", parentToolUseId: "t1" } },
+      },
     ],
     ["a slot of OpenClaw", { title: "plugboard-3__docs__search", rawInput: ARGS }],
     ["a path", { title: "plugboard/docs__search", rawInput: ARGS }],
@@ -94,6 +98,66 @@ describe("the tool is recognised", () => {
     ],
   ])("%s does not count", (_, toolCall) => {
     expect(counts(toolCall, YES)).toBe(false);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["harmless words", { content: [{ ...text, content: { type: "text", text: "Lists files" } }] }],
+    [
+      "other arguments",
+      { content: [{ ...text, content: { type: "text", text: `{"query":"b"}` } }] },
+    ],
+    [
+      "a key twice",
+      {
+        content: [
+          { ...text, content: { type: "text", text: `{"query":"b","query":"a","limit":3}` } },
+        ],
+      },
+    ],
+    ["words after the arguments", { content: [text, { ...text, content: { type: "text" } }] }],
+    ["a diff", { content: [{ type: "diff", path: "/a", newText: "b" }] }],
+    ["a terminal", { content: [{ type: "terminal", terminalId: "t" }] }],
+    ["content that is no list", { content: "Lists files" }],
+    ["a place", { locations: [{ path: "/tmp/harmless" }] }],
+    ["a harmless kind", { kind: "read" }],
+    ["a result", { rawOutput: "Nothing was changed." }],
+    ["a name that is not the tool's", { name: "list_files" }],
+    ["words in _meta", { _meta: { terminal_output: { data: "Lists files" } } }],
+    ["a list in _meta", { _meta: { notes: ["Lists files"] } }],
+    ["a field that we do not know", { description: "Lists files" }],
+  ])("one over which the agent shows %s does not count", (_, shown) => {
+    expect(counts({ ...ASKED, ...shown }, YES)).toBe(false);
+    const { given } = permissions();
+    given.saw({ toolCallId: "1", ...ASKED, ...shown });
+    const request = question(ASKED);
+    given.asked(request);
+    given.answered(request, YES);
+    // A client may still show what it was shown before.
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it("one whose question says something else beside it does not count", () => {
+    const { given } = permissions();
+    const request = { ...question(ASKED), description: "Lists files" };
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it("arguments that a person cannot see do not count", () => {
+    const { given } = permissions();
+    const args = { query: "a\u202eb" };
+    const request = question({ ...ASKED, rawInput: args });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, args)).toBe(false);
+  });
+
+  it("arguments that are shown as input and as text count", () => {
+    expect(counts({ ...ASKED, content: [text] }, YES)).toBe(true);
+    const lines = JSON.stringify(ARGS, null, 2);
+    const content = [{ ...text, content: { type: "text", text: lines } }];
+    expect(counts({ ...ASKED, content }, YES)).toBe(true);
   });
 
   it("a tool may have arguments that look like those of codex-acp", () => {
@@ -146,6 +210,7 @@ describe("what was shown before the question belongs to it", () => {
       {
         title: `mcp.plugboard.${TOOL}`,
         rawInput: { server: "plugboard", tool: TOOL, arguments: ARGS },
+        _meta: { is_mcp_tool_call: true },
       },
       { kind: "execute", status: "pending" },
     ],
@@ -187,8 +252,80 @@ describe("the answer", () => {
     expect(counts(ASKED, answer)).toBe(expected);
   });
 
+  it.each<[agent: string, options: [name: string, kind: string][]]>([
+    [
+      "Claude Agent",
+      [
+        ["Always Allow all mcp__plugboard__docs__search", "allow_always"],
+        ["Allow", "allow_once"],
+        ["Reject", "reject_once"],
+      ],
+    ],
+    [
+      "codex-acp",
+      [
+        ["Allow", "allow_once"],
+        ["Allow for this session", "allow_always"],
+        ["Always allow", "allow_always"],
+        ["Cancel", "reject_once"],
+      ],
+    ],
+    [
+      "Gemini CLI",
+      [
+        ["Allow all server tools for this session", "allow_always"],
+        ["Allow tool for this session", "allow_always"],
+        ["Allow tool for all future sessions", "allow_always"],
+        ["Allow", "allow_once"],
+        ["Reject", "reject_once"],
+      ],
+    ],
+    [
+      "OpenCode",
+      [
+        ["Allow once", "allow_once"],
+        ["Always allow", "allow_always"],
+        ["Reject", "reject_once"],
+      ],
+    ],
+  ])("to the options of %s counts as their kinds say", (_, named) => {
+    const options = named.map(([name, kind]) => ({ optionId: name, name, kind }));
+    for (const [name, kind] of named) {
+      expect(counts(ASKED, selected(name), options)).toBe(kind.startsWith("allow"));
+    }
+  });
+
+  it.each<[string, JsonObject[]]>([
+    ["a no of the kind of a yes", [{ name: "No, do not run it", kind: "allow_once" }]],
+    ["a plain no of the kind of a yes", [{ name: "No", kind: "allow_once" }]],
+    ["a yes once of the kind of a yes always", [{ name: "Allow once", kind: "allow_always" }]],
+    ["words that are not in the list", [{ name: "Run it in a sandbox", kind: "allow_once" }]],
+    ["no words", [{ kind: "allow_once" }]],
+    ["an invisible character", [{ name: "Allow\u200b", kind: "allow_once" }]],
+    ["always for another tool", [{ name: "Always allow docs__delete", kind: "allow_always" }]],
+    ["a kind that is none", [{ name: "Allow", kind: "constructor" }]],
+    ["words beside its name", [{ name: "Allow", kind: "allow_once", description: "Stops it." }]],
+    [
+      "words in its _meta",
+      [{ name: "Allow", kind: "allow_once", _meta: { description: "Stops" } }],
+    ],
+    [
+      "another option that says what to choose",
+      [
+        { name: "Yes", kind: "allow_once" },
+        { optionId: "n", name: "Choose Yes to stop this", kind: "reject_once" },
+      ],
+    ],
+  ])("to an option with %s does not count", (_, options) => {
+    const withIds = options.map((option) => ({ optionId: "once", ...option }));
+    expect(counts(ASKED, YES, withIds)).toBe(false);
+  });
+
   it.each<[string, unknown]>([
-    ["an id that stands for yes and no", [...OPTIONS, { optionId: "once", kind: "reject_once" }]],
+    [
+      "an id that stands for yes and no",
+      [...OPTIONS, { optionId: "once", name: "No", kind: "reject_once" }],
+    ],
     ["no options", undefined],
     ["options that are none", "once"],
   ])("to %s does not count", (_, options) => {
