@@ -96,6 +96,7 @@ export type {
   PromptOptions,
   PromptResult,
 } from "./core/types/prompt.ts";
+export type { BoardRedactor, RedactingStream } from "./core/types/redactor.ts";
 export type { RequestHandlers } from "./core/types/request-handlers.ts";
 export type {
   BoardResources,

@@ -35,6 +35,7 @@ import type { UnmatchedRule } from "../types/guard-settings.ts";
 import { isShownToModels, type ToolSearchSetting } from "../types/include.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { BoardPrompts } from "../types/prompt.ts";
+import type { BoardRedactor } from "../types/redactor.ts";
 import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
 import type { ServerConfig } from "../types/server-config.ts";
@@ -337,6 +338,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   get cwd(): string {
     return this.#core.configuration.cwd;
+  }
+
+  get redactor(): BoardRedactor {
+    return this.#core.redactor;
   }
 
   get notices(): readonly string[] {

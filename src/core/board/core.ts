@@ -19,6 +19,7 @@ import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
+import type { BoardRedactor } from "../types/redactor.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -471,6 +472,10 @@ export class BoardCore {
   /** Models get some tools in another way than before. */
   toolsChanged(change: ToolsEvent): void {
     this.#changes.toolsChanged(change);
+  }
+
+  get redactor(): BoardRedactor {
+    return this.#secrets.redactor;
   }
 
   /** Redacts the secrets of these servers from now on, also if they never start. */

@@ -1,6 +1,7 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
 import { type LogFields, type Logger, silentLogger } from "../types/logger.ts";
+import type { BoardRedactor, RedactingStream } from "../types/redactor.ts";
 import { MARK } from "./hide.ts";
 import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
 import { mapStrings, someString } from "../../util/value-strings.ts";
@@ -25,14 +26,7 @@ const LONGEST = 32 * 1024;
 /** A token that is renewed all the time is searched for until it has been replaced so many times. */
 const REPLACED = 3;
 
-export interface RedactingStream {
-  /** Returns the redacted text so far, without an end that may be the beginning of a secret. */
-  push(chunk: string): string;
-  /** Returns the rest. */
-  end(): string;
-}
-
-export class Redactor {
+export class Redactor implements BoardRedactor {
   /** Each secret with its variants. */
   readonly #secrets = new Map<string, ReadonlySet<string>>();
   /** Secrets that are redacted even if they equal a configured name. */

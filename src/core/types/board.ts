@@ -8,6 +8,7 @@ import type { BoardEvents } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
 import type { ToolSearchSetting } from "./include.ts";
 import type { BoardPrompts } from "./prompt.ts";
+import type { BoardRedactor } from "./redactor.ts";
 import type { BoardResources } from "./resource.ts";
 import type { ToolSearch } from "./search.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -155,6 +156,11 @@ export interface SessionBoard extends BoardBase {
   readonly cwd: string;
   /** What was left out of the session and what it replaces, one sentence each. Changes with the servers. */
   readonly notices: readonly string[];
+  /**
+   * Takes the secrets of the servers out of what you show or keep of the session yourself: a person may have typed one, and
+   * a model may have repeated it.
+   */
+  readonly redactor: BoardRedactor;
   /**
    * Stops and starts a server of this session. A shared server is only started if it is down: while it runs,
    * other sessions use it, so this rejects with UNSUPPORTED.

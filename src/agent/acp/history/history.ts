@@ -5,7 +5,7 @@ import { constants } from "node:fs";
 import { type FileHandle, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
-import type { TargetRedactor } from "../../../core/board/target-redactor.ts";
+import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -72,7 +72,7 @@ export class History {
   async record(
     sessionId: string,
     cwd: string,
-    redactor: TargetRedactor,
+    redactor: SessionRedactor,
     onFailure: (error: unknown) => void = () => {},
   ): Promise<SessionRecord> {
     await makeDirectory(this.#directory);

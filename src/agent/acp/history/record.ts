@@ -1,10 +1,10 @@
-// Writes the file of one open session: a line for everything that an editor shows again, without the credentials
-// that the session was opened with.
+// Writes the file of one open session: a line for everything that an editor shows again, without secrets, whether a person
+// typed them or a model repeated them.
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { TargetRedactor } from "../../../core/board/target-redactor.ts";
-import type { ServerTarget } from "../../../core/types/server-definition.ts";
+import type { RedactingStream } from "../../../core/types/redactor.ts";
+import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
@@ -35,12 +35,12 @@ interface Streamed {
   /** Its first piece: the others have the same kind and message. */
   first: Chunk;
   /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
-  redacting: ReturnType<TargetRedactor["stream"]>;
+  redacting: RedactingStream;
   pending: string;
 }
 
 export interface RecordOptions {
-  redactor: TargetRedactor;
+  redactor: SessionRedactor;
   clock: Clock;
   onFailure: (error: unknown) => void;
 }
@@ -56,11 +56,6 @@ export class SessionRecord {
   constructor(file: FileHandle, options: RecordOptions) {
     this.#file = file;
     this.#options = options;
-  }
-
-  /** Keeps the credentials in these targets out of everything that is written from now on. */
-  hide(targets: readonly ServerTarget[]): void {
-    this.#options.redactor.hide(targets);
   }
 
   add(update: SessionUpdate): void {

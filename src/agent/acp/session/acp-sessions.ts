@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
-import { TargetRedactor } from "../../../core/board/target-redactor.ts";
+import { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
 import { KeyedQueue } from "../../../util/keyed-queue.ts";
@@ -23,10 +23,13 @@ import { reopenedMode } from "./settings.ts";
 const LONGEST_REASON = 300;
 const UNSAVED = "This session cannot be saved, so you cannot load it later";
 
-export interface AcpSessionsOptions extends Omit<SessionContext, "record" | "responder"> {
+export interface AcpSessionsOptions extends Omit<
+  SessionContext,
+  "record" | "redactor" | "responder"
+> {
   newResponder: NewResponder | undefined;
   history: History | undefined;
-  /** Values that the record of a session must not contain, beside the credentials of its servers. */
+  /** Values that the record of a session must not contain, beside the secrets that its board knows. */
   secrets: (() => Promise<Iterable<string>>) | undefined;
   logger: Logger;
 }
@@ -146,7 +149,7 @@ export class AcpSessions {
     const { history, logger, newResponder, secrets, ...context } = this.#options;
     const { servers, skipped } = this.#read(params);
     const { cwd, additionalDirectories } = params;
-    const redactor = new TargetRedactor();
+    const redactor = new SessionRedactor();
     redactor.hide(params.mcpServers.map(toTarget));
     for (const secret of (await secrets?.()) ?? []) redactor.add(secret);
     const warnUnsaved = (error: unknown): undefined => {
@@ -172,6 +175,7 @@ export class AcpSessions {
         ...context,
         responder,
         record,
+        redactor,
       });
     } catch (error) {
       await record?.close();

@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { BoardRedactor } from "../../../core/types/redactor.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { CallDisplay } from "../calls/display.ts";
 import { ProgressThrottle } from "../calls/progress-throttle.ts";
@@ -17,6 +18,7 @@ interface SessionOutputOptions {
   clock: Clock;
   /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
+  redactor: BoardRedactor;
   /** The session's directories, absolute: `cwd` is one of `roots`. */
   cwd: string;
   roots: readonly string[];
@@ -86,7 +88,7 @@ export class SessionOutput {
 
   /** Sends the session's title once: the one that a list of sessions shows. */
   sendTitle(prompt: string): void {
-    const title = titleOf(prompt);
+    const title = titleOf(this.#options.redactor.text(prompt));
     if (this.#hasTitle || title === undefined) return;
     this.#hasTitle = true;
     this.show({ sessionUpdate: "session_info_update", title });
@@ -98,7 +100,10 @@ export class SessionOutput {
 
   #emit(update: SessionUpdate): void {
     this.#isMidMessage = endsMidMessage(update);
-    const { shown, kept } = this.display.complete(limitSize(withMessageId(update)));
+    // A model may repeat what a person has typed. What follows of a call is the board's, which has no secrets in it.
+    const isNew = update.sessionUpdate === "tool_call";
+    const told = isNew ? this.#options.redactor.value(update) : update;
+    const { shown, kept } = this.display.complete(limitSize(withMessageId(told)));
     this.show(shown);
     this.#options.record?.add(kept);
   }

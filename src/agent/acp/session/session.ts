@@ -2,6 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type ContentBlock, RequestError, type StopReason } from "@agentclientprotocol/sdk";
+import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import { cancelled, PlugboardError } from "../../../core/types/errors.ts";
 import type { SessionBoard } from "../../../core/types/board.ts";
 import type { SessionOptions } from "../../../core/types/board-options.ts";
@@ -51,6 +52,8 @@ export interface SessionContext {
   sendMcpMessage: SendMcpMessage | undefined;
   /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
+  /** For the record, and for what is shown of calls. */
+  redactor: SessionRedactor;
 }
 
 export interface SessionSetup extends BoardSetup {
@@ -81,7 +84,7 @@ export class Session implements UserSettings {
 
   static async open(setup: SessionSetup, context: SessionContext): Promise<Session> {
     const { notices, mode, hasTitle, ...boardSetup } = setup;
-    const { client, clock, record, responder, sendMcpMessage } = context;
+    const { client, clock, record, redactor, responder, sendMcpMessage } = context;
     const { id: sessionId, cwd, additionalDirectories } = boardSetup;
     const state = { mode };
     const output = new SessionOutput({
@@ -89,6 +92,7 @@ export class Session implements UserSettings {
       client,
       clock,
       record,
+      redactor,
       cwd,
       roots: [cwd, ...additionalDirectories],
       hasTitle,
@@ -98,6 +102,7 @@ export class Session implements UserSettings {
       context.openSession({ ...options, sendMcpMessage }),
       within(clock, LOAD_MS, Promise.resolve(responder?.load?.())),
     ]);
+    redactor.join(board.redactor);
     const session = new Session(sessionId, board, state, output, context);
     session.#greet([...notices, ...board.notices]);
     return session;
@@ -218,10 +223,10 @@ export class Session implements UserSettings {
   }
 
   async #answer(prompt: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
-    const { record } = this.#context;
+    const { record, redactor } = this.#context;
     const text = promptText(prompt);
     const typed = parseCommand(text, []);
-    if (typed?.kind === "mcp") record?.hide(targetsIn(typed.words));
+    if (typed?.kind === "mcp") redactor.hide(targetsIn(typed.words));
     const messageId = randomUUID();
     for (const content of prompt) {
       record?.add({ sessionUpdate: "user_message_chunk", content, messageId });

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import type { NewResponder } from "../../../../src/agent/acp/responder/responder.ts";
+import { fixture } from "../../../support/boards.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { History } from "../../../../src/agent/acp/history/history.ts";
 import { mcpServer, useDesk } from "../harness.ts";
@@ -252,6 +253,24 @@ describe("what is kept", () => {
     expect(text).not.toContain("API_TOKEN");
     expect(statSync(fileOf(sessionId)).mode & 0o777).toBe(0o600);
     expect(statSync(join(desk.directory, "sessions")).mode & 0o777).toBe(0o700);
+  });
+
+  it("has no secret of the agent's own servers, nor has what is shown of calls or the session's title", async () => {
+    const secret = "hunter2-hunter2-hunter2";
+    const own = { ...fixture("echo"), env: { API_TOKEN: secret } };
+    const editor = await desk.open({ keeps: true, servers: { own } });
+    const sessionId = await editor.newSession([], desk.directory);
+    await editor.failure(sessionId, `what is ${secret}?`);
+    await editor.prompt(sessionId, `/call own/echo {"text": "${secret}"}`);
+    const title = "what is [REDACTED]?";
+    expect(editor.of(sessionId, "session_info_update")).toMatchObject([{ title }]);
+    const calls = editor.of(sessionId, "tool_call");
+    expect(calls).toMatchObject([{ rawInput: { text: "[REDACTED]" } }]);
+    expect(JSON.stringify(calls)).not.toContain(secret);
+    const { sessions } = await editor.agent.request(session.list, {});
+    expect(sessions).toMatchObject([{ sessionId, title }]);
+    await editor.close();
+    expect(readFileSync(fileOf(sessionId), "utf8")).not.toContain(secret);
   });
 
   it("can be nothing: a session works without its history", async () => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textBlock } from "../../../../src/agent/acp/wire/content.ts";
 import { History } from "../../../../src/agent/acp/history/history.ts";
 import type { SessionRecord } from "../../../../src/agent/acp/history/record.ts";
-import { TargetRedactor } from "../../../../src/core/board/target-redactor.ts";
+import { SessionRedactor } from "../../../../src/core/board/session-redactor.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/processes.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
@@ -19,7 +19,7 @@ let record: SessionRecord;
 beforeEach(async () => {
   directory = temporaryDirectory();
   clock = new ManualClock();
-  const redactor = new TargetRedactor();
+  const redactor = new SessionRedactor();
   redactor.hide([{ kind: "stdio", command: "server", args: [], env: { API_TOKEN: SECRET } }]);
   record = await new History(directory, clock).record("s", "/", redactor);
 });
@@ -107,7 +107,7 @@ it("reports once that it cannot be written, and the session continues", async ()
   const failing = await new History(directory, clock).record(
     "f",
     "/",
-    new TargetRedactor(),
+    new SessionRedactor(),
     (error) => failures.push(error),
   );
   await failing.close();
