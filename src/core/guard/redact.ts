@@ -9,8 +9,8 @@ import type {
 import type { Stage } from "../types/guard.ts";
 import type { CallOutcome, UpdateListener } from "../types/tool.ts";
 
-/** Longer base64 is a picture or a recording. Searching it for secrets would take too long. */
-const LARGE = 64 * 1024;
+/** Base64 of a megabyte takes two milliseconds to search. What is longer is a recording, or made to take long. */
+const LARGE = 1.5 * 1024 * 1024;
 
 export interface ValueRedactor {
   /** Returns the same value if it found nothing. */

@@ -1,4 +1,5 @@
-// The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON, as base64 or hex.
+// The forms in which a secret may appear in a log or a result: encoded for a URL, for JSON or by Python, as base64 or hex, in
+// other letters of the same meaning, or with its digits in groups.
 
 const SHORTEST_LINE = 16;
 
@@ -26,18 +27,68 @@ const KEPT_BY_ALL = /^[A-Za-z0-9\-_.]*$/;
 /** The secret itself comes first. Of a secret with several lines, each longer line counts as well. */
 export function variantsOf(secret: string): Set<string> {
   const found = new Set<string>();
-  for (const text of [secret, ...longLines(secret)]) {
+  for (const text of [secret, ...longLines(secret)].flatMap(normalForms)) {
     const bytes = Buffer.from(text, "utf8");
     found.add(text);
     if (!KEPT_BY_ALL.test(text)) {
       for (const each of jsonForms(text)) found.add(each);
+      for (const each of pythonForms(text, bytes)) found.add(each);
       for (const encoder of URL_ENCODERS) found.add(encoded(bytes, encoder));
     }
     for (const each of base64Forms(bytes)) found.add(each);
-    const hex = bytes.toString("hex");
-    found.add(hex).add(hex.toUpperCase());
+    for (const each of hexForms(bytes)) found.add(each);
+    for (const each of otherCases(text)) found.add(each);
+    for (const each of groupedDigits(text)) found.add(each);
   }
   return found;
+}
+
+/** The text itself, and with its accents written in the other way. */
+function normalForms(text: string): string[] {
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\u0000-\u007f]*$/.test(text)) return [text];
+  return [...new Set([text, text.normalize("NFC"), text.normalize("NFD")])];
+}
+
+/** Words, perhaps with a number at the end: in capitals they may be the name of a variable. */
+const WORDS = /^[\p{L}\s._-]*\d{0,4}$/u;
+
+/** All of it in capitals or in small letters. */
+function otherCases(text: string): string[] {
+  if (WORDS.test(text) || text.includes("://")) return [];
+  const cases = [text.toUpperCase(), text.toLowerCase()];
+  return cases.filter((each) => each !== text && each.length >= text.length);
+}
+
+/** A number in groups, as on a card: `5555 5555 5555 4444`. */
+const NUMBER = /^\d(?:[ -]?\d){7,31}$/;
+const FEWEST_DIGITS = 4;
+/** A day, as in a header with the version of an API. Files and logs are full of them. */
+const DAY = /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d/;
+
+function groupedDigits(text: string): string[] {
+  if (!NUMBER.test(text)) return [];
+  const digits = text.replaceAll(/[ -]/g, "");
+  const steps = Array.from(digits.slice(1), (digit, at) => (10 + +digit - +(digits[at] ?? 0)) % 10);
+  // Counting, and the same few digits again and again, are in every table.
+  if (new Set(digits).size < FEWEST_DIGITS || new Set(steps).size === 1 || DAY.test(digits))
+    return [];
+  const groups = [/.(?=.)/g, /..(?=.)/g, /...(?=.)/g, /....(?=.)/g, /.(?=(?:...)+$)/g];
+  return [
+    digits,
+    ...groups.flatMap((each) => [" ", "-"].map((gap) => digits.replaceAll(each, `$&${gap}`))),
+  ];
+}
+
+/** A secret that is longer is a key file, whose lines are found one by one. */
+const LONGEST_SPACED = 4096;
+
+/** Alone, and between colons or spaces as programs show bytes. */
+function hexForms(bytes: Buffer): string[] {
+  const hex = bytes.toString("hex");
+  const pairs = bytes.length > LONGEST_SPACED ? [] : (hex.match(/../g) ?? []);
+  const lower = [hex, ...(pairs.length === 0 ? [] : [pairs.join(":"), pairs.join(" ")])];
+  return lower.flatMap((each) => [each, each.toUpperCase()]);
 }
 
 /** Leaves out the lines that every PEM file has. */
@@ -75,6 +126,30 @@ function escapings(text: string): string[] {
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** As `repr` and `ascii` show a text, and `repr` its bytes. A text with both quotes has its apostrophes escaped. */
+function pythonForms(text: string, bytes: Buffer): string[] {
+  const code = (escape: string, unit: number, width: number): string =>
+    `\\${escape}${unit.toString(16).padStart(width, "0")}`;
+  const escaped = (character: string): string => {
+    const unit = character.codePointAt(0) ?? 0;
+    if (character === "\\") return "\\\\";
+    if (character === "\n") return "\\n";
+    if (character === "\r") return "\\r";
+    if (character === "\t") return "\\t";
+    if (unit >= 0x20 && unit < 0x7f) return character;
+    if (unit <= 0xff) return code("x", unit, 2);
+    return unit <= 0xffff ? code("u", unit, 4) : code("U", unit, 8);
+  };
+  const forms = [
+    Array.from(text, (each) => (each < "\u007f" ? escaped(each) : each)),
+    Array.from(text, escaped),
+    Array.from(bytes.toString("latin1"), escaped),
+  ].map((characters) => characters.join(""));
+  return text.includes("'")
+    ? [...forms, ...forms.map((form) => form.replaceAll("'", "\\'"))]
+    : forms;
 }
 
 /** `encoder` has the text for each byte. */

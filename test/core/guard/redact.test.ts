@@ -92,7 +92,23 @@ describe("an outcome", () => {
     expect(await answer(outcome)).toBe(outcome);
   });
 
-  const large = Buffer.from(`${SECRET}${"x".repeat(64 * 1024)}`).toString("base64");
+  it.each([0, 1, 2])(
+    "has no secret in a medium of a megabyte, wherever it begins: %i",
+    async (at) => {
+      const bytes = Buffer.alloc(1024 * 1024, "x");
+      bytes.write(SECRET, 500_001 + at);
+      const data = bytes.toString("base64");
+      const { content } = await answer({
+        content: [{ type: "image", data, mimeType: "image/png" }],
+      });
+      const [told] = content;
+      const rest = told?.type === "image" ? told.data : "";
+      expect(rest.length).toBeLessThan(data.length);
+      expect(rest).toContain("[REDACTED]");
+    },
+  );
+
+  const large = Buffer.from(`${SECRET}${"x".repeat(2 * 1024 * 1024)}`).toString("base64");
   it.each<[ContentBlock, ContentBlock]>([
     [
       { type: "image", data: large, mimeType: "image/png", _meta: { a: SECRET } },

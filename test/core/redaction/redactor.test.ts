@@ -7,6 +7,8 @@ import { variantsOf } from "../../../src/core/redaction/variants.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
 const TOKEN = "ghp_Zx81/+Qw?9~kL";
+/** Has both quotes, a backslash, and characters of two, three and four bytes. */
+const PYTHON = `pä'ss\\wörd😀"`;
 const PEM = [
   "-----BEGIN PRIVATE KEY-----",
   "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
@@ -75,6 +77,32 @@ describe("a secret", () => {
     ],
     ["as hex", TOKEN, (secret) => Buffer.from(secret).toString("hex")],
     ["as upper-case hex", TOKEN, (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
+    ["as hex between colons", TOKEN, (secret) => all(secret, ":").slice(1)],
+    [
+      "as upper-case hex between colons",
+      TOKEN,
+      (secret) => all(secret, ":").slice(1).toUpperCase(),
+    ],
+    ["as hex between spaces", TOKEN, (secret) => all(secret, " ").slice(1)],
+    ["in capitals", TOKEN, (secret) => secret.toUpperCase()],
+    ["in small letters", TOKEN, (secret) => secret.toLowerCase()],
+    ["with its accents apart", "pässwörd-1", (secret) => secret.normalize("NFD")],
+    ["with its accents apart, as base64", "pässwörd-1", (s) => base64(s.normalize("NFD"))],
+    ["with its accents in one", "pässwörd-1".normalize("NFD"), (secret) => secret.normalize("NFC")],
+    // What Python 3 shows of "pä'ss\\wörd😀\"" and of its bytes.
+    ["by Python's repr", PYTHON, () => `pä\\'ss\\\\wörd😀"`],
+    ["by Python's ascii", PYTHON, () => `p\\xe4\\'ss\\\\w\\xf6rd\\U0001f600"`],
+    [
+      "by Python's repr of bytes",
+      PYTHON,
+      () => `p\\xc3\\xa4\\'ss\\\\w\\xc3\\xb6rd\\xf0\\x9f\\x98\\x80"`,
+    ],
+    ["by Python, in quotes of the other kind", "it's-pä-1", () => "it's-p\\xc3\\xa4-1"],
+    ["digit by digit", "5217938046", (secret) => Array.from(secret).join(" ")],
+    ["in groups of four digits", "5217938046112358", () => "5217 9380 4611 2358"],
+    ["in groups with hyphens", "5217938046112358", () => "5217-9380-4611-2358"],
+    ["in groups from the end", "5217938046", () => "5 217 938 046"],
+    ["without its groups", "5217 9380 4611 2358", () => "5217938046112358"],
     ["with half a character", "broken\ud800secret", encodeLossy],
     ["from a file that ends with a newline", "hunter22\n", (secret) => secret.trim()],
   ])("is redacted %s", (_, secret, encode) => {
@@ -165,6 +193,18 @@ describe("a secret", () => {
   ])("is not found in a text with %s that does not have it", (_, text) => {
     expect(knowing(TOKEN).text(text)).toBe(text);
     expect(knowing(TOKEN).text(`${text}<${TOKEN}>${text}`)).toBe(`${text}<[REDACTED]>${text}`);
+  });
+
+  it.each([
+    ["a name in capitals", "warehouse-token", "export WAREHOUSE-TOKEN=$WAREHOUSE_TOKEN"],
+    ["words with a number in small letters", "Warehouse2024", "warehouse2024"],
+    ["an address in capitals", "https://a.example/x9", "HTTPS://A.EXAMPLE/X9"],
+    ["counting", "12345678", "1 2 3 4 5 6 7 8, 1234 5678"],
+    ["the same digits again", "00001111", "0000 1111"],
+    ["a day", "2025-06-18", "20250618, 2025 0618"],
+    ["other digits in groups", "5217938046", "5217 938 046"],
+  ])("is not found in what is no copy of it: %s", (_, secret, text) => {
+    expect(knowing(secret).text(text)).toBe(text);
   });
 
   it.each([
