@@ -29,7 +29,7 @@ Code, Zed, Codex, Gemini CLI, OpenCode and OpenClaw, for you and for this
 directory. Their files stay as they are. See docs/connect.md.
 
 Credentials are written as they are in those files, unless you give
---references or --secrets.`;
+--references or --secrets. A file that others can read gets none.`;
 
 export const COMMANDS = [
   command({

@@ -1,5 +1,6 @@
 // `plugboard import`: shows the servers of other applications, and adds them to a file of ours.
 
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { filesOf } from "../../core/config/find.ts";
@@ -31,6 +32,9 @@ import type { Tone } from "../terminal/terminal.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ImportRequest } from "./command.ts";
 import { type Candidate, chosen, planImport, type Standing } from "./plan.ts";
+
+/** What a file's mode lets others do with it. */
+const OTHERS = 0o077;
 
 export async function runImport(command: ImportRequest, context: CliContext): Promise<number> {
   const target = await openServerFile(command.scope, context);
@@ -98,6 +102,8 @@ async function writeServers(
     }
     return EXIT.ok;
   }
+  const open = withCredentials(wanted);
+  if (open.length > 0) await requirePrivate(target, open);
   await requireApproval(wanted, target, command, context);
   const names = wanted.map(({ name }) => name);
   if (store !== undefined) await putAway(wanted, target, command, store);
@@ -301,26 +307,48 @@ function standingCell(standing: Standing): { text: string; tone?: Tone } {
 async function requireApproval(
   wanted: readonly Candidate[],
   target: ServerFile,
-  { yes, references, secrets }: ImportRequest,
+  { yes }: ImportRequest,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
   const lines = [
     `This would be added to ${visible(target.path)}:`,
     ...wanted.flatMap(({ name, server }) => serverLines(name, withoutCredentials(server))),
-    ...credentialLines(wanted, references || secrets !== undefined),
+    ...credentialLines(withCredentials(wanted)),
     ...secretLines(wanted),
   ];
   for (const line of lines) screen.note(line);
   await requireYes("Add them?", { yes, what: "add them" }, context);
 }
 
-/** A file is read by more people and programs than a variable is. */
-function credentialLines(wanted: readonly Candidate[], references: boolean): string[] {
-  if (references) return [];
-  const names = wanted
+/** The names of those that would be written with a credential as it is. */
+function withCredentials(wanted: readonly Candidate[]): string[] {
+  return wanted
     .filter(({ server }) => canonicalJson(withoutCredentials(server)) !== canonicalJson(server))
     .map(({ name }) => visible(name));
+}
+
+/** Rejects with INVALID_ARGUMENTS for a file that others can read: everybody who has the project gets it. */
+async function requirePrivate(
+  { path, source, original }: ServerFile,
+  names: string[],
+): Promise<void> {
+  if (source.from === "home") return;
+  const file = await stat(original.target).catch(() => undefined);
+  if (file !== undefined && (file.mode & OTHERS) === 0) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `${visible(path)} can be read by others, so the credentials of ${names.join(", ")} were not written to it`,
+    {
+      hint:
+        "import --secrets stores them elsewhere and writes references to them, import --references writes the names of " +
+        "variables, and import --scope user writes a file that only you can read",
+    },
+  );
+}
+
+/** A file is read by more people and programs than a variable is. */
+function credentialLines(names: readonly string[]): string[] {
   return names.length === 0
     ? []
     : [

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -213,23 +213,49 @@ describe("plugboard import --write", () => {
         web: { url: "https://w.example", headers: { Authorization: `Bearer ${TOKEN}` } },
       },
     });
-    const plain = await write("-s", "project");
+    const plain = await write("-s", "user");
     expect(plain.stderr).toContain("the credentials of github, web would be written to the file");
     expect(plain.stderr).toContain("--references");
-    expect(scratch.read("plugboard.json")).toContain(TOKEN);
-    const { stdout, stderr } = await write("-s", "user", "--references");
+    expect(scratch.read(OWN)).toContain(TOKEN);
+    const { stdout, stderr } = await write("-s", "project", "--references");
     expect(stderr).toContain("  export GITHUB_TOKEN=\n  export WEB_TOKEN=\n");
     expect(stdout + stderr).not.toContain(TOKEN);
-    expect(JSON.parse(scratch.read(OWN))).toMatchObject({
+    expect(JSON.parse(scratch.read("plugboard.json"))).toMatchObject({
       mcpServers: {
         github: { env: { GITHUB_TOKEN: "${GITHUB_TOKEN}" } },
         web: { headers: { Authorization: "Bearer ${WEB_TOKEN}" } },
       },
     });
     // The same server, whether its credential is written out or not.
-    expect(await standings("-s", "user")).toEqual({
+    expect(await standings("-s", "project")).toEqual({
       cursor: { github: "present", web: "present" },
     });
+  });
+
+  it.each<[string, string[], number | undefined, number]>([
+    ["a new file of the project", [], undefined, 2],
+    ["one that others can read", [], 0o644, 2],
+    ["one that a group can read", [], 0o640, 2],
+    ["one that only you can read", [], 0o600, 0],
+    ["a new file, as references", ["--references"], undefined, 0],
+  ])("writes no credential to a file that others can read: %s", async (_, argv, mode, code) => {
+    put(".cursor/mcp.json", { mcpServers: { github } });
+    if (mode !== undefined) {
+      put("plugboard.json", { servers: {} });
+      chmodSync(at("plugboard.json"), mode);
+    }
+    const { code: ended, stderr } = await write("--scope", "project", ...argv);
+    expect(ended, stderr).toBe(code);
+    const written = existsSync(at("plugboard.json"))
+      ? readFileSync(at("plugboard.json"), "utf8")
+      : "";
+    expect(written.includes(TOKEN)).toBe(mode === 0o600);
+    if (code === 0) return;
+    expect(stderr).toContain(
+      "can be read by others, so the credentials of github were not written",
+    );
+    expect(stderr).toContain("--secrets stores them elsewhere");
+    expect(written).not.toContain("github");
   });
 
   it("puts credentials away, and writes references to them", async () => {
