@@ -13,6 +13,10 @@ interface Compiled {
   code: Buffer;
 }
 
+// Without a listener, Node opens a debugger on a port at this signal, and whoever reaches the port reads every secret. A
+// program that is started does not inherit the listener.
+process.on("SIGUSR1", () => {});
+
 void main(process.argv.slice(2));
 
 async function main(argv: string[]): Promise<void> {

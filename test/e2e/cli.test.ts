@@ -175,8 +175,14 @@ describe("the plugboard command", () => {
     program.expectClean();
   });
 
-  it("stops everything when stdin closes, if that is asked for", async () => {
+  it("stops everything when stdin closes, if that is asked for, and opens no debugger at a signal", async () => {
     const program = await underWay("--exit-with-stdin");
+    program.child.kill("SIGUSR1");
+    // Node would write where its debugger listens before the next steps are shown.
+    const steps = (): number => program.stderr.split("progress:").length;
+    const before = steps();
+    await eventually(() => steps() > before + 1);
+    expect(program.stderr).not.toContain("Debugger");
     program.child.stdin?.end();
     expect(await program.ended).toBe(130);
     program.expectClean();
