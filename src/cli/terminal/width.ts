@@ -54,25 +54,38 @@ export function wrapIndented(line: string, width = Infinity): string[] {
 }
 
 /**
- * A line for a person, broken between words. A longer word stays whole, and an indented line stays as it is, as does one after
- * `$ `: it may be an address or a command, which would no longer work when it is copied with a break inside.
+ * A line for a person, broken between words. A longer word stays whole, and so does a line after `$ ` and an indented one that
+ * may be an address, a command or JSON: it would no longer work when it is copied with a break inside. Other indented lines
+ * are broken with a little more before the later parts.
  */
 export function wrapLine(line: string, width = Infinity): string[] {
   const plain = line.replace(COLORS, "");
-  if (/^(?:\s|\$ )/.test(plain) || displayWidth(plain) <= width) return [line];
+  if (displayWidth(plain) <= width || plain.startsWith("$ ") || isCopied(plain)) return [line];
+  const [margin = ""] = /^\s*/.exec(line) ?? [];
   const lines: string[] = [];
   let start = "";
   let used = 0;
-  for (const word of line.split(" ")) {
+  for (const word of line.slice(margin.length).split(" ")) {
     const cells = visibleWidth(word);
-    if (start !== "" && used + 1 + cells > width) {
-      lines.push(start);
+    const [indent, room] = indentFor(margin, lines.length, width);
+    if (start !== "" && used + 1 + cells > room) {
+      lines.push(indent + start);
       [start, used] = [word, cells];
     } else {
       [start, used] = start === "" ? [word, cells] : [`${start} ${word}`, used + 1 + cells];
     }
   }
-  return [...lines, start];
+  return [...lines, indentFor(margin, lines.length, width)[0] + start];
+}
+
+function indentFor(margin: string, at: number, width: number): [indent: string, room: number] {
+  const indent = margin === "" || at === 0 ? margin : `${margin}  `;
+  return [indent, width - indent.length];
+}
+
+/** Whether an indented line may be something to copy: prose has a comma, a colon or a full stop between its words. */
+function isCopied(plain: string): boolean {
+  return /^\s+(?:plugboard |https?:|["{}[\]])/.test(plain) || !/^\S|[,.:;] /.test(plain);
 }
 
 // oxlint-disable-next-line no-control-regex

@@ -81,6 +81,13 @@ describe("wrap", () => {
       ["\u001b[31mone\u001b[39m two", "three"],
     ]);
     expect(wrapLine("one two three")).toEqual(["one two three"]);
+    expect(wrapLine("  mcp.x  unknown key; expected a or b", 20)).toEqual([
+      "  mcp.x  unknown",
+      "    key; expected a",
+      "    or b",
+    ]);
+    const copied = ["  chmod go-w /a/long/path", '  "command": "npx", "args": []'];
+    expect(copied.flatMap((line) => wrapLine(line, 20))).toEqual(copied);
   });
 
   it("breaks after each character where only one wide character fits", () => {
