@@ -43,7 +43,7 @@ const INPUTS = [
 const PLUGIN_FILES = ["README.md", "openclaw.plugin.json", "package.json"];
 
 /** What is started by its path. */
-const PROGRAMS = ["command.js", "cli/demo/server/server.js"];
+const PROGRAMS = ["entry.js", "cli/demo/server/server.js"];
 
 const isOptional = process.argv.includes("--if-stale");
 const inputs = hashInputs();

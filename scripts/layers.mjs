@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** A room imports from the lines below its own, and from itself. */
 const ROOMS = [
-  ["command.ts", "index.ts"],
+  ["entry.ts", "index.ts"],
   ["cli"],
   ["install"],
   ["openclaw"],

@@ -21,7 +21,7 @@ void main(process.argv.slice(2));
 
 async function main(argv: string[]): Promise<void> {
   const exitCode = argv.includes("call") && hasGateway() ? await callWarm(argv) : undefined;
-  if (exitCode === undefined) await import("./command.ts");
+  if (exitCode === undefined) await import("./entry.ts");
   else process.exitCode = exitCode;
 }
 

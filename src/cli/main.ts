@@ -79,7 +79,7 @@ function answer({ exitCode, error: message, hint }: Answered, screen: Screen): n
 }
 
 type Answered = Extract<Invocation, { kind: "answered" }>;
-type Chosen = Extract<Invocation, { kind: "run" }>;
+type ToRun = Extract<Invocation, { kind: "run" }>;
 
 interface CommandSetup {
   argv: readonly string[];
@@ -91,7 +91,7 @@ interface CommandSetup {
 
 async function runWithin(
   lifetime: Lifetime,
-  { name, traits, run, options, untyped }: Chosen,
+  { name, traits, run, options, untyped }: ToRun,
   { argv, io, screen, report }: CommandSetup,
 ): Promise<number> {
   const { paint } = screen.terminal.err;

@@ -39,7 +39,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 export async function bundlePackage({ modules, dist, entries, manifest }) {
   mkdirSync(dist);
   writeFileSync(dist + "/entries", [manifest.version, ...entries].join(" "));
-  copyFileSync(modules + "/index.js", dist + "/command.js");
+  copyFileSync(modules + "/index.js", dist + "/entry.js");
   if (readFileSync(modules + "/index.js", "utf8").includes("bundle error")) throw new Error("cannot bundle");
 }
 export async function bundleOpenClawPlugin(root, file) {
@@ -103,14 +103,14 @@ it("makes the entries, the types of the exports, the grammar and the plugin", ()
     ".inputs",
     "also.d.ts",
     "bin.cjs",
-    "command.js",
     "entries",
+    "entry.js",
     "grammar.json",
     "index.d.ts",
     "openclaw-plugin",
     "used.d.ts",
   ]);
-  expect(read("dist/entries")).toBe("1.2.3 index.js command.js cli/demo/server/server.js");
+  expect(read("dist/entries")).toBe("1.2.3 index.js entry.js cli/demo/server/server.js");
   expect(JSON.parse(read("dist/grammar.json"))).toEqual({ name: "plugboard" });
   expect(read("dist/openclaw-plugin/dist/index.js")).toBe("plugin");
   expect(read("dist/openclaw-plugin/openclaw.plugin.json")).toBe("openclaw.plugin.json");

@@ -114,7 +114,7 @@ it("ends well with its agent, and loads next to nothing", async () => {
   const files = result.flatMap(({ url }) => /\/(?:dist|node_modules)\/.*$/.exec(url)?.[0] ?? []);
   expect(files.toSorted()).toEqual([
     "/dist/bin.cjs",
-    "/dist/command.js",
+    "/dist/entry.js",
     "/dist/shared/attached.js",
     "/dist/shared/first.js",
   ]);

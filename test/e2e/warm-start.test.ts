@@ -123,8 +123,8 @@ it.each([
   const { stdout, files, loaded } = await loadedBy(...words);
   expect(stdout).not.toBe("");
   const shared = [...more, "first"].map((name) => `shared/${name}.js`);
-  expect(files).toEqual(["bin.cjs", "command.js", ...shared]);
-  expect(loaded.toSorted()).toEqual(["bin.cjs", "command.js", "shared"]);
+  expect(files).toEqual(["bin.cjs", "entry.js", ...shared]);
+  expect(loaded.toSorted()).toEqual(["bin.cjs", "entry.js", "shared"]);
 });
 
 it.each([
@@ -162,7 +162,7 @@ it.each([
       ] as const) {
         const { stdout, files: loaded } = await loadedBy("call", ...words);
         expect(stdout).toContain(expected);
-        expect(loaded).toEqual(expect.arrayContaining(["command.js", "warm-call.cjs"]));
+        expect(loaded).toEqual(expect.arrayContaining(["entry.js", "warm-call.cjs"]));
       }
     } finally {
       await node([BIN, "down"]);

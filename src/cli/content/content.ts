@@ -28,78 +28,69 @@ export async function runResources(
   { server, query }: ListContentRequest,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(
-    context,
-    { start: "none", keepAlive: true, server, word: onlyWord(query, context) },
-    async ({ board }) => {
-      const listed = await whileStarting(board, context, board.resources.list());
-      requireReady(board, context.options);
-      const resources = listed.filter((each) => matches(each, each.uri, query));
-      const templates = (await board.resources.templates()).filter((each) =>
-        matches(each, each.uriTemplate, query),
-      );
-      const lines = [
-        ...resources.map((each) => resourceLine(each, each.uri)),
-        ...templates.map((each) => resourceLine(each, each.uriTemplate)),
-      ];
-      const byServer = board
-        .status()
-        .flatMap(({ name }) => lines.filter((line) => line.server === name));
-      const json = { resources, templates };
-      printList({ noun: "resource", query, lines: byServer, json }, board, context);
-      return EXIT.ok;
-    },
-  );
+  const list = async (board: Board): Promise<ContentList> => {
+    const [listed, patterns] = [await board.resources.list(), await board.resources.templates()];
+    const resources = listed.filter((each) => matches(each, each.uri, query));
+    const templates = patterns.filter((each) => matches(each, each.uriTemplate, query));
+    const lines = [
+      ...resources.map((each) => resourceLine(each, each.uri)),
+      ...templates.map((each) => resourceLine(each, each.uriTemplate)),
+    ];
+    const byServer = board
+      .status()
+      .flatMap(({ name }) => lines.filter((line) => line.server === name));
+    return { noun: "resource", lines: byServer, json: { resources, templates } };
+  };
+  return printList(list, { server, query }, context);
 }
 
 export async function runPrompts(
   { server, query }: ListContentRequest,
   context: CliContext,
 ): Promise<number> {
-  return withBoard(
-    context,
-    { start: "none", keepAlive: true, server, word: onlyWord(query, context) },
-    async ({ board }) => {
-      const listed = await whileStarting(board, context, board.prompts.list());
-      requireReady(board, context.options);
-      const prompts = listed.filter(({ server: from, name, title, description }) =>
+  const list = async (board: Board): Promise<ContentList> => {
+    const prompts = (await board.prompts.list()).filter(
+      ({ server: from, name, title, description }) =>
         hasWords([`${from}/${name}`, title, description], query),
-      );
-      const lines = prompts.map(promptLine);
-      printList({ noun: "prompt", query, lines, json: { prompts } }, board, context);
-      return EXIT.ok;
-    },
-  );
-}
-
-/** It may be the name of a server. */
-function onlyWord(query: readonly string[], { options }: CliContext): string | undefined {
-  return query.length === 1 && options.typed === undefined ? query[0] : undefined;
+    );
+    return { noun: "prompt", lines: prompts.map(promptLine), json: { prompts } };
+  };
+  return printList(list, { server, query }, context);
 }
 
 interface ContentList {
   noun: "resource" | "prompt";
-  query: readonly string[];
   lines: readonly ListLine[];
   /** Printed instead of the lines with --json. */
   json: object;
 }
 
-/** Names the servers that could not be asked. */
+/** Asks the servers for it, and names those that could not be asked. */
 function printList(
-  { noun, query, lines, json }: ContentList,
-  board: Pick<Board, "status">,
-  { screen, options }: CliContext,
-): void {
-  const servers = board.status();
-  if (options.json) {
-    const states = servers.map(({ name, state }) => ({ name, state: stateToJson(state) }));
-    return screen.json({ ...json, servers: states });
-  }
-  screen.lines(listByServer(lines, noun, screen.terminal.out));
-  for (const note of unavailableNotes(servers, options)) screen.note(note);
-  if (lines.length > 0) return;
-  screen.note(query.length === 0 ? `no ${noun}s` : `no ${noun} matches '${query.join(" ")}'`);
+  list: (board: Board) => Promise<ContentList>,
+  { server, query }: ListContentRequest,
+  context: CliContext,
+): Promise<number> {
+  const { screen, options } = context;
+  // It may be the name of a server.
+  const word = query.length === 1 && options.typed === undefined ? query[0] : undefined;
+  const open = { start: "none", keepAlive: true, server, word } as const;
+  return withBoard(context, open, async ({ board }) => {
+    const { noun, lines, json } = await whileStarting(board, context, list(board));
+    requireReady(board, options);
+    const servers = board.status();
+    if (options.json) {
+      const states = servers.map(({ name, state }) => ({ name, state: stateToJson(state) }));
+      screen.json({ ...json, servers: states });
+      return EXIT.ok;
+    }
+    screen.lines(listByServer(lines, noun, screen.terminal.out));
+    for (const note of unavailableNotes(servers, options)) screen.note(note);
+    if (lines.length === 0) {
+      screen.note(query.length === 0 ? `no ${noun}s` : `no ${noun} matches '${query.join(" ")}'`);
+    }
+    return EXIT.ok;
+  });
 }
 
 function matches(
