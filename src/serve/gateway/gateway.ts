@@ -9,7 +9,7 @@ import type { Sender, Sessions } from "../endpoint/http/sessions.ts";
 import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
-import { type Clock, pause, type Timer, within } from "../../util/clock.ts";
+import { type Clock, type Timer, within } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
@@ -20,8 +20,8 @@ import type { GatewayAgents, ServedAgent } from "./agents.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 export const DRAIN_MS = 10_000;
-/** How long a connection stays open on which a client may just be sending its next request. */
-const LAST_REQUEST_MS = 1000;
+/** How long a connection stays open on which a client may just be sending its next request. Without one, nothing waits. */
+export const LAST_REQUEST_MS = 1000;
 /** How long a client may take to read its last answer. */
 const LAST_ANSWER_MS = 500;
 /** How long a request may take to arrive. */
@@ -44,8 +44,6 @@ const SIGN_IN_PATHS: ReadonlySet<string> = new Set(["/register", "/authorize", "
 const NO_SIGN_IN =
   "this gateway has no sign-in of its own: the client sends no token, or one that is not valid. " +
   "Make one with: plugboard tokens add <name>, and give it to the client as the header Authorization: Bearer <token>";
-
-const NEVER = new AbortController().signal;
 
 function ignore(): void {}
 
@@ -200,7 +198,7 @@ export class Gateway {
     // Not the HTTP server's own `close`: it would cut connections on which a request is just arriving.
     const closed = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
     sessions.closeStreams();
-    await pause(clock, LAST_REQUEST_MS, NEVER);
+    await within(clock, LAST_REQUEST_MS, closed);
     this.#server.closeIdleConnections();
     if (this.#inFlight > 0) {
       const most = duration(DRAIN_MS - LAST_REQUEST_MS);

@@ -143,3 +143,12 @@ it("whoever sends what is not HTTP cannot keep the connection by never hanging u
   clearInterval(writing);
   expect(error).toMatchObject({ code: expect.stringMatching(/ECONNRESET|EPIPE/) as string });
 });
+
+it("stops at once where no connection is open on which a request could come", async () => {
+  // What waits for this clock waits for ever.
+  const gatewayClock: Clock = { ...systemClock, after: () => ({ cancel: () => {} }) };
+  const gateway = await openGateway({ servers: {} }, { gatewayClock });
+  await post(gateway.url, legacy("ping"), { connection: "close" });
+  await gateway.close();
+  await expect(fetch(gateway.url)).rejects.toThrow("fetch failed");
+});

@@ -13,7 +13,7 @@ import { Sessions } from "../../../src/serve/endpoint/http/sessions.ts";
 import { WaitingApprovals } from "../../../src/serve/endpoint/questions/waiting-approvals.ts";
 import type { AdmittedCaller } from "../../../src/serve/gateway/access/admission.ts";
 import { GatewayAgents } from "../../../src/serve/gateway/agents.ts";
-import { Gateway } from "../../../src/serve/gateway/gateway.ts";
+import { Gateway, LAST_REQUEST_MS } from "../../../src/serve/gateway/gateway.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import type { TokenPolicy } from "../../../src/core/types/caller.ts";
@@ -21,6 +21,7 @@ import { silentLogger } from "../../../src/core/types/logger.ts";
 import { PendingApprovalFiles } from "../../../src/core/state/files/pending-approval-files.ts";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { type Kept, newKept } from "../endpoint/harness.ts";
+import { MovableClock } from "../../support/movable-clock.ts";
 import { expectNoProcesses } from "../../support/processes.ts";
 
 export interface Rig {
@@ -96,6 +97,9 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
           }
         : undefined,
   });
+  // A test that sets the time does not set how long the gateway takes to stop.
+  const stopClock = new MovableClock();
+  const { gatewayClock = stopClock } = options;
   const gateway = new Gateway({
     host: "127.0.0.1",
     port,
@@ -108,8 +112,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     checkSource: () => true,
     admit: ({ headers }) => admittedIn(headers),
     isGone: options.isGone,
-    // A test that sets the time does not set how long the gateway takes to stop.
-    clock: options.gatewayClock ?? systemClock,
+    clock: gatewayClock,
     logger: silentLogger,
   });
   const address = await gateway.listen();
@@ -117,7 +120,10 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
   const close = async (): Promise<void> => {
     approvals?.close();
     agents.endStreams();
-    await gateway.close();
+    const closed = gateway.close();
+    // No client of a test is just about to send something.
+    stopClock.forward(LAST_REQUEST_MS);
+    await closed;
     await agents.close();
     await board.close();
   };
