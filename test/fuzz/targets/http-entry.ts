@@ -17,7 +17,7 @@ import type { Target } from "../target.ts";
 /** Stands for the id of a session that is there. */
 const SESSION = "$SESSION";
 const MOST_BYTES = 3000;
-const STATUSES = new Set([200, 202, 204, 400, 404, 405, 406, 413, 415]);
+const STATUSES = new Set([200, 202, 204, 400, 404, 405, 406, 413, 415, 431]);
 const MODERN =
   '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
 const JSON_HEADERS = "content-type: application/json\naccept: application/json, text/event-stream";
@@ -208,6 +208,8 @@ function exchange(
     });
     client.on("end", finish);
     client.on("error", finish);
+    // Node refuses headers that are too long by itself.
+    socket.on("close", finish);
     server.emit("connection", socket);
     client.write(head);
     client.write(body);

@@ -65,7 +65,9 @@ export function rules(): Target {
     ],
     longest: 1024,
     run(input) {
-      const [text = "", server = "", ...rest] = input.toString("utf8").split("\n");
+      const [text = "", given = "", ...rest] = input.toString("utf8").split("\n");
+      // No server has an empty name.
+      const server = given === "" ? "files" : given;
       const tool = rest.join("\n");
       const agent = restrictingPattern(text, "agent");
       const ofServer = restrictingPattern(text, "server");
