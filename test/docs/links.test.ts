@@ -37,3 +37,16 @@ it("every page is linked from README.md or another page", () => {
   const lonely = pages.filter(({ path }) => path !== "README.md" && !linked.has(path));
   expect(lonely.map(({ path }) => path)).toEqual([]);
 });
+
+it("every attack in SECURITY.md has a test that shows what stops it", () => {
+  const { text, links } = pages.find(({ path }) => path === "SECURITY.md") ?? {
+    text: "",
+    links: [],
+  };
+  const rows = text.split("\n").flatMap((row, at) => (/^\| (?!who |-)/.test(row) ? [at + 1] : []));
+  const tests = links.filter(
+    ({ target }) => target.startsWith("test/") && /\.test\.ts$/.test(target),
+  );
+  expect(rows.length).toBeGreaterThan(10);
+  expect(rows.filter((row) => !tests.some(({ line }) => line === row))).toEqual([]);
+});

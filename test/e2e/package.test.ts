@@ -15,6 +15,21 @@ const desk = useAgents();
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+/** What CycloneDX says about the package, as far as it is looked at. */
+interface Bom {
+  bomFormat: string;
+  metadata: { component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+interface Component {
+  "bom-ref": string;
+  name: string;
+  version: string;
+  properties: { name: string; value: string }[];
+}
+
 interface Packed {
   path: string;
   mode: number;
@@ -114,18 +129,44 @@ describe("the package", () => {
     expect(others).toEqual(expect.arrayContaining(needed));
   });
 
-  it("has the licences of the packages that are part of it", () => {
-    const bundled = paths
+  /** The packages whose code is in its files. */
+  const bundledPackages = (): (string | undefined)[] =>
+    paths
       .filter((path) => /\.c?js$/.test(path))
       .flatMap((path) => [
         ...read(path).matchAll(/^\/\/ \S*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm),
       ])
       .map(([, name]) => name);
+
+  it("has the licences of the packages that are part of it", () => {
+    const bundled = bundledPackages();
     expect(bundled).toContain("ajv");
     const texts = read("dist/THIRD-PARTY.txt");
     for (const name of new Set(bundled)) {
       expect(texts).toMatch(new RegExp(`^${name} \\d[^]*?(?:MIT|BSD|Apache|ISC)`, "m"));
     }
+  });
+
+  it("has a bill of materials: what it needs, what is part of it, and nothing of its development", async () => {
+    const { stdout } = await run(process.execPath, [join(root, "scripts", "sbom.mjs")]);
+    const { bomFormat, metadata, components, dependencies } = JSON.parse(stdout) as Bom;
+    expect(bomFormat).toBe("CycloneDX");
+    expect(metadata.component).toMatchObject({ name: "plugboard", version: manifest.version });
+    const partOf = components
+      .filter(({ properties }) => properties.some(({ name }) => name.endsWith(":bundled")))
+      .map(({ name }) => name);
+    expect(partOf).toEqual(expect.arrayContaining(bundledPackages()));
+    const needed = { ...manifest.dependencies, ...manifest.optionalDependencies };
+    for (const [name, version] of Object.entries(needed)) {
+      expect(components).toContainEqual(expect.objectContaining({ name, version }));
+    }
+    const names = components.map(({ name }) => name);
+    expect(names).not.toContain("vitest");
+    expect(names).not.toContain("rolldown");
+    const refs = components.map((each) => each["bom-ref"]);
+    expect([...refs, metadata.component["bom-ref"]]).toEqual(
+      expect.arrayContaining(dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn])),
+    );
   });
 
   it.skipIf(process.platform === "win32")("has a program that can be run", () => {
