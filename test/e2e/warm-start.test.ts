@@ -151,6 +151,7 @@ it.each([
       const files = ["bin.cjs", "warm-call.cjs"];
       expect(warm.files).toEqual(files);
       expect(warm.loaded.toSorted()).toEqual(files);
+      expect((await loadedBy("call", "echo", "echo", "hi")).files).toEqual(files);
       const terminal = ["--import", "data:text/javascript,process.stderr.isTTY=true"];
       const shown = await loadedIn("terminal", [...terminal, BIN, "call", "echo/echo", "text=hi"]);
       expect(shown.files).toEqual(files);

@@ -37,14 +37,15 @@ export async function withRunningBoard(
   use: (board: CallBoard) => Promise<number>,
   otherwise: () => Promise<number>,
 ): Promise<number> {
-  const gateway =
+  const found =
     context.options.typed === undefined ? await findRunning(command, context) : undefined;
-  if (gateway === undefined) return otherwise();
+  if (found === undefined) return otherwise();
+  const { gateway, name } = found;
   let link: Link | undefined;
   let board: CallBoard | undefined;
   try {
     link = await connectTo(gateway, context.commandName, context);
-    board = await openOn(link, gateway, command, context);
+    board = await openOn(link, gateway, { ...command, tool: name }, context);
   } catch (error) {
     // The ordinary way fails with the same error, and reports it. It also knows the tools of all servers.
     if (!(error instanceof PlugboardError)) throw error;
@@ -57,24 +58,25 @@ export async function withRunningBoard(
   }
 }
 
-/** Undefined if none runs for the configuration, or this command must not use it as it is. */
+/** With the name of the tool. Undefined if none runs for the configuration, or this command must not use it as it is. */
 async function findRunning(
   { tool, word }: MeantCall,
   context: CliContext,
-): Promise<Attachable | undefined> {
+): Promise<{ gateway: Attachable; name: string } | undefined> {
   const { io, options } = context;
   const source = findSource(context);
   if (source.kind !== "file" || options.standalone) return undefined;
   // With --verbose, the logs of servers are shown too, which only the ordinary way does.
   if (isVerbose(options)) return undefined;
   const found = await findChannel(source, context);
-  if (found.kind !== "attach" || !isShared(tool, found)) return undefined;
-  // It may be the tool or a value, and only a board with all servers can say which.
-  if (word !== undefined && found.shares.has(tool)) return undefined;
+  if (found.kind !== "attach") return undefined;
+  // Where the server has no such tool, the ordinary way finds out what is meant.
+  const name = word !== undefined && found.shares.has(tool) ? `${tool}/${word}` : tool;
+  if (!isShared(name, found)) return undefined;
   const { gateway } = found;
   const { agent = DEFAULT_AGENT } = options;
   if (gateway.fingerprint.agents[agent]?.hasSessionServers) return undefined;
-  return (await isTrustedBy(gateway, source, io)) ? gateway : undefined;
+  return (await isTrustedBy(gateway, source, io)) ? { gateway, name } : undefined;
 }
 
 /** Without its server, a name may mean a tool of any server. */

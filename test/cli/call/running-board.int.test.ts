@@ -45,6 +45,9 @@ const CALLS: [what: string, words: string[], stdin?: string][] = [
   ["with a dot", ["echo.ehco", "text=hi"]],
   ["a server and a tool that do not exist", ["ehco/zzzzzz", "text=hi"]],
   ["a tool of any server that does not exist", ["ehco", "text=hi"]],
+  ["with a blank", ["echo", "echo", "text=hi"]],
+  ["with a blank and a value", ["echo", "echo", "hi"]],
+  ["with a blank, a tool that does not exist", ["echo", "ehco", "text=hi"]],
   ["a name of two tools", ["echo", "text=hi"]],
   ["too late", ["echo/sleep", "ms=60000", "--timeout", "100"]],
 ];
