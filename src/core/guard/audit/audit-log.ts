@@ -7,7 +7,7 @@ import { type Logger, silentLogger } from "../../types/logger.ts";
 import type { AuditSink, AuditTrail } from "../../types/shared-state.ts";
 import { type Clock, systemClock, type Timer, within } from "../../../util/clock.ts";
 import { type Deferred, deferred } from "../../../util/deferred.ts";
-import { type AuditRecord, lostLine, suspiciousLine, toLine } from "./record.ts";
+import { type AuditRecord, hashLarge, lostLine, suspiciousLine, toLine } from "./record.ts";
 import { StartLines } from "./start-lines.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
 
@@ -33,6 +33,8 @@ const ENOUGH_STARTS = 2048;
 /** Lines that become bytes in one go, in characters: each go costs as much as a line. */
 const TOGETHER = 8 * 1024;
 const BATCH_BYTES = 128 * 1024;
+/** Records whose arguments are large and wait to be hashed, one after another. Further ones are written without a hash. */
+const MOST_UNHASHED = 64;
 const RETRY_MS = 1000;
 const CLOSE_MS = 5000;
 
@@ -43,6 +45,9 @@ export class AuditLog {
   readonly #where: string;
   readonly #maxQueued: number;
   #records: AuditRecord[] = [];
+  /** How many wait until their arguments are hashed, and the last of them. */
+  #unhashed = 0;
+  #hashing: Promise<void> = Promise.resolve();
   /** The oldest first. */
   readonly #batches: Batch[] = [];
   /** How many lines the batches hold. */
@@ -81,13 +86,32 @@ export class AuditLog {
   /** Returns at once and never throws. */
   record(record: AuditRecord): void {
     if (record.startNumber !== undefined) this.#running -= 1;
+    const { args, decision } = record;
+    // A call that was refused costs no more because its arguments are large.
+    if (
+      args?.kind === "large" &&
+      decision.verdict !== "refused" &&
+      this.#unhashed < MOST_UNHASHED
+    ) {
+      this.#unhashed += 1;
+      this.#hashing = this.#hashing.then(async () => {
+        record.args = await hashLarge(args.args);
+        this.#unhashed -= 1;
+        this.#queue(record);
+      });
+      return;
+    }
+    this.#queue(record);
+  }
+
+  #queue(record: AuditRecord): void {
     if (this.#records.length + this.#lines >= this.#maxQueued) {
       this.#lost += 1;
       return;
     }
     this.#records.push(record);
     const waiting = this.#records.length + this.#lines;
-    if (waiting % GATHER_MOST === 0 || record.args?.kind === "large") this.#soon();
+    if (waiting % GATHER_MOST === 0) this.#soon();
     else this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
   }
 
@@ -97,7 +121,7 @@ export class AuditLog {
     this.#running += 1;
     if (!this.#sink.isOpen) {
       this.#keepStarts();
-      return this.flush();
+      return this.#flushLines();
     }
     // Waiting for a tick would cost a single call more than the write itself.
     if (this.#running === 1 || this.#starts.length >= ENOUGH_STARTS) return this.#writeStarts();
@@ -172,6 +196,11 @@ export class AuditLog {
 
   /** Resolves when all records are written, or could not be. */
   async flush(): Promise<void> {
+    await this.#hashing;
+    await this.#flushLines();
+  }
+
+  async #flushLines(): Promise<void> {
     this.#isFlushing = true;
     this.#format(Infinity);
     await this.#writing;

@@ -1,7 +1,7 @@
 // A call as the audit remembers it until it is written, and the line it becomes. Arguments are kept as they
 // were when the call was made, and hashed or redacted when the line is made.
 
-import { hash } from "node:crypto";
+import { hash, webcrypto } from "node:crypto";
 import type { AuditEntry, LostEntries, SuspiciousResult } from "../../types/audit-entry.ts";
 import type { Decision } from "../../types/guard.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
@@ -101,7 +101,7 @@ export function lostLine(time: number, count: number): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** A call's arguments as they were when the call was made. A copy of large ones would slow down the call, so they are read when the line is made. */
+/** A call's arguments as they were when the call was made. A copy of large ones would slow down the call, so they are read when the call has ended. */
 export type KeptArguments =
   | {
       kind: "copy";
@@ -109,7 +109,8 @@ export type KeptArguments =
       /** The text is the one that is hashed: its keys are in order. */
       isCanonical?: boolean;
     }
-  | { kind: "large"; args: JsonObject };
+  | { kind: "large"; args: JsonObject }
+  | { kind: "hash"; hash: string };
 
 interface DescribedArguments {
   argumentsHash?: string;
@@ -132,14 +133,28 @@ export function keepArguments(args: JsonObject): KeptArguments | undefined {
   }
 }
 
-/** The arguments themselves if there is a `redact` and they are not large, otherwise their hash. Never throws. */
+/**
+ * The hash of large arguments: of their JSON as it is, since sorting the keys of a million of them would stop the process
+ * for seconds. Another thread makes it. Undefined for what cannot be written as JSON. Never rejects.
+ */
+export async function hashLarge(args: JsonObject): Promise<KeptArguments | undefined> {
+  try {
+    const bytes = Buffer.from(JSON.stringify(args));
+    const digest = await webcrypto.subtle.digest("SHA-256", bytes);
+    return { kind: "hash", hash: Buffer.from(digest).toString("hex").slice(0, HASH_LENGTH) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The arguments themselves if there is a `redact` and they are not large, otherwise their hash, if there is one. Never throws. */
 export function describeArguments(
   kept: KeptArguments | undefined,
   redact: ValueRedactor | undefined,
 ): DescribedArguments {
-  if (kept === undefined) return {};
+  if (kept === undefined || kept.kind === "large") return {};
+  if (kept.kind === "hash") return { argumentsHash: kept.hash };
   try {
-    if (kept.kind === "large") return hashed(canonicalJson(JSON.parse(JSON.stringify(kept.args))));
     if (redact === undefined && kept.isCanonical) return hashed(kept.json);
     const value: unknown = JSON.parse(kept.json);
     if (!isJsonObject(value)) return hashed(kept.json);
