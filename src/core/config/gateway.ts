@@ -85,10 +85,13 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     jwt,
     limits: {
       bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
+      bodyValues: limits.bodyValues ?? 50_000,
       headerBytes: limits.headerBytes ?? 32 * 1024,
       requestsPerMinute: limits.requestsPerMinute ?? 60_000,
+      bytesPerMinute: limits.bytesPerMinute ?? 1024 * MEBIBYTE,
       connections: limits.connections ?? 2000,
       sessions: limits.sessions ?? 10_000,
+      sessionServers: limits.sessionServers ?? 200,
     },
     sessionTimeout: sessionTimeout ?? 30 * MINUTE,
     idleTimeout: idleTimeout ?? 5 * MINUTE,

@@ -45,9 +45,16 @@ export interface JwtIssuer {
 
 interface GatewayLimits {
   bodyBytes: number;
+  /** Values in one request. */
+  bodyValues: number;
   headerBytes: number;
   /** For each caller. */
   requestsPerMinute: number | false;
+  /** Of the larger requests of each caller. A value counts as 160 bytes more. */
+  bytesPerMinute: number;
+  // Of the others, one caller has a quarter at most.
   connections: number;
   sessions: number;
+  /** Sessions of one agent with servers of their own. */
+  sessionServers: number;
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../util/clock.ts";
 import type { JsonObject } from "../../core/types/json.ts";
 import type { CallOutcome } from "../../core/types/tool.ts";
 import type { LightSignal } from "../../util/abort.ts";
+import type { Shares } from "../../util/shares.ts";
 import type { Changes } from "./changes.ts";
 import type { HeldCalls } from "./questions/held-calls.ts";
 import type { SharedQuestions } from "./questions/shared-questions.ts";
@@ -74,11 +75,14 @@ export interface EndpointOptions {
   onlyPresent?: boolean;
   /** Clients get a search for tools in place of the tools. */
   search?: boolean;
+  /** The places for subscriptions, if other endpoints share them. */
+  subscriptionPlaces?: Shares;
   /** Makes a span of each call. */
   spans?: Spans;
 }
 
 export interface EndpointContext extends EndpointOptions {
+  readonly subscriptionPlaces: Shares;
   readonly changes: Changes;
   readonly subscriptions: Subscriptions;
   readonly held: HeldCalls;

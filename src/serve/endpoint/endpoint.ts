@@ -18,6 +18,7 @@ import { ClientRoots } from "./questions/client-roots.ts";
 import { HeldCalls } from "./questions/held-calls.ts";
 import { SharedQuestions } from "./questions/shared-questions.ts";
 import { Startup } from "./startup.ts";
+import { subscriptionPlaces } from "./subscriptions.ts";
 import { type CallSpan, joinTrace, type TraceContext, traceInMeta } from "./trace.ts";
 
 /** Asked with every call, so the names are kept until a server comes or goes. */
@@ -52,13 +53,15 @@ export class Endpoint {
     const names = serverNames(board);
     const namesServer = (): boolean => names().size > 1;
     const hasServer = (name: string): boolean => names().has(name);
-    const content = new ServedContent({ ...options, namesServer, hasServer });
+    const places = options.subscriptionPlaces ?? subscriptionPlaces();
+    const given = { ...options, subscriptionPlaces: places, namesServer, hasServer };
+    const content = new ServedContent(given);
     const { subscriptions } = content;
     this.#content = content;
     this.#logs = new LogMessages(board, namesServer, options.mayLogForOthers);
     this.#startup = new Startup(board, clock);
     this.#context = {
-      ...options,
+      ...given,
       changes: new Changes(board, clock, (server, uri) => subscriptions.urisOf(server, uri)),
       subscriptions,
       held: new HeldCalls(clock, newId),
@@ -107,7 +110,10 @@ export class Endpoint {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
     client.gone();
-    for (const uri of client.subscriptions) void this.#content.subscriptions.remove(uri);
+    for (const uri of client.subscriptions) {
+      this.#context.subscriptionPlaces.giveBack(client.caller.id);
+      void this.#content.subscriptions.remove(uri);
+    }
     client.subscriptions.clear();
   }
 
@@ -203,12 +209,15 @@ export class Endpoint {
   ): Promise<void> {
     this.#roots?.changed(client);
     if (logLevel !== undefined) this.#logs.restore(client, logLevel);
+    const { subscriptionPlaces: places } = this.#context;
     for (const uri of uris) {
+      if (places.take(client.caller.id) !== undefined) return;
       const isThere = await this.#content.subscriptions.add(uri).then(
         () => true,
         () => false,
       );
       if (isThere) client.subscriptions.add(uri);
+      else places.giveBack(client.caller.id);
     }
   }
 

@@ -2,10 +2,32 @@
 // subscribes to it once, and ends that with the last of them.
 
 import type { BoardBase } from "../../core/types/board.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import { Shares } from "../../util/shares.ts";
 import { keyOf, type Original } from "./names.ts";
 
 /** A resource, and its server if that is known. */
 export type NamedResource = Original | { server: undefined; name: string };
+
+/** Of all clients of an agent; each caller has a quarter. A server is not asked for more either. */
+const MOST_SUBSCRIPTIONS = 4000;
+
+/** The places for the subscriptions of all callers. */
+export function subscriptionPlaces(): Shares {
+  return new Shares(MOST_SUBSCRIPTIONS);
+}
+
+/** Throws UNSUPPORTED if the caller has no place for another one. `places.giveBack` must follow. */
+export function takePlace(places: Shares, caller: string): void {
+  const shortage = places.take(caller);
+  if (shortage === undefined) return;
+  const { each, most } = places;
+  const message =
+    shortage === "own"
+      ? `you have ${each} subscriptions already, and nobody gets more; end one of them first`
+      : `all clients together have ${most} subscriptions, and there are no more; try again later`;
+  throw new PlugboardError("UNSUPPORTED", message);
+}
 
 interface Subscription {
   readonly resource: NamedResource;

@@ -8,6 +8,7 @@ import type { EndpointBoard, EndpointOptions } from "../endpoint/context.ts";
 import { Endpoint } from "../endpoint/endpoint.ts";
 import type { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { HOLD_MS } from "../endpoint/questions/held-calls.ts";
+import { subscriptionPlaces } from "../endpoint/subscriptions.ts";
 import { listServers } from "../../core/board/search-request.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
 import type { Board, ReloadReport, SessionBoard } from "../../core/types/board.ts";
@@ -15,6 +16,7 @@ import type { SessionOptions } from "../../core/types/board-options.ts";
 import { DEFAULT_TOKEN_CALLER } from "../../core/types/caller.ts";
 import { isJsonObject } from "../../core/types/json.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
+import { Shares } from "../../util/shares.ts";
 import type { Timer } from "../../util/clock.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 
@@ -30,14 +32,13 @@ export interface GatewayAgentsOptions extends Omit<
   approvals?: Pick<WaitingApprovals, "askFor">;
   /** Milliseconds until the board for a policy that nobody uses any more is closed. */
   idleMs: number;
+  /** How many sessions of one agent may have servers of their own. One caller has a quarter of them. */
+  sessionServers: number;
 }
 
 /** For clients of others than the owner, in place of the reason, which names files. */
 const MISSING =
   "Plugboard does not offer every tool that is configured. Tell the user: whoever runs this gateway sees why with plugboard status.";
-
-/** How many sessions of one agent may have servers of their own. */
-const MOST_SESSIONS = 200;
 
 /** Somebody who does not see everything. */
 export interface Viewer {
@@ -152,8 +153,10 @@ export class ServedAgent {
   readonly #lease: Lease;
   /** Boards that several callers share, by their policy. */
   readonly #policyBoards = new Map<string, PolicyBoard>();
-  /** How many sessions have servers of their own. */
-  #sessions = 0;
+  /** The sessions that have servers of their own. */
+  readonly #places: Shares;
+  /** All boards of the agent have the same servers. */
+  readonly #subscriptionPlaces = subscriptionPlaces();
   /** All session boards, and the endpoints that serve them. */
   readonly #sessionBoards = new Set<ServedSession>();
   readonly #closing = new Set<Promise<void>>();
@@ -163,13 +166,14 @@ export class ServedAgent {
     this.board = opened.board;
     this.#opened = opened;
     this.#options = options;
+    this.#places = new Shares(options.sessionServers);
     this.endpoint = this.#serve(this.board);
     this.#lease = { endpoint: this.endpoint, release: () => {} };
   }
 
   /** Without a session: for a request that stands for itself. */
   endpointFor(admitted: AdmittedCaller, session: Session): Lease | Promise<Lease> {
-    if (session !== undefined && this.#hasSessionServers && this.#hasRoom()) {
+    if (session !== undefined && this.#hasSessionServers && this.#takePlace(admitted)) {
       return this.#leaseSession(admitted, session);
     }
     return isUnrestricted(admitted) ? this.#lease : this.lease(admitted);
@@ -196,28 +200,31 @@ export class ServedAgent {
   }
 
   /** Every session starts programs, and anybody with a token can begin one after another. */
-  #hasRoom(): boolean {
-    if (this.#sessions < MOST_SESSIONS) return true;
-    this.#options.logger.warn(
-      `${MOST_SESSIONS} sessions have servers of their own already; another one begins without them`,
-      { agent: this.id },
-    );
+  #takePlace({ caller }: AdmittedCaller): boolean {
+    const shortage = this.#places.take(caller.id);
+    if (shortage === undefined) return true;
+    const { each, most } = this.#places;
+    const what =
+      shortage === "own"
+        ? `${each} sessions of ${caller.label} have servers of their own already, a quarter of gateway.limits.sessionServers`
+        : `${most} sessions have servers of their own already (gateway.limits.sessionServers)`;
+    this.#options.logger.warn(`${what}; another one begins without them`, { agent: this.id });
     return false;
   }
 
   async #leaseSession(admitted: AdmittedCaller, session: NonNullable<Session>): Promise<Lease> {
     const offersRoots = isJsonObject(session.profile.capabilities["roots"]);
-    this.#sessions += 1;
+    const giveBack = once(() => this.#places.giveBack(admitted.caller.id));
     const served = await this.#open(admitted, {
       id: session.nonce,
       // Servers hear at once that there are roots; which ones, only the client knows.
       ...(offersRoots && this.#opened.roots === undefined && { roots: [] }),
     }).catch((error: unknown) => {
-      this.#sessions -= 1;
+      giveBack();
       throw error;
     });
     const release = once(() => {
-      this.#sessions -= 1;
+      giveBack();
       this.#close(served);
     });
     return { endpoint: served.endpoint, release };
@@ -308,7 +315,8 @@ export class ServedAgent {
         : `The tools of these MCP servers are not offered: ${listServers(sessionServers)}.`;
       words.push(
         `${which} These servers run once for each session, and this client has no session: no client of MCP 2026-07-28 has ` +
-          'one. Tell the user: to get the tools, set "scope": "shared" for the servers in the configuration, or use plugboard serve.',
+          "one, and others have none with servers of their own beyond gateway.limits.sessionServers. " +
+          'Tell the user: to get the tools, set "scope": "shared" for the servers in the configuration, or use plugboard serve.',
       );
     }
     const said = words.filter((each) => each !== undefined);
@@ -325,8 +333,15 @@ export class ServedAgent {
     const { keepsApps } = this.#opened;
     const about = (): string | undefined => this.#aboutFor(true, false, false);
     const onApproval = approvals?.askFor(this.id);
+    const places = this.#subscriptionPlaces;
     const given = { sealer, newId, clock, logger, onApproval, about, keepsApps, spans, search };
-    return new Endpoint({ board, agent: this.id, ...given, ...ofSession });
+    return new Endpoint({
+      board,
+      agent: this.id,
+      subscriptionPlaces: places,
+      ...given,
+      ...ofSession,
+    });
   }
 }
 

@@ -15,8 +15,10 @@ import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { type Listed, PassingList } from "../../util/passing-list.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
+import { Shares, type Shortage } from "../../util/shares.ts";
 import type { AdmittedCaller } from "./access/admission.ts";
 import type { GatewayAgents, ServedAgent } from "./agents.ts";
+import { Connections, MOST_STRANGERS } from "./connections.ts";
 
 /** How long calls may still take once the gateway is told to stop. */
 export const DRAIN_MS = 10_000;
@@ -60,7 +62,9 @@ export interface GatewayOptions {
   port: number;
   tls?: { cert: string; key: string };
   maxHeaderBytes: number;
+  /** Connections of callers, and requests that are being answered. One caller has a quarter of them. */
   maxConnections: number;
+  behindProxy?: boolean;
   entry: McpEntry;
   sessions: Sessions;
   agents: Pick<GatewayAgents, "find">;
@@ -117,17 +121,18 @@ export class Gateway {
   readonly #idle = deferred();
   #state: GatewayState = { kind: "serving" };
   #inFlight = 0;
-  readonly #sockets = new Set<Socket>();
-  /** How many requests of each caller are being answered. */
-  readonly #ofCallers = new Map<string, number>();
+  readonly #connections: Connections;
+  /** The requests that are being answered, by the caller. */
+  readonly #places: Shares;
   readonly #open = new PassingList<OpenRequest>();
   #looker: Timer | undefined;
-  /** Of connections that are closed. */
-  readonly #bytes = { in: 0, out: 0 };
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    const { tls, maxHeaderBytes, maxConnections } = options;
+    const { tls, maxHeaderBytes, maxConnections, behindProxy = false, clock } = options;
+    const connections = new Connections({ most: maxConnections, behindProxy });
+    this.#connections = connections;
+    this.#places = new Shares(maxConnections);
     const settings = {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: HEADERS_MS,
@@ -141,16 +146,12 @@ export class Gateway {
       tls === undefined
         ? createServer(settings, listener)
         : createTlsServer({ ...settings, ...tls }, listener);
-    this.#server.maxConnections = maxConnections;
+    this.#server.maxConnections = maxConnections + MOST_STRANGERS;
     this.#server.on("drop", () => options.watcher?.refusedConnection("connections"));
-    this.#server.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => {
-        this.#sockets.delete(socket);
-        this.#bytes.in += socket.bytesRead;
-        this.#bytes.out += socket.bytesWritten;
-      });
-    });
+    this.#server.on("connection", (socket: Socket) =>
+      connections.accepted(socket, clock.monotonic()),
+    );
+    this.#server.on("secureConnection", (socket: Socket) => connections.secured(socket));
     // Bytes that are not HTTP, or a client that hangs up in the middle of a request.
     this.#server.on("clientError", (_error, socket) => {
       options.watcher?.refusedConnection("malformed");
@@ -167,13 +168,8 @@ export class Gateway {
   }
 
   /** Open connections, and the bytes of all connections until now. */
-  get traffic(): { connections: number; bytesIn: number; bytesOut: number } {
-    let { in: bytesIn, out: bytesOut } = this.#bytes;
-    for (const { bytesRead, bytesWritten } of this.#sockets) {
-      bytesIn += bytesRead;
-      bytesOut += bytesWritten;
-    }
-    return { connections: this.#sockets.size, bytesIn, bytesOut };
+  get traffic(): Connections["traffic"] {
+    return this.#connections.traffic;
   }
 
   /** Resolves to the address. Rejects with a PlugboardError if it cannot listen there. */
@@ -224,6 +220,7 @@ export class Gateway {
   #lookLater(): void {
     this.#looker = this.#options.clock.later(LOOK_MS, () => {
       for (const request of this.#open) if (this.#isOver(request)) request.reply.destroy();
+      this.#connections.sweep(this.#options.clock.monotonic());
       this.#lookLater();
     });
   }
@@ -241,12 +238,23 @@ export class Gateway {
     return clock.monotonic() - request.completeAt > READ_MS;
   }
 
-  #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): void {
+  /** False if there is no place for the caller's connection; then the request has been answered. */
+  #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): boolean {
+    const { socket } = request;
+    if (!this.#connections.isKnown(socket)) {
+      const shortage = this.#connections.admit(socket, admitted.caller.id);
+      if (shortage !== undefined) {
+        this.#tooMany(reply, shortage, "connections");
+        return false;
+      }
+      reply.shouldKeepAlive = this.isReady && wantsMore(request);
+    }
     const isStream =
       request.method === "GET" || request.headers["mcp-method"] === "subscriptions/listen";
     const open: OpenRequest = { reply, admitted, isStream, completeAt: undefined, at: 0 };
     this.#open.add(open);
     reply.once("close", () => this.#open.remove(open));
+    return true;
   }
 
   async #answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
@@ -256,6 +264,8 @@ export class Gateway {
     const path = pathOf(request);
     const kind = this.#kindOf(path);
     if (!this.isReady) reply.setHeader("Connection", "close");
+    // Who shows no token gets one answer on a connection.
+    else if (!this.#connections.isKnown(request.socket)) reply.shouldKeepAlive = false;
     try {
       const answering = this.#route(path, request, reply);
       if (answering !== undefined) await answering;
@@ -303,15 +313,19 @@ export class Gateway {
     reply: ServerResponse,
   ): Promise<void> {
     const admitted = await this.#options.admit(request, reply);
-    if (admitted === undefined) return;
-    this.#opened(request, reply, admitted);
+    if (admitted === undefined || !this.#opened(request, reply, admitted)) return;
     await route(request, reply, admitted);
   }
 
-  #leave(caller: string): void {
-    const left = (this.#ofCallers.get(caller) ?? 1) - 1;
-    if (left === 0) this.#ofCallers.delete(caller);
-    else this.#ofCallers.set(caller, left);
+  #tooMany(reply: ServerResponse, shortage: Shortage, of: "connections" | "requests"): void {
+    const { each, most } = this.#places;
+    this.#options.watcher?.refusedConnection("connections");
+    const what =
+      shortage === "own"
+        ? `this caller has ${each} ${of === "requests" ? "requests that are being answered" : of} already, a quarter of gateway.limits.connections`
+        : `the gateway has ${most} ${of === "requests" ? "requests that are being answered" : of} already (gateway.limits.connections)`;
+    reply.setHeader("Retry-After", "5");
+    plain(reply, shortage === "own" ? 429 : 503, `${what}; wait for some of them to end`);
   }
 
   #serveAgent(id: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
@@ -321,21 +335,20 @@ export class Gateway {
       agent: ServedAgent | undefined,
     ): Promise<void> => {
       if (agent === undefined) return plain(reply, 404, noAgent(id));
-      const { caller, policy, countMore } = admitted;
-      const own = (this.#ofCallers.get(caller.id) ?? 0) + 1;
-      // Who waits for every answer has no more than there are connections. A call goes on without its connection.
-      if (own > this.#options.maxConnections) return tooManyInFlight(reply);
-      this.#ofCallers.set(caller.id, own);
+      const { caller, policy, countMore, countBytes } = admitted;
+      // Not as many as there are connections: a call goes on without its connection.
+      const shortage = this.#places.take(caller.id);
+      if (shortage !== undefined) return this.#tooMany(reply, shortage, "requests");
       const endpointFor: Sender["endpointFor"] = (session) => agent.endpointFor(admitted, session);
       try {
-        await entry.handle(request, reply, { caller, agent: id, policy, endpointFor, countMore });
+        const sender = { caller, agent: id, policy, endpointFor, countMore, countBytes };
+        await entry.handle(request, reply, sender);
       } finally {
-        this.#leave(caller.id);
+        this.#places.giveBack(caller.id);
       }
     };
     const find = (admitted: AdmittedCaller | undefined): void | Promise<void> => {
-      if (admitted === undefined) return undefined;
-      this.#opened(request, reply, admitted);
+      if (admitted === undefined || !this.#opened(request, reply, admitted)) return undefined;
       const found = agents.find(id);
       return found instanceof Promise
         ? found.then((agent) => serve(admitted, agent))
@@ -377,10 +390,9 @@ function plain(reply: ServerResponse, status: number, text: string): void {
   reply.writeHead(status, { "Content-Type": "text/plain" }).end(`${text}\n`);
 }
 
-function tooManyInFlight(reply: ServerResponse): void {
-  const text = "too many requests of this caller are being answered already; wait for some of them";
-  reply.setHeader("Retry-After", "5");
-  plain(reply, 429, text);
+/** Whether the client may send another request on the same connection. */
+function wantsMore({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion !== "1.0" && headers.connection?.toLowerCase() !== "close";
 }
 
 /** In the form of an OAuth error, which is what such a client reads. */

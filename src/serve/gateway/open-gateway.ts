@@ -32,6 +32,7 @@ import { openFileState } from "../../core/state/files/open.ts";
 import { tryLock } from "../../core/state/lock.ts";
 import { gatewayFile, noteGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
 import { type Clock, pause, within } from "../../util/clock.ts";
+import { Shares } from "../../util/shares.ts";
 import { shortHash } from "../../util/short-hash.ts";
 import { duration, plural, shellWord } from "../../util/text.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -48,6 +49,9 @@ import { Seeing } from "./seeing/seeing.ts";
 const FLUSH_MS = 2000;
 /** How often a gateway that stops looks whether attached commands still wait for something. */
 const LOOK_MS = 20;
+
+/** The bytes of the large requests of one caller that are being answered; the largest request in any case. */
+const BODIES_OF_ONE = 64 * 1024 * 1024;
 
 const NEVER = new AbortController().signal;
 
@@ -218,6 +222,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     approvals,
     ...(options.search && { search: true }),
     idleMs: settings.sessionTimeout,
+    sessionServers: settings.limits.sessionServers,
     onSession: (id, board) => seeing.watchSession(id, board),
     open: async (id) => {
       if (!agentIds.includes(id)) return undefined;
@@ -479,9 +484,13 @@ async function openHttp(
     ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
     maxHeaderBytes: settings.limits.headerBytes,
     maxConnections: settings.limits.connections,
+    behindProxy: settings.behindProxy,
     entry: new McpEntry({
       sessions,
       maxBodyBytes: settings.limits.bodyBytes,
+      maxBodyValues: settings.limits.bodyValues,
+      bodies: new Shares(4 * Math.max(BODIES_OF_ONE, settings.limits.bodyBytes)),
+      limitsIn: "gateway.limits",
       onRequest: ({ caller, agent }, client, isInSession) =>
         seeing.asked(caller, agent, client, isInSession),
     }),

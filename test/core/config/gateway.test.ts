@@ -12,10 +12,13 @@ const DEFAULTS = {
   allowedOrigins: [],
   limits: {
     bodyBytes: 16 * 1024 * 1024,
+    bodyValues: 50_000,
     headerBytes: 32 * 1024,
     requestsPerMinute: 60_000,
+    bytesPerMinute: 1024 ** 3,
     connections: 2000,
     sessions: 10_000,
+    sessionServers: 200,
   },
   sessionTimeout: 1_800_000,
   idleTimeout: 300_000,
@@ -38,10 +41,13 @@ it("takes every key, with paths relative to the file and the public URL without 
   };
   const limits = {
     bodyBytes: 2048,
+    bodyValues: 3000,
     headerBytes: 4096,
     requestsPerMinute: false,
+    bytesPerMinute: 1_000_000,
     connections: 5,
     sessions: 6,
+    sessionServers: 7,
   };
   const gateway = {
     host: "::",

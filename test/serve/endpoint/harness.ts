@@ -3,6 +3,7 @@
 
 import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
+import type { Shares } from "../../../src/util/shares.ts";
 import type { AddressInfo } from "node:net";
 import {
   Client as ModernClient,
@@ -68,6 +69,7 @@ export async function serve(
     idleMs?: number;
     most?: number;
     maxBodyBytes?: number;
+    bodies?: Shares;
     port?: number;
   } = {},
 ): Promise<Served> {
@@ -76,13 +78,14 @@ export async function serve(
     idleMs = 60_000,
     most = 1000,
     maxBodyBytes = 1_000_000,
+    bodies,
     port = 0,
     ...rest
   } = options;
   const common = { newId: randomUUID, clock: systemClock, logger: silentLogger, ...rest };
   const endpoint = new Endpoint({ board, sealer: kept.sealer, ...common });
   const sessions = new Sessions({ ...kept, ...common, idleMs, most });
-  const entry = new McpEntry({ sessions, maxBodyBytes });
+  const entry = new McpEntry({ sessions, maxBodyBytes, bodies });
   const lease = { endpoint, release: () => {} };
   const server = createServer((request, reply) => {
     const name = String(request.headers["x-caller"] ?? "alice");

@@ -67,6 +67,19 @@ describe("servers of one session", () => {
     await eventually(() => diagnostics()?.[0]?.message.includes("there is 1 now") ?? false);
   });
 
+  it("are for everybody: one caller has a quarter of the places for them", async () => {
+    const { url } = await openGateway({ servers: SERVERS }, { sessionServers: 4 });
+    const greedy = { "x-caller": "greedy" };
+    const [first, second] = [await begin(url, greedy), await begin(url, greedy)];
+    const servers = async (session: Headers): Promise<string[]> =>
+      serversIn(await post(url, legacy("tools/list"), session)).toSorted();
+    expect(await servers(first)).toEqual(["own", "shared"]);
+    expect(await servers(second)).toEqual(["shared"]);
+    expect(await servers(await begin(url, { "x-caller": "other" }))).toEqual(["own", "shared"]);
+    await post(url, undefined, first, "DELETE");
+    expect(await servers(await begin(url, greedy))).toEqual(["own", "shared"]);
+  });
+
   it("are not offered to clients without a session, of either era", async () => {
     const { url } = await openGateway({ servers: SERVERS });
     const [list, discover] = [modern("tools/list"), modern("server/discover")];

@@ -2,7 +2,7 @@
 
 import { connect } from "node:net";
 import { once } from "node:events";
-import { expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
 import { INITIALIZE, legacy, modern, post } from "../endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
@@ -70,7 +70,7 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
   const most = 5;
   const { url, board } = await openGateway(
     { servers: { echo: fixture("echo") } },
-    { maxConnections: most },
+    { maxConnections: 4 * most },
   );
   const inFlight = (): number => board.status()[0]?.calls.inFlight ?? 0;
   const body = JSON.stringify(legacy("tools/call", SLEEP));
@@ -86,11 +86,58 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
   const refused = await send(url, ping, { "x-caller": "hasty" });
   expect([refused.status, await refused.text()]).toEqual([
     429,
-    "too many requests of this caller are being answered already; wait for some of them\n",
+    "this caller has 5 requests that are being answered already, a quarter of gateway.limits.connections; wait for some of them to end\n",
   ]);
   expect((await send(url, ping, { "x-caller": "other" })).status).toBe(200);
   // Otherwise the gateway would wait for the calls.
   await board.close();
+});
+
+describe("who shows no token", () => {
+  /** Connections on which somebody has sent that much. */
+  async function strangers(url: URL, count: number, text: string) {
+    const sockets = Array.from({ length: count }, () => connect(Number(url.port), url.hostname));
+    for (const socket of sockets) socket.on("error", () => {}).resume();
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    for (const socket of sockets) socket.write(text);
+    onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+    return sockets;
+  }
+
+  it.each([
+    ["asks for something open", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"],
+    ["says nothing", ""],
+    ["never ends a request", "POST /mcp HTTP/1.1\r\nHost: x\r\n"],
+  ])("takes no place of the others: one who %s", async (_, text) => {
+    const { url } = await openGateway({ servers: {} }, { maxConnections: 8 });
+    await strangers(url, 400, text);
+    for (let call = 0; call < 3; call += 1)
+      expect((await send(url, legacy("ping"), {})).status).toBe(200);
+  });
+
+  it("gets one answer on a connection", async () => {
+    const { url } = await openGateway({ servers: {} });
+    const sockets = await strangers(url, 3, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
+    await Promise.all(sockets.map((socket) => once(socket, "close")));
+    const { headers } = await send(url, legacy("ping"), {});
+    expect(headers.get("connection")).toBe("keep-alive");
+  });
+});
+
+it("a caller has a quarter of the connections, and others the rest", async () => {
+  const { url } = await openGateway({ servers: {} }, { maxConnections: 8 });
+  const body = JSON.stringify(legacy("ping"));
+  const ask = async (caller: string): Promise<string> => {
+    const socket = connect(Number(url.port), url.hostname);
+    onTestFinished(() => void socket.destroy());
+    const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: ${caller}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\n\r\n${body}`);
+    const [chunk] = await once(socket, "data");
+    return String(chunk).split(" ")[1] ?? "";
+  };
+  const statuses = [];
+  for (const caller of ["a", "a", "a", "b"]) statuses.push(await ask(caller));
+  expect(statuses).toEqual(["200", "200", "429", "200"]);
 });
 
 it("an answer that nobody reads is given up", async () => {

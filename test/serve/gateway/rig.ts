@@ -43,6 +43,7 @@ export interface RigOptions {
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
   maxConnections?: number;
+  sessionServers?: number;
   /** The time of the gateway itself, for what it looks at every second. */
   gatewayClock?: Clock;
 }
@@ -84,6 +85,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     ...common,
     approvals,
     idleMs,
+    sessionServers: options.sessionServers ?? 200,
     open: async (id) =>
       id === "default"
         ? {

@@ -30,6 +30,8 @@ const MEBIBYTE = 1024 * 1024;
 const MINUTE = 60_000;
 const MOST_REQUESTS = 100_000_000;
 const MOST_CONNECTIONS = 1_000_000;
+const MOST_VALUES = 10_000_000;
+const MOST_BYTES_PER_MINUTE = 1024 ** 4;
 
 /** Who checks a signature made with a shared secret could make one, too. So only those with a public key. */
 const ALGORITHMS = [
@@ -70,6 +72,9 @@ const limits = object({
   bodyBytes: bytes(256 * MEBIBYTE)
     .describe("The largest request.", { default: 16 * MEBIBYTE })
     .optional(),
+  bodyValues: integer(1000, MOST_VALUES)
+    .describe("Values in one request: keys, items of lists.", { default: 50_000 })
+    .optional(),
   headerBytes: bytes(MEBIBYTE)
     .describe("The headers of a request together.", { default: 32 * 1024 })
     .optional(),
@@ -80,11 +85,20 @@ const limits = object({
   )
     .describe("Requests of one caller in a minute. `false` is no limit.", { default: 60_000 })
     .optional(),
+  bytesPerMinute: bytes(MOST_BYTES_PER_MINUTE)
+    .describe("Bytes of one caller's requests in a minute.", {
+      default: 1024 * MEBIBYTE,
+      see: "gateway.md#limits",
+    })
+    .optional(),
   connections: integer(1, MOST_CONNECTIONS)
-    .describe("Open connections.", { default: 2000 })
+    .describe("Open connections, and requests that are being answered.", { default: 2000 })
     .optional(),
   sessions: integer(1, MOST_CONNECTIONS)
     .describe("Clients that are kept in memory.", { default: 10_000 })
+    .optional(),
+  sessionServers: integer(1, MOST_CONNECTIONS)
+    .describe("Sessions of an agent that have servers of their own.", { default: 200 })
     .optional(),
 });
 

@@ -23,7 +23,8 @@ import { isMethodNotFound } from "../transport/errors.ts";
 import type { RequestOptions } from "../transport/pending-calls.ts";
 import type { ChangeStream } from "./change-stream.ts";
 
-const MAX_SUBSCRIPTIONS = 1000;
+/** Of all callers together; an endpoint gives each of them a part. */
+const MAX_SUBSCRIPTIONS = 4000;
 
 /** `timeout` is for requests that no caller made: lists and subscriptions. */
 export interface LiveContentOptions extends ListOptions {

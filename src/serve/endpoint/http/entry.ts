@@ -5,6 +5,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
+import { REFUSED_DEPTH } from "../../../util/json-depth.ts";
+import { measureJson } from "../../../util/measure-json.ts";
+import type { Shares, Shortage } from "../../../util/shares.ts";
+import { byteSize } from "../../../util/text.ts";
 import type { Caller } from "../../../core/types/caller.ts";
 import { Client, type ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -38,6 +42,12 @@ const SESSION_HEADER = "Mcp-Session-Id";
 export interface McpEntryOptions {
   sessions: Sessions;
   maxBodyBytes: number;
+  /** Values in one request: each takes far longer than a byte. Default 50 000. */
+  maxBodyValues?: number;
+  /** The bytes of larger requests that are being answered, by the caller. Default: as many as there are. */
+  bodies?: Shares;
+  /** Where the two limits are set, for those whose request is beyond one. Absent: nowhere. */
+  limitsIn?: string;
   /** Called with every request, and with the name of the client if it gives one. */
   onRequest?: (sender: Sender, client: ClientProfile["info"], isInSession: boolean) => void;
 }
@@ -45,16 +55,29 @@ export interface McpEntryOptions {
 /** For a client that has not said what it can do. */
 const NO_PROFILE = { protocolVersion: "2025-03-26", capabilities: {} } as const;
 const MOST_IN_BATCH = 100;
+const MOST_VALUES = 50_000;
+/** Around the arguments of a call are the request, in a batch perhaps, and its parameters. */
+const MOST_DEPTH = REFUSED_DEPTH + 4;
+/** A request of this size is neither measured nor counted: it costs little, whatever is in it. */
+const SMALL = 4096;
+/** What a value costs, beside the bytes that it takes. */
+const BYTES_PER_VALUE = 160;
 
 export class McpEntry {
   readonly #sessions: Sessions;
   readonly #maxBodyBytes: number;
+  readonly #most: { values: number; depth: number };
+  readonly #bodies: Shares | undefined;
+  readonly #limits: string | undefined;
   readonly #onRequest: McpEntryOptions["onRequest"];
 
-  constructor({ sessions, maxBodyBytes, onRequest }: McpEntryOptions) {
-    this.#sessions = sessions;
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#onRequest = onRequest;
+  constructor(options: McpEntryOptions) {
+    this.#sessions = options.sessions;
+    this.#maxBodyBytes = options.maxBodyBytes;
+    this.#most = { values: options.maxBodyValues ?? MOST_VALUES, depth: MOST_DEPTH };
+    this.#bodies = options.bodies;
+    this.#limits = options.limitsIn;
+    this.#onRequest = options.onRequest;
   }
 
   /** Answers one request. Rejects only because of a bug. */
@@ -83,17 +106,48 @@ export class McpEntry {
       const message = "Not Acceptable: accept application/json and text/event-stream";
       return end(reply, 406, refuse(RPC.invalidRequest, message));
     }
-    const body = await readBody(request, this.#maxBodyBytes);
-    if (body.kind === "gone") return;
-    if (body.kind === "too-large") {
-      const message = `the request is larger than ${this.#maxBodyBytes} bytes`;
-      // What is left of the body is not read.
-      return end(reply, 413, refuse(RPC.invalidRequest, message), { Connection: "close" });
+    const { caller } = sender;
+    const held = { bytes: 0 };
+    const hold = (bytes: number): BodyFault | undefined => {
+      const shortage = this.#bodies?.take(caller.id, bytes);
+      if (shortage === undefined) held.bytes += bytes;
+      return shortage && crowded(shortage, this.#bodies?.each ?? 0);
+    };
+    try {
+      const tooLarge = (): BodyFault => tooLargeFor(this.#maxBodyBytes, this.#limits);
+      const bytes = await readBody(request, this.#maxBodyBytes, { hold, tooLarge });
+      if (bytes === undefined) return;
+      const body = Buffer.isBuffer(bytes) ? this.#parse(bytes, sender) : bytes;
+      if (body.kind === "fault") {
+        // What is left of the body is not read.
+        const headers = { ...body.headers, ...(!request.complete && { Connection: "close" }) };
+        return end(reply, body.status, refuse(body.code, body.message), headers);
+      }
+      await this.#posted(body.value, { request, reply, sender, canStream: accepted.stream });
+    } finally {
+      if (held.bytes > 0) this.#bodies?.giveBack(caller.id, held.bytes);
     }
-    if (body.kind === "not-json") {
-      return end(reply, 400, refuse(RPC.parseError, "Parse error: the body is not JSON"));
+  }
+
+  /** A text that would take long to parse is refused or counted before it is. */
+  #parse(bytes: Buffer, sender: Sender): Body | BodyFault {
+    if (bytes.length > SMALL) {
+      const { values, depth } = measureJson(bytes, this.#most);
+      if (depth > this.#most.depth) return TOO_DEEP;
+      if (values > this.#most.values) return tooManyValues(this.#most.values, this.#limits);
+      const wait = sender.countBytes?.(bytes.length + values * BYTES_PER_VALUE) ?? 0;
+      if (wait > 0) return tooManyBytes(wait);
     }
-    const { value } = body;
+    try {
+      return { kind: "json", value: JSON.parse(bytes.toString("utf8")) };
+    } catch {
+      return bodyFault(400, "Parse error: the body is not JSON", {}, RPC.parseError);
+    }
+  }
+
+  /** Not async: a call passes here, and would wait for one more promise. */
+  #posted(value: unknown, post: Post): void | Promise<void> {
+    const { request, reply, sender } = post;
     if (Array.isArray(value)) return this.#batch(value, request, reply, sender);
     const message = readMessage(value);
     if (message.kind === "invalid") {
@@ -101,8 +155,7 @@ export class McpEntry {
     }
     const version = request.headers["mcp-protocol-version"];
     const isModern = isModernMessage(message, version);
-    const post = { request, reply, sender, canStream: accepted.stream };
-    await (isModern ? this.#modern(message, post) : this.#legacy(message, post));
+    return isModern ? this.#modern(message, post) : this.#legacy(message, post);
   }
 
   // ---- 2026-07-28: every request stands for itself.
@@ -431,39 +484,88 @@ function end(
     .end(text);
 }
 
-type Body =
-  | { kind: "json"; value: unknown }
-  | { kind: "not-json" }
-  | { kind: "too-large" }
-  /** The client went away. */
-  | { kind: "gone" };
+interface Body {
+  kind: "json";
+  value: unknown;
+}
 
-/** The body of a request: bounded, and as JSON. */
-function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+/** Why a body is not taken. */
+interface BodyFault {
+  kind: "fault";
+  status: number;
+  code: number;
+  message: string;
+  headers: Headers;
+}
+
+function bodyFault(
+  status: number,
+  message: string,
+  headers: Headers = {},
+  code: number = RPC.invalidRequest,
+): BodyFault {
+  return { kind: "fault", status, code, message, headers };
+}
+
+const TOO_DEEP = bodyFault(
+  400,
+  `the request is nested more than ${REFUSED_DEPTH} levels deep; nothing was called`,
+);
+
+function tooLargeFor(maxBytes: number, limits: string | undefined): BodyFault {
+  const setting = limits === undefined ? "" : ` (${limits}.bodyBytes)`;
+  return bodyFault(
+    413,
+    `the request is larger than ${maxBytes} bytes${setting}; send less at once`,
+  );
+}
+
+function tooManyValues(maxValues: number, limits: string | undefined): BodyFault {
+  const setting = limits === undefined ? "" : ` (${limits}.bodyValues)`;
+  const message = `the request has more than ${maxValues} values${setting}; send fewer at once, or all of them as one text`;
+  return bodyFault(413, message);
+}
+
+function tooManyBytes(wait: number): BodyFault {
+  const seconds = Math.ceil(wait / 1000);
+  const message =
+    "this caller has sent more in a minute than gateway.limits.bytesPerMinute allows " +
+    `(a value counts as ${BYTES_PER_VALUE} bytes more); try again in ${seconds} s`;
+  return bodyFault(429, message, { "Retry-After": String(seconds) });
+}
+
+function crowded(shortage: Shortage, each: number): BodyFault {
+  const whose = shortage === "own" ? "of this caller" : "of all callers";
+  const most = shortage === "own" ? ` (${byteSize(each)})` : "";
+  const message = `the requests ${whose} that are being answered fill the memory for them${most}; wait for some of them to end`;
+  return bodyFault(shortage === "own" ? 429 : 503, message, { "Retry-After": "5" });
+}
+
+/** The body of a request, bounded. Undefined if the client went away. `hold` is told of what the memory has to hold. */
+function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  { hold, tooLarge }: { hold: (bytes: number) => BodyFault | undefined; tooLarge: () => BodyFault },
+): Promise<Buffer | BodyFault | undefined> {
   const announced = Number(request.headers["content-length"]);
-  if (announced > maxBytes) return Promise.resolve({ kind: "too-large" });
+  if (announced > maxBytes) return Promise.resolve(tooLarge());
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) return void chunks.push(chunk);
+      const refused = size > maxBytes ? tooLarge() : size > SMALL ? hold(chunk.length) : undefined;
+      if (refused === undefined) return void chunks.push(chunk);
       chunks.length = 0;
       request.pause();
-      resolve({ kind: "too-large" });
+      request.removeAllListeners("data");
+      resolve(refused);
     });
-    request.on("end", () => resolve(parseBody(chunks)));
-    request.on("error", () => resolve({ kind: "gone" }));
-    request.on("close", () => resolve({ kind: "gone" }));
+    request.on("end", () => {
+      const [only] = chunks;
+      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
+    });
+    request.on("error", () => resolve(undefined));
+    request.on("close", () => resolve(undefined));
   });
-}
-
-function parseBody(chunks: readonly Buffer[]): Body {
-  const [only] = chunks;
-  const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
-  try {
-    return { kind: "json", value: JSON.parse(bytes.toString("utf8")) };
-  } catch {
-    return { kind: "not-json" };
-  }
 }

@@ -79,6 +79,8 @@ export interface Sender {
   policy?: TokenPolicy | undefined;
   /** Counts further requests that came with one, in a batch. The milliseconds until the caller may make so many, or 0. */
   countMore?: ((requests: number) => number | Promise<number>) | undefined;
+  /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
+  countBytes?: ((bytes: number) => number) | undefined;
   /** Gives the endpoint for a session, or for everybody who has none. */
   endpointFor: (session?: { nonce: string; profile: ClientProfile }) => Lease | Promise<Lease>;
 }
@@ -245,9 +247,14 @@ export class Sessions {
   }
 
   #makeRoom(): void {
+    const counts = new Map<string, number>();
+    for (const { caller } of this.#live.values()) counts.set(caller, (counts.get(caller) ?? 0) + 1);
+    const isGreedy = ({ caller }: Session): number =>
+      (counts.get(caller) ?? 0) > this.#options.most / 4 ? 0 : 1;
+    // Those of a caller with more than a quarter of them go first.
     const idle = [...this.#live]
       .filter(([, session]) => isIdle(session))
-      .toSorted(([, a], [, b]) => a.lastUsed - b.lastUsed);
+      .toSorted(([, a], [, b]) => isGreedy(a) - isGreedy(b) || a.lastUsed - b.lastUsed);
     // A tenth at once, so that a flood of new sessions does not sort the list for each of them.
     for (const [id, session] of idle.slice(0, Math.ceil(this.#options.most / 10))) {
       this.#putAway(id, session);

@@ -31,7 +31,7 @@ import {
   INVALID_STATE,
   readBroughtBack,
 } from "../questions/request-state.ts";
-import { Subscriptions, type NamedResource } from "../subscriptions.ts";
+import { Subscriptions, type NamedResource, takePlace } from "../subscriptions.ts";
 import { readOwnResource } from "./own-resources.ts";
 import type { Prompt } from "../../../core/types/prompt.ts";
 import type { ListOptions, Resource, ResourceTemplate } from "../../../core/types/resource.ts";
@@ -221,15 +221,17 @@ export class ServedContent {
   async subscribe(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    const { subscriptions } = exchange.client;
+    const { subscriptions, caller } = exchange.client;
+    const { subscriptionPlaces: places } = this.#context;
     if (subscriptions.has(uri)) return { result: {} };
-    // Before the server answers: the client may leave meanwhile, and its subscriptions must end then.
-    subscriptions.add(uri);
     try {
+      takePlace(places, caller.id);
+      // Before the server answers: the client may leave meanwhile, and its subscriptions must end then.
+      subscriptions.add(uri);
       await this.subscriptions.add(uri);
       return { result: {} };
     } catch (error) {
-      subscriptions.delete(uri);
+      if (subscriptions.delete(uri)) places.giveBack(caller.id);
       return contentFailure(error, uri);
     }
   }
@@ -237,7 +239,11 @@ export class ServedContent {
   async unsubscribe(exchange: Exchange): Promise<Answer> {
     const { uri } = exchange.request.params;
     if (typeof uri !== "string") return invalidParams("uri is not a text");
-    if (exchange.client.subscriptions.delete(uri)) await this.subscriptions.remove(uri);
+    const { subscriptions, caller } = exchange.client;
+    if (subscriptions.delete(uri)) {
+      this.#context.subscriptionPlaces.giveBack(caller.id);
+      await this.subscriptions.remove(uri);
+    }
     return { result: {} };
   }
 

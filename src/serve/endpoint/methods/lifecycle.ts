@@ -157,7 +157,8 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   if ([...uris].some((uri) => typeof uri !== "string") || uris.size > MOST_URIS) {
     return invalidParams(`resourceSubscriptions is not a list of at most ${MOST_URIS} URIs`);
   }
-  const honoured = await subscribeTo(uris as Set<string>, context);
+  const { id: caller } = exchange.client.caller;
+  const honoured = await subscribeTo(uris as Set<string>, caller, context);
   const interests = {
     tools: wanted["toolsListChanged"] === true,
     prompts: wanted["promptsListChanged"] === true,
@@ -183,22 +184,28 @@ export async function listen(exchange: Exchange, context: EndpointContext): Prom
   await ended.promise;
   off();
   leave();
-  for (const uri of honoured) await context.subscriptions.remove(uri);
+  for (const uri of honoured) {
+    context.subscriptionPlaces.giveBack(caller);
+    await context.subscriptions.remove(uri);
+  }
   return { result: { _meta: { [META.subscriptionId]: request.id } } };
 }
 
 /** What cannot be subscribed to is left out of the acknowledgement. */
 async function subscribeTo(
   uris: ReadonlySet<string>,
-  { subscriptions }: EndpointContext,
+  caller: string,
+  { subscriptions, subscriptionPlaces }: EndpointContext,
 ): Promise<Set<string>> {
   const honoured = new Set<string>();
   for (const uri of uris) {
+    // The client learns it from the acknowledgement.
+    if (subscriptionPlaces.take(caller) !== undefined) break;
     try {
       await subscriptions.add(uri);
       honoured.add(uri);
     } catch {
-      // The client learns it from the acknowledgement.
+      subscriptionPlaces.giveBack(caller);
     }
   }
   return honoured;

@@ -33,6 +33,8 @@ type Credentials = { kind: "none" } | { kind: "unusable" } | { kind: "bearer"; t
 
 /** Wrong tokens a minute from one address. It bounds what a guesser costs; no guess can succeed. */
 const MOST_FAILURES = 30;
+/** Signatures that are checked at once, by other threads, before guessers have to wait. */
+const MOST_VERIFYING = 64;
 
 /** How long a token is known without being looked up again: a revoked one is refused that much later. */
 const KNOWN_MS = 250;
@@ -45,6 +47,7 @@ const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 
 const NO_TOKEN =
   "this gateway needs a token; send it as Authorization: Bearer <token>, and make one with: plugboard tokens add <name>";
+const VERIFY_AGAIN_MS = 1000;
 const TOO_MANY_FAILURES = "too many requests with a token that is not valid";
 const WRONG_TOKEN = "this token is not valid: it is wrong, has expired or was revoked";
 
@@ -62,6 +65,9 @@ export class Access {
   readonly #resource: ProtectedResource;
   readonly #limits: Limits;
   readonly #failures: RequestRate;
+  /** The bytes of large requests, by the caller. */
+  readonly #bytes: RequestRate;
+  #verifying = 0;
   readonly #jwts: Jwts | undefined;
   readonly #clock: Clock;
   /** Tokens that were found a moment ago, by their text. */
@@ -78,6 +84,7 @@ export class Access {
     this.#resource = new ProtectedResource(settings, defaultAgent);
     this.#limits = limits;
     this.#failures = new RequestRate(clock);
+    this.#bytes = new RequestRate(clock);
     const { allow: networkAllow, env } = network;
     const issuers = settings.jwt?.issuers;
     this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
@@ -145,7 +152,8 @@ export class Access {
       const { id, name, agents, policy } = token;
       const caller = { id: `token:${id}`, label: name };
       const countMore = this.#counter(caller.id, policy?.rateLimit);
-      admission = { isAdmitted: true, caller, agents, policy, countMore };
+      const countBytes = this.#byteCounter(caller.id);
+      admission = { isAdmitted: true, caller, agents, policy, countMore, countBytes };
       this.#admissions.set(token, admission);
     }
     return this.#restrict(admission, agentId);
@@ -159,10 +167,16 @@ export class Access {
   ): Admission | Promise<Admission> {
     const known = jwts.known(text);
     if (known !== undefined) return this.#admitClaims(known, request, agentId);
-    // Checking a signature is expensive, so an address that has sent many wrong tokens is refused before it.
-    const wait = this.#failures.wait(this.#addressOf(request), MOST_FAILURES);
-    if (wait > 0) return tooMany(wait, TOO_MANY_FAILURES);
-    return this.#verifyJwt(jwts, text, request, agentId);
+    // Only a token that was checked and is wrong counts: somebody else at the same address may guess. But while a crowd
+    // is being checked, guessers wait.
+    const isCrowded = this.#verifying >= MOST_VERIFYING;
+    if (isCrowded && this.#failures.isEmpty(this.#addressOf(request), MOST_FAILURES)) {
+      return tooMany(VERIFY_AGAIN_MS, TOO_MANY_FAILURES);
+    }
+    this.#verifying += 1;
+    return this.#verifyJwt(jwts, text, request, agentId).finally(() => {
+      this.#verifying -= 1;
+    });
   }
 
   async #verifyJwt(
@@ -204,8 +218,11 @@ export class Access {
     // With its issuer: a subject may be called what a token is called, and two issuers may have the same one.
     const label = `${oneLine(subject, LONGEST_LABEL)} (${host})`;
     const caller = { id: `jwt:${issuer}#${subject}`, label };
-    const countMore = this.#counter(caller.id);
-    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, countMore }, agentId);
+    const count = {
+      countMore: this.#counter(caller.id),
+      countBytes: this.#byteCounter(caller.id),
+    };
+    return this.#restrict({ isAdmitted: true, caller, agents, expiresAt, ...count }, agentId);
   }
 
   #agentsOf({ scopes }: JwtClaims): string[] | undefined {
@@ -246,6 +263,11 @@ export class Access {
       const delay = this.#limits.take(buckets, 0);
       return delay instanceof Promise ? delay.then(waitIn) : waitIn(delay);
     };
+  }
+
+  #byteCounter(caller: string): NonNullable<Admitted["countBytes"]> {
+    const { bytesPerMinute } = this.#settings.limits;
+    return (bytes) => this.#bytes.take(caller, bytesPerMinute, bytes);
   }
 
   #refuse(

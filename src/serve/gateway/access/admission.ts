@@ -11,6 +11,8 @@ export interface AdmittedCaller {
   expiresAt?: number;
   /** Counts further requests that came with this one. The milliseconds until the caller may make so many, or 0. */
   countMore?: (requests: number) => number | Promise<number>;
+  /** Counts the bytes of a large request. The milliseconds until the caller may send so many, or 0. */
+  countBytes?: (bytes: number) => number;
 }
 
 export interface Admitted extends AdmittedCaller {

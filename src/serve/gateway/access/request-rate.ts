@@ -1,9 +1,9 @@
-// How many requests each caller may make in a minute.
+// How much of something each may have in a minute.
 
 import type { Clock } from "../../../util/clock.ts";
 
 interface Bucket {
-  /** The requests that were left at the time `at`. */
+  /** What was left at the time `at`. */
   left: number;
   at: number;
 }
@@ -21,19 +21,18 @@ export class RequestRate {
     this.#clock = clock;
   }
 
-  /** Takes one; otherwise returns the milliseconds until there is one. */
-  take(key: string, perMinute: number): number {
+  /** Takes so many; otherwise returns the milliseconds until there are as many. More than there ever are count as all. */
+  take(key: string, perMinute: number, wanted = 1): number {
     const bucket = this.#bucket(key, perMinute);
-    if (bucket.left < 1) return Math.ceil(((1 - bucket.left) * MINUTE) / perMinute);
-    bucket.left -= 1;
+    const amount = Math.min(wanted, perMinute);
+    if (bucket.left < amount) return Math.ceil(((amount - bucket.left) * MINUTE) / perMinute);
+    bucket.left -= amount;
     return 0;
   }
 
-  /** The milliseconds until there is one, without taking it. */
-  wait(key: string, perMinute: number): number {
-    if (!this.#buckets.has(key)) return 0;
-    const { left } = this.#bucket(key, perMinute);
-    return left >= 1 ? 0 : Math.ceil(((1 - left) * MINUTE) / perMinute);
+  /** Whether there is less than one. */
+  isEmpty(key: string, perMinute: number): boolean {
+    return this.#buckets.has(key) && this.#bucket(key, perMinute).left < 1;
   }
 
   #bucket(key: string, perMinute: number): Bucket {

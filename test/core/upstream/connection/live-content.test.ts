@@ -188,8 +188,8 @@ describe("a subscription", () => {
     const { content: without } = content(() => ({}), { capabilities: { resources: {} } });
     await expect(without.subscribe("a:1")).rejects.toMatchObject({ code: "UNSUPPORTED" });
     const { content: full } = content(() => ({}));
-    for (let each = 0; each < 1000; each += 1) await full.subscribe(`a:${each}`);
-    await expect(full.subscribe("b:1")).rejects.toThrow("1000 subscriptions");
+    for (let each = 0; each < 4000; each += 1) await full.subscribe(`a:${each}`);
+    await expect(full.subscribe("b:1")).rejects.toThrow("4000 subscriptions");
   });
 
   it("that is refused is forgotten", async () => {

@@ -1,6 +1,7 @@
 // Clients of both eras and both versions of the SDK at one endpoint, over real sockets.
 
 import { describe, expect, it } from "vitest";
+import { Shares } from "../../../../src/util/shares.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
 import {
   closeServed,
@@ -17,6 +18,14 @@ import {
 
 closeBoards();
 closeServed();
+
+/** `post` for a body that is not made of a value: making it would take as long as parsing it. */
+async function postText(url: URL, body: string): Promise<{ status: number; message: string }> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body });
+  const { error } = (await response.json()) as { error: { message: string } };
+  return { status: response.status, message: error.message };
+}
 
 describe("clients at one endpoint", () => {
   it("of both eras and both SDKs see the same tools and call them at once", async () => {
@@ -135,6 +144,58 @@ describe("a request that is wrong", () => {
       code: -32022,
       data: { supported: ["2026-07-28"], requested: "v999.0.0" },
     });
+  });
+
+  it.each([
+    ["of many values", `{"list":[${"1,".repeat(60_000)}1]}`, 413, "more than 50000 values;"],
+    [
+      "of many keys, for a tool that is not there",
+      JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`k${at}`, at]))),
+      413,
+      "more than 50000 values;",
+    ],
+    [
+      "nested too deep",
+      `{"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+      400,
+      "more than 1000 levels deep",
+    ],
+  ])("is refused before it is parsed: one %s", async (_, args, status, why) => {
+    const board = await open({});
+    const { url } = await serve(board, { maxBodyBytes: 20_000_000 });
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":${args}}}`;
+    const answer = await postText(url, body);
+    expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(why)]);
+  });
+
+  it("may be a text of 15 MB", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { url } = await serve(board, { maxBodyBytes: 16 * 1024 * 1024 });
+    const text = '"[{,'.repeat(3_000_000);
+    const call = legacy("tools/call", { name: "mcp__echo__echo", arguments: { text } });
+    const { message } = await post(url, call);
+    expect(message?.["result"].content[0].text === text).toBe(true);
+  });
+
+  it("waits for no memory that others fill, and fills no more than its caller's part", async () => {
+    const board = await open({ echo: fixture("echo") });
+    const { url } = await serve(board, { bodies: new Shares(400_000) });
+    const sleep = (caller: string) =>
+      post(
+        url,
+        legacy("tools/call", {
+          name: "mcp__echo__sleep",
+          arguments: { ms: 300, pad: "x".repeat(60_000) },
+        }),
+        { "x-caller": caller },
+      );
+    const answers = await Promise.all(["greedy", "greedy", "other"].map(sleep));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(answers[2]?.status).toBe(200);
+    expect(refused?.message?.["error"].message).toMatch(/of this caller.* fill the memory/);
+    // What was answered is free again.
+    expect((await sleep("greedy")).status).toBe(200);
   });
 
   it("is refused before all of it is read if it is too large", async () => {

@@ -1,5 +1,6 @@
 // Resources, prompts and completions through an endpoint, and what clients hear of changes.
 
+import { Shares } from "../../../../src/util/shares.ts";
 import { describe, expect, it } from "vitest";
 import type { Client as ModernClient } from "@modelcontextprotocol/client";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
@@ -249,6 +250,37 @@ describe("changes", () => {
     // Closing the endpoint ends the stream with a result: the client knows that nothing was lost.
     endpoint.close();
     expect(await subscription.closed).toBe("graceful");
+  });
+
+  it("of resources are for everybody: nobody takes more than a quarter of the subscriptions", async () => {
+    const board = await open({ lib: fixture("library") });
+    const { url } = await serve(board, { subscriptionPlaces: new Shares(8) });
+    const begin = async (caller: string): Promise<Record<string, string>> => {
+      const who = { "x-caller": caller };
+      const { headers } = await post(url, legacy("initialize", INITIALIZE), who);
+      return { ...who, "mcp-session-id": headers.get("mcp-session-id") ?? "" };
+    };
+    const ask = (method: string, uri: string, headers: Record<string, string>) =>
+      post(url, legacy(`resources/${method}`, { uri }), headers);
+    const uris = ["lib:///rules", "lib:///logo", "lib:///plan"];
+    const greedy = await begin("greedy");
+    const answers = [];
+    for (const uri of uris) answers.push((await ask("subscribe", uri, greedy)).message);
+    expect(answers.map((answer) => answer?.["result"])).toEqual([{}, {}, undefined]);
+    expect(answers[2]?.["error"].message).toBe(
+      "you have 2 subscriptions already, and nobody gets more; end one of them first",
+    );
+    // Another session of theirs has no more of them.
+    const again = await ask("subscribe", uris[2] ?? "", await begin("greedy"));
+    expect(again.message?.["error"].message).toContain("you have 2 subscriptions already");
+    const others = await ask("subscribe", uris[2] ?? "", await begin("other"));
+    expect(others.message?.["result"]).toEqual({});
+    await ask("unsubscribe", uris[0] ?? "", greedy);
+    expect((await ask("subscribe", uris[2] ?? "", greedy)).message?.["result"]).toEqual({});
+    // What ends with its client is free again.
+    await post(url, undefined, greedy, "DELETE");
+    const later = await ask("subscribe", uris[0] ?? "", await begin("greedy"));
+    expect(later.message?.["result"]).toEqual({});
   });
 
   it("of a resource reach those who subscribed, also after a restart", async () => {

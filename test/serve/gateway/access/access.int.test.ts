@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { RequestRate } from "../../../../src/serve/gateway/access/request-rate.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { gatewaySettings } from "../../../../src/core/config/gateway.ts";
 import { openRig } from "./rig.ts";
 
 describe("a bearer token", () => {
@@ -109,13 +112,7 @@ describe("a bearer token", () => {
 });
 
 describe("limits", () => {
-  const limits = {
-    bodyBytes: 1024,
-    headerBytes: 1024,
-    requestsPerMinute: 3 as number | false,
-    connections: 1,
-    sessions: 1,
-  };
+  const limits = { ...gatewaySettings().limits, requestsPerMinute: 3 };
 
   it("each caller has its own rate, and is told when to come back", async () => {
     const { sendWith, token, tokens, clock } = await openRig({ limits });
@@ -136,6 +133,15 @@ describe("limits", () => {
     const { sendWith, tokens } = await openRig({ limits });
     const { text } = await tokens.add({ name: "ci", policy: { rateLimit: rateLimit as false } });
     for (const status of statuses) expect((await sendWith(text)).status).toBe(status);
+  });
+
+  it("each caller has its own bytes in a minute, and the largest request gets through", () => {
+    const clock = new ManualClock();
+    const rate = new RequestRate(clock);
+    const take = (caller: string, bytes: number): number => rate.take(caller, 6000, bytes);
+    expect([take("a", 5000), take("a", 2000), take("b", 9000), take("b", 1)]).toEqual([
+      0, 10_000, 0, 10,
+    ]);
   });
 
   it("wrong tokens are bounded for each address, and right ones go on", async () => {
