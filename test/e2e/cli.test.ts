@@ -3,8 +3,11 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, existsSync, openSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { connect } from "node:net";
 import { basename } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { Sink, useScratch } from "../cli/harness.ts";
@@ -62,6 +65,42 @@ afterEach(async () => {
 });
 
 describe("plugboard up", () => {
+  it.runIf(process.platform === "linux")(
+    "has loaded what a call needs before the first one: too few descriptors at that moment harm nothing",
+    async () => {
+      const most = 128;
+      scratch.servers({ echo: fixture("echo") });
+      const gateway = shell(`ulimit -n ${most}; exec "$NODE" "$BIN" up --search --port 0`);
+      await gateway.says("listens on");
+      const port = Number(/http:\/\/[\d.]+:(\d+)\/mcp/.exec(gateway.stderr)?.[1]);
+      const token = scratch.read("home/gateway/token").trim();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = async (method: string, params: object): Promise<string> => {
+        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+        const asked = request({ port, path: "/mcp", method: "POST", agent, headers });
+        asked.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+        const [response] = await once(asked, "response");
+        return text(response);
+      };
+      // Each needs a part that is otherwise loaded with its first use.
+      const both = async (): Promise<string> =>
+        (await ask("tools/call", { name: "search_tools", arguments: { queries: ["echo"] } })) +
+        (await ask("resources/read", { uri: "plugboard://context" }));
+      await ask("tools/list", {});
+      const sockets = Array.from({ length: most }, () => connect(port, "127.0.0.1"));
+      for (const socket of sockets) socket.on("error", () => {});
+      const open = (): number => readdirSync(`/proc/${gateway.child.pid}/fd`).length;
+      await eventually(() => open() >= most);
+      await both();
+      for (const socket of sockets) socket.destroy();
+      await eventually(() => open() < most);
+      expect(await both()).toMatch(/echo__echo.*"contents":\[/s);
+      agent.destroy();
+      gateway.child.kill("SIGTERM");
+      expect(await gateway.ended).toBe(0);
+    },
+  );
+
   it("finishes the calls in flight after SIGTERM, and exits with 0", async () => {
     scratch.servers({ echo: fixture("echo") });
     const gateway = plugboard("up", "--port", "0");

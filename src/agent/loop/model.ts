@@ -121,6 +121,17 @@ export async function openModel(id: string, options: ModelOptions = {}): Promise
   };
 }
 
+/** Loads the code that a model needs, and nothing else. Never rejects: `openModel` says what is missing. */
+export async function loadModelCode(id: string, options: ModelOptions = {}): Promise<void> {
+  const { importPackage = (name) => import(name), providers = {} } = options;
+  try {
+    const { type } = findProvider(readId(id).name, providers);
+    await Promise.all([loadPackage(SDK, importPackage), loadFactory(APIS[type], importPackage)]);
+  } catch {
+    // Whoever opens the model is told.
+  }
+}
+
 /** The provider of a model, with its key and its address, before the SDK is loaded. */
 export interface OpenedProvider extends Pick<AgentModel, "redact" | "close"> {
   name: string;

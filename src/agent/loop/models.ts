@@ -32,6 +32,12 @@ export class Models {
     return opening;
   }
 
+  /** Loads the code of the default model, so that it is there even when too many files are open later. Never rejects. */
+  async loadCode(): Promise<void> {
+    const { loadModelCode } = await import("./model.ts");
+    await loadModelCode(this.ids[0], this.#options);
+  }
+
   /** From now on every model is opened with the keys that there are then. */
   reopenAll(): void {
     this.#retired.push(...this.#opened.values());

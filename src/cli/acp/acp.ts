@@ -56,7 +56,9 @@ export async function runAcp(command: AcpRequest, context: CliContext): Promise<
       startsAgain: MODEL_SETTINGS,
     });
     const stateDir = plugboardHome(io.env, io.homedir);
-    await models.current();
+    const found = await models.current();
+    // After the editor's first request, which waits for nothing of this.
+    setImmediate(() => void found?.models.loadCode().catch(() => {}));
     const { systemPrompt, maxSteps } = agent;
     const owner = isOwner(agent, options);
     await serveAcp({

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { openBoard } from "../../core/board/board.ts";
+import { loadCallPathSoon } from "../../core/board/call-path.ts";
 import { declineUnattributed } from "../../core/board/decline-unattributed.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { forClients } from "../../serve/endpoint/client-board.ts";
@@ -77,6 +78,7 @@ export async function openEditorBoard(
     },
   });
   context.onHangup(() => config.reload());
+  loadCallPathSoon(logger);
   return board;
 }
 

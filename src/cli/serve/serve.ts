@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
+import { loadCallPathSoon } from "../../core/board/call-path.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { openClientBoard } from "../../serve/endpoint/client-board.ts";
 import { WaitingApprovals } from "../../serve/endpoint/questions/waiting-approvals.ts";
@@ -61,6 +62,7 @@ export async function runServe(command: ServeRequest, context: CliContext): Prom
       logger,
     });
     await using board = opened.board;
+    loadCallPathSoon(logger);
     const { workspace, sessionServers, roots, about, keepsApps } = opened;
     const approvals = new WaitingApprovals({
       pending: state.pending,

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type ConfigSource, placeOfSource } from "../../core/config/find.ts";
 import type { GatewayConfig } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { loadCallPath } from "../../core/board/call-path.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
@@ -66,6 +67,8 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
     onStop: () => stopping.abort(`plugboard ${background ? "down or up" : "down"} was run`),
     ...(idle && { onAttached: () => idle.attached() }),
   };
+  // One that a command waits for is ready first.
+  if (!background) await loadCallPath();
   const open = (): Promise<OpenedGateway> => openGateway(gatewayOptions);
   const gateway = background ? await openUnlessRunning(open, place, context) : await open();
   if (background && gateway !== undefined) {
@@ -77,6 +80,7 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   }
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
+  if (background) await loadCallPath();
   const { http, seeing } = gateway;
   const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,

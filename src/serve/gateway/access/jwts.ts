@@ -1,5 +1,5 @@
 // The JWTs that callers present. What has been verified is remembered for a minute, so that a caller who makes many
-// requests pays for one signature; the code that verifies is loaded with the first JWT.
+// requests pays for one signature. The code that verifies is loaded at the start, and only where an issuer is configured.
 
 import { hash as hashOnce } from "node:crypto";
 import type { Clock } from "../../../util/clock.ts";
@@ -14,11 +14,12 @@ export class Jwts {
   readonly #clock: Clock;
   /** By hash: a memory dump of the gateway should not hold tokens for longer than it must. */
   readonly #known = new Map<string, { claims: JwtClaims; until: number }>();
-  #verifier: Promise<JwtVerifier | undefined> | undefined;
+  readonly #verifier: Promise<JwtVerifier | undefined>;
 
   constructor(options: JwtVerifierOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.#verifier = this.#load();
   }
 
   /** The claims of a token that was verified less than a minute ago and has not expired. */
@@ -32,7 +33,6 @@ export class Jwts {
 
   /** Never rejects. */
   async verify(text: string): Promise<JwtVerdict> {
-    this.#verifier ??= this.#load();
     const verifier = await this.#verifier;
     if (verifier === undefined) return { kind: "unavailable" };
     const verdict = await verifier.verify(text);

@@ -1,0 +1,45 @@
+// What is loaded with its first use must be known to those that load everything at their start.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { loadCallPath } from "../../../src/core/board/call-path.ts";
+
+const CORE = fileURLToPath(new URL("../../../src/core", import.meta.url));
+const CALL_PATH = "board/call-path.ts";
+
+/** Loaded later by none of the processes that run for long, or only once, at their start. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "process/reap-orphans.ts": "a board reaps when it is opened",
+  "@humanwhocodes/momoa": "arguments that a person types",
+};
+
+/** The modules that each file of the core imports where it needs them. */
+function importedLater(): Map<string, string[]> {
+  const files = readdirSync(CORE, { recursive: true, encoding: "utf8" });
+  return new Map(
+    files
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => {
+        const code = readFileSync(join(CORE, file), "utf8");
+        const found = [...code.matchAll(/(?<!typeof )\bimport\("([^"]+)"\)/g)].map(
+          ([, name = ""]) =>
+            name.startsWith(".") ? relative(CORE, join(CORE, dirname(file), name)) : name,
+        );
+        return [file, found];
+      }),
+  );
+}
+
+it("every module that is loaded with its first use is among what a process loads at its start", () => {
+  const all = importedLater();
+  const loaded = new Set([...(all.get(CALL_PATH) ?? []), ...Object.keys(ELSEWHERE)]);
+  all.delete(CALL_PATH);
+  const missing = [...new Set([...all.values()].flat())].filter((name) => !loaded.has(name));
+  expect(missing).toEqual([]);
+});
+
+it("all of it can be loaded", async () => {
+  await expect(loadCallPath()).resolves.toBeUndefined();
+});
