@@ -7,7 +7,7 @@ import { closeSync, constants, existsSync, openSync, readdirSync } from "node:fs
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { basename } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as textOf } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { Sink, useScratch } from "../cli/harness.ts";
@@ -80,7 +80,7 @@ describe("plugboard up", () => {
         const asked = request({ port, path: "/mcp", method: "POST", agent, headers });
         asked.end(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
         const [response] = await once(asked, "response");
-        return text(response);
+        return textOf(response);
       };
       // Each needs a part that is otherwise loaded with its first use.
       const both = async (): Promise<string> =>
