@@ -68,10 +68,24 @@ export async function findChannel(
   context: FindContext,
   env: Environment = context.io.env,
 ): Promise<FoundChannel> {
-  const { io, options } = context;
+  const { options, clock, signal } = context;
   if (options.standalone || source.kind !== "file") return { kind: "standalone" };
-  const gateway = await runningGateway(source, context);
-  if (gateway === undefined) return { kind: "standalone" };
+  for (;;) {
+    const gateway = await runningGateway(source, context);
+    if (gateway === undefined) return { kind: "standalone" };
+    const found = compare(gateway, source, context, env);
+    if (found !== "edited") return found;
+    await pause(clock, LOOK_MS, signal);
+  }
+}
+
+/** `edited`: an edit of a file may be on its way to the gateway. */
+function compare(
+  gateway: RunningGateway,
+  source: FileSource,
+  { io, options, clock, signal }: FindContext,
+  env: Environment,
+): FoundChannel | "edited" {
   const standalone = (why: string, remedy: string): FoundChannel => ({
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
@@ -80,15 +94,24 @@ export async function findChannel(
   if (gateway.version !== version) {
     return standalone(`it is version ${gateway.version}, and this is ${version}`, RESTART);
   }
+  const { channel } = gateway;
+  const fingerprint = readFingerprint(gateway.fingerprint);
+  if (fingerprint === undefined || channel === undefined) {
+    return standalone("it does not let other commands attach", RESTART);
+  }
+  const files = filesNow(source);
+  // Whoever loads them says why they cannot be read.
+  if (files === undefined) return { kind: "standalone" };
   const { agent = DEFAULT_AGENT } = options;
-  const found = await sameFiles(gateway, source, context);
-  if (found === "unreadable") return { kind: "standalone" };
-  if (found === undefined) return standalone("it does not let other commands attach", RESTART);
-  const { fingerprint } = found.gateway;
-  const differs = difference(fingerprint, { agent, ...found.hashes });
-  const own = ownFile(io.env, io.homedir);
-  if (differs !== undefined) return standalone(...explain(differs, source.path, own));
-  return { kind: "attach", gateway: found.gateway, ...divide(fingerprint, agent, env, io.cwd) };
+  const differs = difference(fingerprint, { agent, ...files });
+  if (differs === undefined) {
+    const found = { ...gateway, channel, fingerprint };
+    return { kind: "attach", gateway: found, ...divide(fingerprint, agent, env, io.cwd) };
+  }
+  const age = clock.now() - files.editedAt;
+  const isOfFiles = differs.kind === "file" || differs.kind === "base";
+  if (isOfFiles && age >= 0 && age <= EDIT_MS && !signal.aborted) return "edited";
+  return standalone(...explain(differs, source.path, ownFile(io.env, io.homedir)));
 }
 
 /** Which servers a command shares, and why not the others. */
@@ -170,44 +193,14 @@ export async function isTrustedBy(
   return record !== undefined && digestOf(record) === fingerprint.trust;
 }
 
-/** Looks again while an edit of a file is on its way to the gateway. */
-async function sameFiles(
-  first: RunningGateway,
-  source: FileSource,
-  context: FindContext,
-): Promise<{ gateway: Attachable; hashes: FileHashes } | "unreadable" | undefined> {
-  const { path, base } = source;
-  const { clock, signal } = context;
-  for (let gateway: RunningGateway | undefined = first; gateway !== undefined;) {
-    const fingerprint = readFingerprint(gateway.fingerprint);
-    const { channel } = gateway;
-    if (fingerprint === undefined || channel === undefined) return undefined;
-    const file = hashNow(path);
-    const beneath = base === undefined ? undefined : hashNow(base);
-    // Whoever loads it says why it cannot be read.
-    if (file === undefined || (base !== undefined && beneath === undefined)) return "unreadable";
-    const age = clock.now() - Math.max(editedAt(path), base === undefined ? 0 : editedAt(base));
-    const isSame = file === fingerprint.file && beneath === fingerprint.base;
-    if (isSame || age < 0 || age > EDIT_MS || signal.aborted) {
-      return {
-        gateway: { ...gateway, channel, fingerprint },
-        hashes: { file, base: beneath },
-      };
-    }
-    await pause(clock, LOOK_MS, signal);
-    gateway = await runningGateway(source, context);
-  }
-  return undefined;
-}
-
-function editedAt(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-/** Undefined for a file that cannot be read. */
-function hashNow(path: string): string | undefined {
+/** Undefined if one of the files cannot be read. */
+function filesNow({ path, base }: FileSource): (FileHashes & { editedAt: number }) | undefined {
+  const hashOf = (file: string): string => hashOfFile(readFileSync(file));
+  const editOf = (file: string): number => statSync(file).mtimeMs;
   try {
-    return hashOfFile(readFileSync(path));
+    const file = { file: hashOf(path), editedAt: editOf(path) };
+    if (base === undefined) return file;
+    return { ...file, base: hashOf(base), editedAt: Math.max(file.editedAt, editOf(base)) };
   } catch {
     return undefined;
   }

@@ -42,8 +42,8 @@ import type { ServerConfig } from "../types/server-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
-import type { BoardServer, BoardServers, GatewayPort } from "../types/gateway-port.ts";
-import type { CallOutcome, Tool } from "../types/tool.ts";
+import type { GatewayPort, SharedServer } from "../types/gateway-port.ts";
+import type { CallOutcome, NativeTool, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -86,7 +86,7 @@ export async function openBoardBeside(
 }
 
 /** A board's servers one by one, for a gateway that shares them. */
-export function serversOf(board: Board): BoardServers {
+export function serversOf(board: Board): LiveBoard["served"] {
   if (board instanceof LiveBoard) return board.served;
   throw new TypeError("only a board of this process has servers to share");
 }
@@ -265,20 +265,41 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     await this.#inTurn(() => this.#replace(this.#core.agent));
   }
 
-  readonly served: BoardServers = {
-    list: () => this.#core.servers.own().map((entry) => this.#served(entry)),
-    start: (name, onlyToList) => this.#core.servers.named(name).supervisor.start(onlyToList),
-    acquire: async (name, signal) =>
+  /** What a gateway needs to share the servers one by one. */
+  readonly served = {
+    list: (): SharedServer[] => {
+      const words = new Map(this.instructions().map(({ server, text }) => [server, text]));
+      return this.#core.servers.own().map((entry) => this.#served(entry, words.get(entry.name)));
+    },
+    start: (name: string, onlyToList: boolean): Promise<void> =>
+      this.#core.servers.named(name).supervisor.start(onlyToList),
+    /** Resolves when the server can take a call, and rejects as a call would. */
+    acquire: async (name: string, signal: AbortSignal): Promise<void> =>
       void (await this.#core.servers.named(name).supervisor.acquire(signal)),
-    refresh: (name) => this.#core.servers.named(name).supervisor.refresh(),
-    native: () =>
+    refresh: (name: string): Promise<void> => this.#core.servers.named(name).supervisor.refresh(),
+    /** The host's own tools, those of configured modules among them. */
+    native: (): NativeTool[] =>
       this.#core.configuration.native.flatMap((each) => (typeof each === "function" ? [] : [each])),
   };
 
-  #served(entry: ServerEntry): BoardServer {
+  /** Without what a command's own board knows. `instructions` are what the pins do not keep back of the server's words. */
+  #served(entry: ServerEntry, instructions: string | undefined): SharedServer {
     const { name, isKnown, supervisor } = entry;
+    const { state, transport, cached, cachedAt, identity, ...status } = this.#core.status(entry);
+    const { restarts, lastError, pid, calls, diagnostics, stderr } = status;
     return {
       name,
+      state,
+      transport,
+      cached,
+      cachedAt,
+      restarts,
+      lastError,
+      pid,
+      calls,
+      diagnostics,
+      stderr,
+      identity: identity && { ...identity, instructions },
       tools: isKnown ? this.#core.servers.toolsOf(name) : undefined,
       unpinned: this.#core.unpinned(name),
       has: supervisor.live?.content.has,

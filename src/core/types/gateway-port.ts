@@ -1,11 +1,12 @@
-// The port between a board and a gateway that runs some of its servers, and what a gateway needs of a board to share them.
+// The port between a board and a gateway that runs some of its servers, and what a gateway tells of a server.
 
 import type { SessionOptions } from "./board-options.ts";
 import type { ServerIdentity, ToolList } from "./connection.ts";
 import type { ServerContent } from "./server-content.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ServerLogLevel } from "./server-log.ts";
-import type { LiveServer, ServerSupervisor, SupervisorListener } from "./supervisor.ts";
+import type { ServerState } from "./server-state.ts";
+import type { LiveServer, ServerSupervisor, SupervisorListener, ToldStatus } from "./supervisor.ts";
 import type { NativeTool, ToolDefinition } from "./tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
 
@@ -70,22 +71,13 @@ export interface GatewayPort {
 }
 
 /** A server of a gateway's board, as the gateway tells others of it. */
-export interface BoardServer {
+export interface SharedServer extends ToldStatus {
   name: string;
+  state: ServerState;
   /** Those that rules hide included. Undefined if nobody knows them yet; the same array until they change. */
   tools: readonly { tool: ToolDefinition }[] | undefined;
+  /** The tools that are not as they were pinned; undefined if none of them is pinned. */
   unpinned: readonly string[] | undefined;
   /** Known while the server is up. */
   has: ServerContent["has"] | undefined;
-}
-
-/** What a gateway needs of a board to share its servers one by one. */
-export interface BoardServers {
-  list(): BoardServer[];
-  start(name: string, onlyToList: boolean): Promise<void>;
-  /** Resolves when the server can take a call, and rejects as a call would. */
-  acquire(name: string, signal: AbortSignal): Promise<void>;
-  refresh(name: string): Promise<void>;
-  /** The host's own tools, those of configured modules among them. */
-  native(): NativeTool[];
 }

@@ -2,11 +2,10 @@
 // are written as JSON. The gateway tells what its board has; the command's board derives its events from that.
 
 import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../core/types/errors.ts";
+import type { SharedServer } from "../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import type { ServerContent } from "../../core/types/server-content.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
-import type { ToldStatus } from "../../core/types/supervisor.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../../core/types/tool.ts";
 import type { Link, RequestOptions } from "./link.ts";
 
@@ -100,15 +99,10 @@ export interface Told {
   native?: WireNative[];
 }
 
-/** A server of the gateway. */
-export interface WireServer extends ToldStatus {
-  name: string;
+/** A server of the gateway. Its tools are left out if nobody knows them, or they are as they were told last. */
+export interface WireServer extends Omit<SharedServer, "state" | "tools"> {
   state: JsonObject;
-  has?: ServerContent["has"] | undefined;
-  /** Left out if nobody knows them, or they have not changed since they were told last. */
   tools?: ToolDefinition[];
-  /** The tools that are not as they were pinned. Left out if none of them is pinned. */
-  unpinned?: readonly string[] | undefined;
 }
 
 /** A native tool without its function. */

@@ -2,7 +2,6 @@
 
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board } from "../../../core/types/board.ts";
-import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import type { Link } from "../link.ts";
 import { stateToWire, type Told, type WireServer } from "../wire.ts";
@@ -51,13 +50,10 @@ export class ToldServers {
     const board = this.#board;
     const before = this.#told;
     this.#told = new Map();
-    const statuses = new Map(board.status().map((status) => [status.name, status]));
-    const words = new Map(board.instructions().map(({ server, text }) => [server, text]));
     const told: Told = { servers: [] };
-    for (const { name, tools, has, unpinned } of serversOf(board).list()) {
-      const status = statuses.get(name);
-      if (status === undefined) continue;
-      const wire: WireServer = { ...toWire(status, words.get(name)), has, unpinned };
+    for (const { tools, state, ...server } of serversOf(board).list()) {
+      const { name } = server;
+      const wire: WireServer = { ...server, state: stateToWire(state) };
       const text = JSON.stringify(wire);
       const last = before.get(name);
       this.#told.set(name, { text, tools });
@@ -75,23 +71,4 @@ export class ToldServers {
       told.servers.every((each) => typeof each === "string");
     if (!isSame) this.#send(told);
   }
-}
-
-/** Without what the command's own board knows. What the pins keep back of a server's words stays here. */
-function toWire(status: ServerStatus, instructions: string | undefined): WireServer {
-  const { name, state, transport, cached, cachedAt, restarts, lastError, pid, calls } = status;
-  const { identity, diagnostics, stderr } = status;
-  const told = {
-    transport,
-    cached,
-    cachedAt,
-    restarts,
-    lastError,
-    pid,
-    calls,
-    diagnostics,
-    stderr,
-  };
-  const said = identity && { ...identity, instructions };
-  return { name, ...told, state: stateToWire(state), identity: said };
 }
