@@ -9,6 +9,7 @@ import { mentionsSecret } from "../types/secret-reference.ts";
 import { object } from "./schema/schema.ts";
 import { include, sessionServerSchema } from "./schema/server-schema.ts";
 import { milliseconds, serverNameProblem } from "./schema/values.ts";
+import { codeVariableIssues } from "./schema/warnings.ts";
 
 export type ClientServer =
   | { kind: "valid"; config: SessionServerConfig }
@@ -32,6 +33,7 @@ export function parseClientServer(
   const issues = [
     ...metaSchema.issues(settings, [...path, "_meta", META_KEY]),
     ...sessionServerSchema.issues(connection, path),
+    ...codeVariableIssues(connection, path),
   ];
   const [problem] = toProblems(issues, {});
   if (problem !== undefined) {

@@ -34,6 +34,7 @@ import { kindOf } from "./schema/servers.ts";
 import {
   agentWarnings,
   defaultsWarnings,
+  codeVariableNotes,
   plaintextWarnings,
   rootWarnings,
   serverWarnings,
@@ -150,6 +151,10 @@ function toAgentConfig(
   throwIfAny(wrong, source);
   const servers = mergeServers(layers.defaults.servers, agent?.servers);
   const ownWarnings = warningsOf(layers, agent, servers).map(asWritten);
+  const written = [layers.defaults, ...(agent === undefined ? [] : [agent])].flatMap((layer) => [
+    ...layer.servers.servers.values(),
+  ]);
+  const allNotes = [...notes, ...codeVariableNotes(written).map(asWritten)];
   const places = rulePlaces(layers, asWritten);
   const settings = mergeAgent(layers, agent, baseDir ?? cwd ?? process.cwd(), homedir);
   const { guard, session } = settings;
@@ -166,7 +171,7 @@ function toAgentConfig(
     ),
     leftOut: serversElsewhere(layers, servers),
     warnings: toProblems([...warnings, ...ownWarnings], source),
-    notes: notes.length > 0 ? toProblems(notes, source) : undefined,
+    notes: allNotes.length > 0 ? toProblems(allNotes, source) : undefined,
     isOfDirectory,
     file,
   };

@@ -10,6 +10,7 @@ import { boardSchema, DEFAULT_TOOL_NAMES, toolSearchSetting } from "./schema/fil
 import { check } from "./schema/schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import {
+  codeVariableNotes,
   durationWarnings,
   plaintextWarnings,
   serverWarnings,
@@ -39,6 +40,7 @@ export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentCon
       serverWarnings(server, kindOf(server.plain)),
     ),
   ];
+  const notes = codeVariableNotes([...layer.servers.values()]);
   return {
     agentId: "default",
     servers: plainServers(layer, "agent").map((server) => toDefinition(server, baseDir)),
@@ -55,5 +57,6 @@ export function parseAgentConfig(input: BoardConfig, baseDir?: string): AgentCon
     audit: auditSettings(input.audit, (file) => file),
     session: mergeSessionDefaults([{ settings: input.session, path: ["session"] }]),
     warnings: toProblems(warnings, {}),
+    ...(notes.length > 0 && { notes: toProblems(notes, {}) }),
   };
 }

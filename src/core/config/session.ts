@@ -16,7 +16,7 @@ import { check } from "./schema/schema.ts";
 import { acpServerSchema, isAcpServer, sessionServersSchema } from "./schema/server-schema.ts";
 import { kindOf, readServers } from "./schema/servers.ts";
 import { serverNameProblem } from "./schema/values.ts";
-import { serverWarnings } from "./schema/warnings.ts";
+import { codeVariableIssues, serverWarnings } from "./schema/warnings.ts";
 import { secretIssues } from "./secret-references.ts";
 
 /**
@@ -41,6 +41,7 @@ export function parseSessionServers(
       ...check(sessionServersSchema, servers, path).issues,
       ...layer.issues,
       ...layerIssues(layer),
+      ...others.flatMap(([name, server]) => codeVariableIssues(server, [...path, name])),
       ...[...inClient].flatMap(([name, server]) =>
         acpIssues(name, server, [...path, name], reachesClient),
       ),

@@ -34,6 +34,8 @@ interface GuardedRequest {
   headersTimeout?: number;
   /** Milliseconds for the whole exchange, body included. Default: no limit, as streams need it. */
   deadline?: number;
+  /** A redirect to another origin is refused before anything is asked there. Default: it is followed. */
+  sameOrigin?: boolean;
   /** Decoded bytes of the whole response. Default: 64 MiB; a stream that runs for days needs Infinity. */
   maxBodyBytes?: number;
 }
@@ -136,6 +138,10 @@ async function follow(
         return response(statusCode, headers, url, received.body, request, exchange);
       }
       checkRedirect(target, url, rules);
+      if (request.sameOrigin && target.origin !== first.origin) {
+        const message = `${first.host} redirects to another host, which is not asked in its place`;
+        throw new PlugboardError("PROTOCOL", message, { quote: "" });
+      }
       isFirstOrigin &&= target.origin === first.origin;
       url = target;
     } catch (error) {

@@ -2,6 +2,7 @@
 // configuration.
 
 import { join, resolve } from "node:path";
+import { codeVariableReason } from "../../core/config/code-variables.ts";
 import { inText, isReference, mentionsSecret } from "../../core/types/secret-reference.ts";
 import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
 import type { InputValues } from "../../core/types/server-offer.ts";
@@ -44,6 +45,7 @@ export function buildEntry(
     partsOf(text, (name) => lookUp(name, manifest, values, place));
   const program = findProgram(programIn(joined(read(command)) ?? "", manifest, place, files));
   const expanded = argumentsOf(args.map(read));
+  refuseCodeVariables(Object.keys(env));
   const variables = Object.entries(env).flatMap(([name, text]) => {
     const content = joined(read(text));
     return content === undefined ? [] : [[name, content] as const];
@@ -71,6 +73,14 @@ export function launchOf({ server }: Manifest, platform: string): Launch {
     args: args ?? base.args ?? [],
     env: env ?? config?.env ?? {},
   };
+}
+
+function refuseCodeVariables(names: readonly string[]): void {
+  for (const name of names) {
+    const reason = codeVariableReason(name);
+    if (reason === undefined) continue;
+    throw fault(`its ${MANIFEST} sets ${oneLine(name, 100)}, which ${reason}`);
+  }
 }
 
 /**

@@ -169,13 +169,10 @@ export class RegistryClient {
       headers: { accept: "application/json" },
       signal,
       deadline,
+      sameOrigin: true,
       maxBodyBytes: MAX_BYTES,
     });
     const response = await this.#explaining(fetched);
-    if (new URL(response.url).origin !== url.origin) {
-      response.cancel();
-      throw this.#wrong("redirects to another host, which is not asked in its place");
-    }
     if (response.status === 404) {
       response.cancel();
       return undefined;

@@ -4,6 +4,7 @@
 import { inText } from "../../core/types/secret-reference.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 import type { InputValues, ServerOffer } from "../../core/types/server-offer.ts";
+import { codeVariableReason } from "../../core/config/code-variables.ts";
 import { plainHost } from "../../core/net/host-list.ts";
 import { isLocal } from "../../core/net/policy.ts";
 import { oneLine } from "../../util/text.ts";
@@ -168,6 +169,8 @@ interface Runner {
   /** Programs that run such packages; the first one where the publisher names none. */
   programs: readonly string[];
   identifier: RegExp;
+  /** A version that is always the same package. `1.2` of npm is a range, and a word is a tag that its publisher moves. */
+  version: RegExp;
   /** What the program gets before the package. */
   before: readonly string[];
   name: (pack: ServerPackage) => string;
@@ -181,12 +184,18 @@ const behind =
   ({ identifier, version }: ServerPackage): string =>
     version ? `${identifier}${mark}${version}` : identifier;
 
+const SEMVER = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+/** PEP 440: semver has no `1.2`, `1.2rc1` or `2024.1.post1`, which are exact for Python. */
+const PYTHON_VERSION =
+  /^(?:\d+!)?\d+(?:\.\d+)*(?:[._-]?(?:a|b|c|rc|alpha|beta|pre|preview|post|rev|r|dev)[._-]?\d*)*(?:\+[0-9a-z.]+)?$/i;
+
 const RUNNERS: ReadonlyMap<string, Runner> = new Map([
   [
     "npm",
     {
       programs: ["npx"],
       identifier: /^(?:@[\w.~][\w.~-]*\/)?[\w~][\w.~-]*$/,
+      version: SEMVER,
       // It would ask whether to install the package, and nobody could answer.
       before: ["-y"],
       name: behind("@"),
@@ -197,6 +206,7 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
     {
       programs: ["uvx"],
       identifier: /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?(?:\[[\w.,-]+\])?$/,
+      version: PYTHON_VERSION,
       before: [],
       name: behind("=="),
     },
@@ -206,6 +216,8 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
     {
       programs: ["dnx"],
       identifier: /^[A-Za-z0-9_](?:[\w.-]*\w)?$/,
+      // The fourth part is a habit of Windows.
+      version: /^\d+\.\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/,
       before: [],
       name: behind("@"),
       after: ["--yes"],
@@ -218,14 +230,13 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map([
       programs: ["docker", "podman"],
       identifier:
         /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)*(?::[\w][\w.-]*)?(?:@sha256:[a-f0-9]{64})?$/i,
+      // Images have no versions but tags: one that begins with a number is meant as one.
+      version: /^v?\d[\w.-]*$/,
       before: ["run", "-i", "--rm"],
       name: image,
     },
   ],
 ]);
-
-const RANGE = /^[\^~<>=*]|[*|\s]|^latest$|\.x$|^x$/i;
-const EXACT = /^[\w][\w.+-]*$/;
 
 /** A registry on another machine must not make Plugboard ask this one for files. */
 function fileProblem(url: string, registry: string): string | undefined {
@@ -260,7 +271,7 @@ function packageWay(pack: ServerPackage, origin: Origin): Way {
   if (program === undefined && pack.runtimeArguments.length > 0) {
     return unusable(`it has to be run with ${oneLine(hint, 40)}, which Plugboard does not use`);
   }
-  const problem = identityProblem(pack, runner);
+  const problem = identityProblem(pack, runner) ?? variableProblem(pack);
   if (problem !== undefined) return unusable(problem);
   const inputs = new OfferInputs(suggestedName(entry.server.name));
   const chosen = program ?? usual;
@@ -271,12 +282,21 @@ function packageWay(pack: ServerPackage, origin: Origin): Way {
 /** The package's name is a word of a command line: it must not be an option, a URL or a path. */
 function identityProblem(
   { identifier, version }: ServerPackage,
-  { identifier: pattern }: Runner,
+  { identifier: pattern, version: exact }: Runner,
 ): string | undefined {
   if (!pattern.test(identifier))
     return `'${oneLine(identifier, 100)}' is not the name of a package`;
-  if (version && (RANGE.test(version) || !EXACT.test(version))) {
+  if (version && !exact.test(version)) {
     return `'${oneLine(version, 100)}' is not an exact version`;
+  }
+  return undefined;
+}
+
+/** What the publisher sets would run code that the command does not show. */
+function variableProblem({ environmentVariables }: ServerPackage): string | undefined {
+  for (const { name } of environmentVariables) {
+    const reason = codeVariableReason(name);
+    if (reason !== undefined) return `it sets ${oneLine(name, 100)}, which ${reason}`;
   }
   return undefined;
 }

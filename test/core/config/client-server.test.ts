@@ -27,7 +27,7 @@ describe("a server that a client brings", () => {
       "always, manual, agent",
     ],
     [STDIO, { plugboard: { trusted: true } }, "_meta.plugboard.trusted", "unknown key"],
-    [{ env: { LD_PRELOAD: "x" } }, {}, "env.LD_PRELOAD", "foreign code"],
+    [{ env: { LD_PRELOAD: "x" } }, {}, "env.LD_PRELOAD", "loads libraries into every program"],
     [{ url: "file:///etc" }, {}, "url", 'the scheme "file"'],
   ])("%j with the _meta %j is invalid", (connection, meta, path, words) => {
     expect(parseClientServer("docs", connection, meta, PATH)).toEqual({

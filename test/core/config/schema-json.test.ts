@@ -272,10 +272,6 @@ describe("plugboard.schema.json", () => {
       "two names of a key that contradict each other",
       { mcpServers: { a: { ...run, cwd: "a", workingDir: "b" } } },
     ],
-    [
-      "variables that load foreign code, in any case",
-      { mcpServers: { a: { ...run, env: { ld_preload: "x" } } } },
-    ],
     ["two agents of one id", { agents: { list: [{ id: "a" }, { id: "a" }] } }],
     ["an address that others reach, without TLS", { gateway: { host: "0.0.0.0" } }],
     [

@@ -258,6 +258,7 @@ describe("a hostile registry", () => {
       void response.writeHead(302, { location: `${elsewhere.url}${request.url}` }).end();
     const found = await failure((await client(registry)).get("io.github.a/x", "1.0.0"));
     expect(found.message).toContain("redirects to another host");
+    expect(elsewhere.asked).toEqual([]);
   });
 
   it("with pages without an end is asked ten times", async () => {

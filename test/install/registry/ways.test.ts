@@ -401,6 +401,19 @@ describe("what a publisher wrote", () => {
     ["a range", { version: "^1.0.0" }, "'^1.0.0' is not an exact version"],
     ["the newest", { version: "latest" }, "'latest' is not an exact version"],
     ["an alias", { version: "npm:evil" }, "is not an exact version"],
+    ["a tag", { version: "beta" }, "'beta' is not an exact version"],
+    ["a part of a version", { version: "1.2" }, "'1.2' is not an exact version"],
+    ["a repository as the version", { version: "git+https://evil" }, "is not an exact version"],
+    [
+      "a tag of Python",
+      { registryType: "pypi", version: "nightly" },
+      "'nightly' is not an exact version",
+    ],
+    [
+      "a variable that loads code",
+      { environmentVariables: [{ name: "Node_Options" }] },
+      "it sets Node_Options, which loads modules into every program of Node.js",
+    ],
     [
       "a shell",
       { runtimeHint: "bash", runtimeArguments: [{ type: "positional", value: "-c" }] },

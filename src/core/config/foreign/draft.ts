@@ -6,7 +6,7 @@ import { closest } from "../../../util/closest.ts";
 import { atKey, atValue, type Issue, type KeyPath, quote } from "../issue.ts";
 import { isBoard } from "../own-server.ts";
 import { DEFAULT_SERVERS } from "../schema/file-schema.ts";
-import { isRefusedVariable } from "../schema/server-schema.ts";
+import { codeVariableReason } from "../code-variables.ts";
 import { serverNameProblem } from "../schema/values.ts";
 import type { FileContext } from "./application.ts";
 import type { Convert } from "./variables.ts";
@@ -208,8 +208,9 @@ export class ServerDraft {
       this.draft.set(path, this.#result[key] ?? map(), origin);
       for (const [name, each] of Object.entries(given)) {
         if (each === null) continue;
-        if (key === "env" && isRefusedVariable(name)) {
-          this.leaveOut("loads foreign code into the server, which is refused", [...origin, name]);
+        const reason = key === "env" ? codeVariableReason(name) : undefined;
+        if (reason !== undefined) {
+          this.leaveOut(`${reason}, which only your own file may have`, [...origin, name]);
           continue;
         }
         const isPlain = typeof each === "number" || typeof each === "boolean";

@@ -51,8 +51,6 @@ const MEBIBYTE = 1024 * 1024;
 const OF_A_SESSION =
   "is for servers in an editor, which only the editor itself can bring into a session; expected one of stdio, http, sse, streamable-http";
 
-const LOADS_CODE = /^(NODE_OPTIONS|PYTHONSTARTUP|LD_.*|DYLD_.*|BASH_FUNC_.*)$/i;
-
 const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 
 const ALGORITHMS = [
@@ -203,19 +201,10 @@ const connection = {
     .optional(),
 };
 
-/** A variable that makes a program load foreign code before it starts. */
-export function isRefusedVariable(name: string): boolean {
-  return LOADS_CODE.test(name);
-}
-
 function variableNameProblem(name: string): string | undefined {
-  if (!VARIABLE_NAME.test(name)) {
-    return 'is not a name for a variable; expected one without "=" and control characters';
-  }
-  if (isRefusedVariable(name)) {
-    return "is refused: it can load foreign code into the server; expected it in a wrapper script, where it is needed";
-  }
-  return undefined;
+  return VARIABLE_NAME.test(name)
+    ? undefined
+    : 'is not a name for a variable; expected one without "=" and control characters';
 }
 
 /** The URL is sent as the client's id, so the authorization server must be able to look it up. */

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { plaintextCredentials } from "../../redaction/with-references.ts";
 import type { Environment } from "../../../util/environment.ts";
 import { shellQuoted } from "../../../util/text.ts";
+import { codeVariableReason } from "../code-variables.ts";
 import { atKey, type Issue, type KeyPath } from "../issue.ts";
 import type { AgentLayer } from "./agents.ts";
 import { referencesIn } from "./references.ts";
@@ -46,6 +47,34 @@ export function serverWarnings(
     ...keepAliveWarnings(used, path),
     ...durationWarnings(used, SERVER_DURATIONS, path),
   ];
+}
+
+/** One for each variable that runs code which the command does not show. Your own file may set it, and you are told. */
+export function codeVariableNotes(servers: readonly CheckedServer[]): Issue[] {
+  return servers.flatMap(({ config, path }) =>
+    codeVariablesIn(config).map(({ name, reason }) => ({
+      ...atKey([...path, "env", name], `${reason}: code runs that the command does not show`),
+      remedy: "you need to do nothing if you wrote it; else take it out",
+    })),
+  );
+}
+
+/** The same for a server that somebody else describes, who may not set it. */
+export function codeVariableIssues(config: unknown, path: KeyPath): Issue[] {
+  return codeVariablesIn(config).map(({ name, reason }) =>
+    atKey(
+      [...path, "env", name],
+      `is refused: it ${reason}; expected it in your own file, or in a script`,
+    ),
+  );
+}
+
+function codeVariablesIn(config: unknown): { name: string; reason: string }[] {
+  const env = isJsonObject(config) ? config["env"] : undefined;
+  return Object.keys(isJsonObject(env) ? env : {}).flatMap((name) => {
+    const reason = codeVariableReason(name);
+    return reason === undefined ? [] : [{ name, reason }];
+  });
 }
 
 /**

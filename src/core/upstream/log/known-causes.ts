@@ -96,7 +96,7 @@ export const CAUSES: readonly KnownCause[] = [
   ),
   is(
     /(?:heap out of memory|MemoryError|Cannot allocate memory|OutOfMemoryError)/,
-    'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
+    'it ran out of memory: close other programs, or raise its limit, for Node with --max-old-space-size=4096 before its script in "args"',
   ),
   {
     name: "module-missing",

@@ -110,7 +110,7 @@ const REAL: [file: string, line: string, remedy: string | undefined][] = [
   [
     "node-out-of-memory",
     "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
-    'it ran out of memory: close other programs, or raise its limit, for Node with NODE_OPTIONS=--max-old-space-size=4096 in "env"',
+    'it ran out of memory: close other programs, or raise its limit, for Node with --max-old-space-size=4096 before its script in "args"',
   ],
   [
     "node-port-in-use",

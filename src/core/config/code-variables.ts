@@ -1,0 +1,84 @@
+// The environment variables that make a program run code which its command line does not show. Whoever reads a command
+// before they agree to it would not see that code, so a definition from somebody else may not set them.
+
+interface CodeVariable {
+  /** In upper case. A `*` at the end stands for any text. */
+  names: readonly string[];
+  /** Completes a sentence that begins with the variable. */
+  reason: string;
+}
+
+const CODE_VARIABLES: readonly CodeVariable[] = [
+  { names: ["LD_*", "DYLD_*", "GCONV_PATH"], reason: "loads libraries into every program" },
+  {
+    names: ["NODE_OPTIONS", "NODE_PATH", "BUN_OPTIONS"],
+    reason: "loads modules into every program of Node.js or Bun",
+  },
+  {
+    names: ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE"],
+    reason: "loads modules into every program of Python",
+  },
+  {
+    names: ["BASH_ENV", "ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND"],
+    reason: "is run by every shell",
+  },
+  {
+    names: ["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB"],
+    reason: "loads modules into every program of Perl",
+  },
+  { names: ["RUBYOPT", "RUBYLIB"], reason: "loads code into every program of Ruby" },
+  {
+    names: ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"],
+    reason: "loads agents into every program of Java",
+  },
+  {
+    names: ["DOTNET_STARTUP_HOOKS", "DOTNET_ADDITIONAL_DEPS", "CORECLR_*", "COR_*"],
+    reason: "loads code into every program of .NET",
+  },
+  { names: ["PHPRC", "PHP_INI_SCAN_DIR"], reason: "chooses settings of PHP, which can load code" },
+  { names: ["LUA_INIT*"], reason: "is run by every program of Lua" },
+  {
+    names: [
+      "GIT_SSH",
+      "GIT_SSH_COMMAND",
+      "GIT_ASKPASS",
+      "GIT_PROXY_COMMAND",
+      "GIT_EXTERNAL_DIFF",
+      "GIT_CONFIG*",
+      "GIT_EXEC_PATH",
+    ],
+    reason: "names a program that git runs, or settings that do",
+  },
+  {
+    names: [
+      "NPM_CONFIG_SCRIPT_SHELL",
+      "NPM_CONFIG_SHELL",
+      "NPM_CONFIG_IGNORE_SCRIPTS",
+      "NPM_CONFIG_NODE_OPTIONS",
+      "NPM_CONFIG_NODE_GYP",
+      "NPM_CONFIG_GIT",
+      "NPM_CONFIG_PYTHON",
+      "NPM_CONFIG_USERCONFIG",
+      "NPM_CONFIG_GLOBALCONFIG",
+      "NPM_CONFIG_PREFIX",
+    ],
+    reason: "decides which scripts npm runs, and with what",
+  },
+];
+
+const EXACT = new Map(
+  CODE_VARIABLES.flatMap(({ names, reason }) => names.map((name) => [name, reason] as const)),
+);
+const BEGINNINGS = [...EXACT].flatMap(([name, reason]) =>
+  name.endsWith("*") ? [[name.slice(0, -1), reason] as const] : [],
+);
+
+/**
+ * Why somebody else may not set the variable, to be put after its name; undefined for any other. The case of letters does
+ * not count, as on Windows and for npm, to which `-` and `_` are the same.
+ */
+export function codeVariableReason(name: string): string | undefined {
+  const folded = name.toUpperCase().replaceAll("-", "_");
+  const begun = BEGINNINGS.find(([beginning]) => folded.startsWith(beginning));
+  return EXACT.get(folded) ?? begun?.[1];
+}
