@@ -18,7 +18,7 @@ const PROXY_HINT = "check HTTPS_PROXY, the proxy's credentials, and NO_PROXY";
 
 const UNKNOWN_CA: Explanation = {
   text: "has a certificate from an authority that this machine does not trust",
-  hint: 'if it is your own authority, set "tls": { "ca": … } for this server',
+  hint: 'if it is your own authority, set "tls": { "ca": … } for this server, or NODE_EXTRA_CA_CERTS for all',
   isHintForServer: true,
 };
 const NO_NAME: Explanation = {
