@@ -3,6 +3,7 @@
 
 import type { Writable } from "node:stream";
 import { RequestError } from "@agentclientprotocol/sdk";
+import { tryParseJson } from "../../../core/types/json.ts";
 import { type Line, LineCutter } from "../../../util/line-reader.ts";
 
 /** The protocol's output, over the only way to the real stdout. */
@@ -79,7 +80,7 @@ export function readHead(head: string): { id: unknown; next: string | undefined 
   for (let match = member.exec(head); match !== null; match = member.exec(head)) {
     const [, key, value] = match;
     if (value === undefined) return { id, next: key };
-    if (key === "id") id = JSON.parse(value);
+    if (key === "id") id = tryParseJson(value);
   }
   return { id, next: undefined };
 }

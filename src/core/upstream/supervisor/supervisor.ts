@@ -59,6 +59,8 @@ export class Supervisor implements ServerSupervisor {
   #giveUp: AbortController | undefined;
   #stopping: Promise<void> | undefined;
   #retry: Timer | undefined;
+  /** When the next try is, in monotonic milliseconds. */
+  #retryDue = 0;
   /** Resolves when the server's current backoff has ended. */
   #leftBackoff = deferred();
   #relist: Relist | undefined;
@@ -167,8 +169,20 @@ export class Supervisor implements ServerSupervisor {
       await untilAborted(attempt, signal, cancelled);
     }
     const connection = this.live;
-    if (connection === undefined) throw unavailable(this.definition, this.#state, this.#clock);
+    if (connection === undefined)
+      throw unavailable(this.definition, this.#toldState(), this.#clock);
     return connection;
+  }
+
+  /** The wall clock may have been set since the next try was planned, by which people are told of it. */
+  #toldState(): ServerState {
+    if (this.#state.kind !== "backoff") return this.#state;
+    return { ...this.#state, retryAt: this.#clock.now() + this.#retryIn() };
+  }
+
+  /** Milliseconds until the next try. */
+  #retryIn(): number {
+    return this.#retryDue - this.#clock.monotonic();
   }
 
   /** Waits for the next try of a server that is restarting, and begins it if nobody else has. */
@@ -176,7 +190,7 @@ export class Supervisor implements ServerSupervisor {
     backoff: ServerState & { kind: "backoff" },
     signal: CallSignal | undefined,
   ): Promise<void> {
-    const wait = backoff.retryAt - this.#clock.now();
+    const wait = this.#retryIn();
     if (wait > RETRY_PATIENCE_MS) return;
     // It also ends when the server is started or stopped by somebody else.
     const over = within(this.#clock, wait, this.#leftBackoff.promise);
@@ -360,7 +374,9 @@ export class Supervisor implements ServerSupervisor {
     this.#logger[told](`${what}: ${error.message}${advice}; ${next}`, fields);
     this.#move(state);
     if (state.kind !== "backoff") return;
-    this.#retry = this.#clock.later(state.retryAt - this.#clock.now(), () => this.#tryAgain());
+    const wait = state.retryAt - this.#clock.now();
+    this.#retryDue = this.#clock.monotonic() + wait;
+    this.#retry = this.#clock.later(wait, () => this.#tryAgain());
   }
 
   #tryAgain(): void {

@@ -59,6 +59,8 @@ describe("boundLines", () => {
     ["one whose id comes too late is no request", `{"params":"${LONG}","id":7}`, null],
     ["nor is what has no id", `{"jsonrpc":"2.0","method":"m","params":{"id":"${LONG}"}}`, null],
     ["nor what is no JSON", LONG.repeat(3), null],
+    ["nor an id that is no number", `{"id":00,"method":"m","params":"${LONG}"}`, null],
+    ["nor an id that is no text", `{"id":"a\tb","method":"m","params":"${LONG}"}`, null],
     ["nor an id that is none", `{"id":"${LONG}","method":"m"}`, null],
   ];
   it.each(cases)("replaces a line that is too long: %s", async (_, line, expected) => {

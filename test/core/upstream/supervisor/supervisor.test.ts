@@ -369,6 +369,24 @@ describe("a call's way to a connection", () => {
     expect([starts, supervisor.restarts]).toEqual([2, 1]);
   });
 
+  it.each([-400, 6])(
+    "waits as long where the wall clock is set by %i hours meanwhile",
+    async (hours) => {
+      script = [crash, crash, crash, crash];
+      const supervisor = supervise();
+      await supervisor.start();
+      for (const wait of [1000, 2000]) await clock.advance(wait);
+      const wall = clock.now.bind(clock);
+      clock.now = () => wall() + hours * 3_600_000;
+      const soon = failures(supervisor);
+      await clock.advance(3999);
+      expect(starts).toBe(3);
+      await clock.advance(1);
+      expect(await soon).toContain("next try in 8 s");
+      expect(starts).toBe(4);
+    },
+  );
+
   it("waits for one try only", async () => {
     script = [crash, crash];
     const supervisor = supervise();
