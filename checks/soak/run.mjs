@@ -11,6 +11,7 @@ import { npm } from "../lib/own-packages.mjs";
 import { endAll } from "../lib/processes.mjs";
 import { runGateway } from "../lib/run-gateway.mjs";
 import { openLane, openSession } from "./lib/client.mjs";
+import { runMix } from "./mix.mjs";
 import { plan } from "./lib/plan.mjs";
 import { judgeReloads, judgeSoak, tally } from "./lib/verdict.mjs";
 
@@ -19,6 +20,8 @@ const USAGE = `usage: npm run soak:gateway -- [options]
   --calls <n>      how many calls; default 100000
   --kill-gateway   end the gateway with SIGKILL instead of SIGTERM: a connection that breaks is then an error
   --reload         edit the configuration ten times instead: one server stays the same, the other is replaced
+  --mix            hostile clients beside good ones, kills of the server, jumps of the wall clock
+  --minutes <n>    how long the mix takes; default 60
   --no-build       test dist/ as it is
   --help`;
 
@@ -50,7 +53,7 @@ if (options !== undefined) {
 }
 
 /** Resolves to the exit code. */
-async function soak({ calls, killGateway, reload, build }) {
+async function soak({ calls, killGateway, reload, minutes, build }) {
   if (build) npm({ who: "soak", what: "building the project", cwd: ROOT }, ["run", "build"]);
   const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-soak-")));
   const clean = () => {
@@ -64,6 +67,7 @@ async function soak({ calls, killGateway, reload, build }) {
     });
   }
   try {
+    if (minutes !== undefined) return reportMix(minutes, await runMix({ home, minutes, tell }));
     const began = performance.now();
     const result = await run({ home, calls, killGateway, reload });
     const seconds = Math.round((performance.now() - began) / 1_000);
@@ -219,6 +223,23 @@ function report({ calls, killGateway, reload, seconds, outcomes, executed, memor
     passed: left === 0,
     because: `${left} left`,
   });
+  return tellVerdicts(verdicts);
+}
+
+function reportMix(minutes, { calls, counts, times, verdicts }) {
+  const at = (share) => times[Math.floor(share * (times.length - 1))].toFixed(0);
+  process.stdout.write(
+    `${calls} calls of good clients in ${minutes} min, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms: ` +
+      `Node ${process.versions.node}, ${availableParallelism()} cores\n`,
+  );
+  for (const [what, count] of counts) {
+    process.stdout.write(`${String(count).padStart(9)}  ${what.slice(0, 160)}\n`);
+  }
+  return tellVerdicts(verdicts);
+}
+
+/** Returns the exit code. */
+function tellVerdicts(verdicts) {
   for (const { claim, passed, because } of verdicts) {
     process.stdout.write(`  ${passed ? "PASS" : "FAIL"}  ${claim}: ${because}\n`);
   }
@@ -251,6 +272,8 @@ function readOptions() {
         calls: { type: "string", default: "100000" },
         "kill-gateway": { type: "boolean", default: false },
         reload: { type: "boolean", default: false },
+        mix: { type: "boolean", default: false },
+        minutes: { type: "string", default: "60" },
         "no-build": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
@@ -260,6 +283,12 @@ function readOptions() {
     if (values.reload && values["kill-gateway"]) {
       throw new Error("--reload and --kill-gateway are two soaks");
     }
+    if (values.mix && (values.reload || values["kill-gateway"])) {
+      throw new Error("--mix is a soak of its own");
+    }
+    const minutes = Number(values.minutes);
+    if (!(minutes >= 0.2)) throw new Error("--minutes takes 0.2 or more");
+    if (values.mix && !values.help) return { minutes, build: !values["no-build"] };
     if (!values.help) {
       const { reload } = values;
       return { calls, killGateway: values["kill-gateway"], reload, build: !values["no-build"] };

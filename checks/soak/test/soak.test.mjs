@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { HOSTILE } from "../lib/hostile.mjs";
+import { judgeHostile } from "../mix.mjs";
 import { judge } from "../lib/client.mjs";
 import { plan } from "../lib/plan.mjs";
 import { judgeReloads, judgeSoak, tally } from "../lib/verdict.mjs";
@@ -163,5 +165,26 @@ describe("the tally", () => {
       ["error: call … failed", 2],
       ["counted", 1],
     ]);
+  });
+});
+
+describe("hostile clients", () => {
+  const refused = new Map(
+    Object.entries(HOSTILE).map(([name, { allowed }]) => [name, new Map([[allowed[0], 3]])]),
+  );
+  const failed = (attempts) => judgeHostile(attempts).filter(({ passed }) => !passed);
+
+  it("may all be refused", () => {
+    assert.deepEqual(failed(refused), []);
+  });
+
+  it("must get no result", () => {
+    const attempts = new Map(refused).set("wrong token", new Map([["200", 1]]));
+    assert.match(failed(attempts)[0].claim, /wrong token/);
+  });
+
+  it("must have tried", () => {
+    const attempts = new Map(refused).set("huge body", new Map());
+    assert.equal(failed(attempts)[0].because, "none was made");
   });
 });
