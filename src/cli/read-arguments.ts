@@ -1,12 +1,13 @@
 // Reads the arguments of a call from the command line, files and stdin.
 
-import { readFile } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { invalidArguments } from "../core/tools/arguments/invalid.ts";
 import { type GivenArguments, literalAt, parseArguments } from "../core/tools/arguments/parse.ts";
 import { errorCode } from "../util/error-code.ts";
 import type { CliIo } from "./io.ts";
-import { readStdin, type StdinSource } from "./terminal/input.ts";
+import { openRegularFile } from "../util/regular-file.ts";
+import { LARGEST_INPUT, readStdin, type StdinSource } from "./terminal/input.ts";
 
 export interface ArgumentInput extends StdinSource {
   io: Pick<CliIo, "stdin" | "cwd">;
@@ -28,12 +29,41 @@ export function readArguments(
 }
 
 async function readValue(path: string, key: string | undefined, cwd: string): Promise<string> {
+  const hint = key === undefined ? undefined : literalAt(key);
+  let file: FileHandle | undefined;
   try {
-    return await readFile(resolve(cwd, path), "utf8");
+    file = await openFile(resolve(cwd, path));
+    const text = await readUpTo(file, LARGEST_INPUT);
+    if (text !== undefined) return text;
   } catch (cause) {
-    const code = errorCode(cause) ?? "unknown error";
-    const problem =
-      code === "ENOENT" ? `there is no file ${path}` : `cannot read ${path} (${code})`;
-    throw invalidArguments([problem], key === undefined ? undefined : literalAt(key));
+    throw invalidArguments([problemOf(path, errorCode(cause))], hint);
+  } finally {
+    await file?.close();
   }
+  throw invalidArguments([`${path} is larger than 64 MiB`], hint);
+}
+
+/** A shell gives a command that it runs for an argument, `text=@<(date)`, as one of these. It has a writer. */
+const OF_SHELL = /^\/(?:dev|proc\/self)\/(?:fd\/\d+|stdin)$/;
+
+function openFile(path: string): Promise<FileHandle> {
+  return OF_SHELL.test(path) ? open(path) : openRegularFile(path);
+}
+
+/** Undefined if there is more. */
+async function readUpTo(file: FileHandle, most: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of file.createReadStream({ autoClose: false })) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    size += bytes.length;
+    if (size > most) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function problemOf(path: string, code = "unknown error"): string {
+  if (code === "ENOENT") return `there is no file ${path}`;
+  return code === "ENOTREGULAR" ? `${path} is not a file` : `cannot read ${path} (${code})`;
 }

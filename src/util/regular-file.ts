@@ -1,7 +1,7 @@
 // Opens files that must be regular files. Opening a named pipe would wait for its other end, perhaps forever, and a
 // read that hangs cannot be cancelled.
 
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 const { O_NONBLOCK, O_RDONLY } = constants;
@@ -22,12 +22,24 @@ export async function openRegularFile(
   }
 }
 
+/** Rejects if there is something else at the path. */
 export async function readRegularFile(path: string): Promise<string> {
   const file = await openRegularFile(path);
   try {
     return await file.readFile("utf8");
   } finally {
     await file.close();
+  }
+}
+
+/** As `readRegularFile`, for a small file. Throws if there is something else at the path. */
+export function readRegularFileNow(path: string): string {
+  const file = openSync(path, O_RDONLY | O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw new NotARegularFile(path);
+    return readFileSync(file, "utf8");
+  } finally {
+    closeSync(file);
   }
 }
 

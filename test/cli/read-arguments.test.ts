@@ -1,6 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { openSync, closeSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readArguments } from "../../src/cli/read-arguments.ts";
 import type { CliInput } from "../../src/cli/io.ts";
@@ -122,5 +123,50 @@ describe("arguments on the command line", () => {
   ])("%j are refused: %s", async (tokens, message) => {
     const { given } = read(tokens, said("{}"));
     await expect(given).rejects.toMatchObject({ code: "INVALID_ARGUMENTS", message });
+  });
+});
+
+describe("what has no end, or is too large", () => {
+  it("is refused on stdin, and read no further", async () => {
+    let sent = 0;
+    const endless = new Readable({
+      read() {
+        sent += 1;
+        this.push(Buffer.alloc(1024 * 1024, "x"));
+      },
+    });
+    const { given } = read(["-"], endless);
+    await expect(given).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      message: "there is more than 64 MiB on stdin",
+    });
+    expect(sent).toBeLessThan(80);
+    endless.destroy();
+  });
+
+  it.runIf(process.platform === "linux").each<[string, (path: string) => unknown, string]>([
+    ["a named pipe", (path) => execFileSync("mkfifo", [path]), "is not a file"],
+    ["a device", (path) => execFileSync("ln", ["-s", "/dev/zero", path]), "is not a file"],
+    [
+      "a large file",
+      (path) => {
+        writeFileSync(path, "");
+        truncateSync(path, 64 * 1024 * 1024 + 1);
+      },
+      "is larger than 64 MiB",
+    ],
+  ])("is refused as a file: %s", async (_, place, problem) => {
+    place(join(cwd, "input"));
+    await expect(read(["text=@input"]).given).rejects.toThrow(`input ${problem}`);
+  });
+
+  it.runIf(process.platform === "linux")("is not what a shell gives for a command", async () => {
+    const file = openSync(join(cwd, "notes.txt"), "r");
+    try {
+      const { pairs } = await read([`text=@/dev/fd/${file}`]).given;
+      expect(pairs).toMatchObject([{ key: "text", value: { text: "notes\n" } }]);
+    } finally {
+      closeSync(file);
+    }
   });
 });

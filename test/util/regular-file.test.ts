@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readRegularFile } from "../../src/util/regular-file.ts";
+import { readRegularFile, readRegularFileNow } from "../../src/util/regular-file.ts";
 import { temporaryDirectory } from "../support/directory.ts";
 
 function freshPath(): string {
@@ -14,6 +14,7 @@ it("reads a regular file", async () => {
   const path = freshPath();
   writeFileSync(path, "text");
   expect(await readRegularFile(path)).toBe("text");
+  expect(readRegularFileNow(path)).toBe("text");
 });
 
 it.each<[string, (path: string) => unknown, string]>([
@@ -24,4 +25,5 @@ it.each<[string, (path: string) => unknown, string]>([
   const path = freshPath();
   place(path);
   await expect(readRegularFile(path)).rejects.toThrow(reason);
+  expect(() => readRegularFileNow(path)).toThrow(reason);
 });

@@ -1,6 +1,5 @@
 // The configuration: which file is used and why, what is wrong in it, and whether it is trusted.
 
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FileSource, filesOf } from "../../core/config/find.ts";
 import { formatProblem } from "../../core/config/issue.ts";
@@ -10,6 +9,7 @@ import type { AgentConfig } from "../../core/types/agent-config.ts";
 import { type ConfigProblem, PlugboardError } from "../../core/types/errors.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
+import { readRegularFileNow } from "../../util/regular-file.ts";
 import { findChannel } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
@@ -232,7 +232,7 @@ export function proxyFindings({
 /** Empty where there is none. */
 function npmrcOf({ homedir }: Pick<CliContext["io"], "homedir">): string {
   try {
-    return readFileSync(join(homedir, ".npmrc"), "utf8");
+    return readRegularFileNow(join(homedir, ".npmrc"));
   } catch {
     return "";
   }

@@ -152,7 +152,10 @@ export interface StdinSource {
   signal: AbortSignal;
 }
 
-/** Rejects with CANCELLED when the command must end. */
+/** More than any server takes in one message. */
+export const LARGEST_INPUT = 64 * 1024 * 1024;
+
+/** Rejects with CANCELLED when the command must end, and with INVALID_ARGUMENTS for more than LARGEST_INPUT. */
 export async function readStdin({ io, screen, signal }: StdinSource): Promise<string> {
   const { stdin } = io;
   if (stdin.isTTY) screen.note("reading from the terminal; press Ctrl-D to end");
@@ -167,7 +170,15 @@ export async function readStdin({ io, screen, signal }: StdinSource): Promise<st
 function readAll(stdin: CliInput): Promise<string> {
   return new Promise((done, fail) => {
     const chunks: Buffer[] = [];
-    stdin.on("data", (chunk: Buffer | string) => chunks.push(Buffer.from(chunk)));
+    let size = 0;
+    stdin.on("data", (chunk: Buffer | string) => {
+      const bytes = Buffer.from(chunk);
+      size += bytes.length;
+      if (size <= LARGEST_INPUT) return chunks.push(bytes);
+      chunks.length = 0;
+      stdin.pause();
+      return fail(new PlugboardError("INVALID_ARGUMENTS", "there is more than 64 MiB on stdin"));
+    });
     stdin.once("end", () => done(Buffer.concat(chunks).toString("utf8")));
     stdin.once("error", fail);
   });

@@ -1,7 +1,6 @@
 // Plugboard as a client of an authorization server: registered by the operator, described by a document on the
 // web, or registered by Plugboard itself.
 
-import { readFile } from "node:fs/promises";
 import {
   createPrivateKeyJwtAuth,
   type FetchLike,
@@ -12,6 +11,7 @@ import {
 import { type OAuthSettings, signInHint } from "../types/authorization.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { errorCode } from "../../util/error-code.ts";
+import { readRegularFile } from "../../util/regular-file.ts";
 import { signInError } from "./sign-in-error.ts";
 import { type AuthStore, type Discovery, keyOf } from "./store.ts";
 
@@ -146,7 +146,7 @@ function authMethod(supported: readonly string[] | undefined): string {
 async function pem(given: string): Promise<string> {
   if (given.includes("-----BEGIN")) return given;
   try {
-    return await readFile(given, "utf8");
+    return await readRegularFile(given);
   } catch (error) {
     // Without the path: somebody may have written the key itself.
     const message = `the file of oauth.privateKey cannot be read (${errorCode(error) ?? "unknown error"})`;

@@ -1,10 +1,10 @@
 // Creates the guarded fetch for one configured server, with its policy and its certificates.
 
-import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../types/errors.ts";
 import type { RemoteTarget } from "../types/server-definition.ts";
 import type { Clock } from "../../util/clock.ts";
 import { errorCode } from "../../util/error-code.ts";
+import { readRegularFile } from "../../util/regular-file.ts";
 import type { TlsMaterial } from "./dispatchers.ts";
 import { createFetch, type GuardedFetch } from "./fetch.ts";
 import type { NetworkPolicy } from "./policy.ts";
@@ -41,7 +41,7 @@ async function readTls(files: NonNullable<RemoteTarget["tls"]>): Promise<TlsMate
   const read = async (path: string | undefined): Promise<string | undefined> => {
     if (!path) return undefined;
     try {
-      return await readFile(path, "utf8");
+      return await readRegularFile(path);
     } catch (error) {
       throw new PlugboardError(
         "UNRESOLVED_VALUE",

@@ -2,7 +2,7 @@
 // `plugboard add` names them.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readJsonFile, writeJsonFile } from "../../core/state/json-file.ts";
 import { withLock } from "../../core/state/lock.ts";
@@ -11,6 +11,7 @@ import type { Clock } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { makeDirectory } from "../../util/make-directory.ts";
 import { replaceFile } from "../../util/replace-file.ts";
+import { readRegularFile } from "../../util/regular-file.ts";
 
 /** In Plugboard's home. */
 const BUNDLES = "bundles";
@@ -184,7 +185,7 @@ async function namesIn(directory: string): Promise<string[]> {
 /** Undefined for a file that is gone. */
 async function textOf(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, "utf8");
+    return await readRegularFile(file);
   } catch (error) {
     if (hasErrorCode(error, "ENOENT", "ENOTDIR")) return undefined;
     throw error;

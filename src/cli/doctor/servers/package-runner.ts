@@ -1,12 +1,13 @@
 // Servers that npx or uvx starts: which package that is, and whether it has to be downloaded first.
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StdioTarget } from "../../../core/types/server-definition.ts";
 import { isJsonObject, valueIn } from "../../../core/types/json.ts";
 import { expandHome } from "../../../util/home-path.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import { pathExists } from "../../../util/path-exists.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
 
 export interface PackageRun {
   runner: "npx" | "uvx";
@@ -75,7 +76,7 @@ async function isInNpxCache({ name }: PackageRun, places: PackagePlaces): Promis
   if (await pathExists(join(cwd, "node_modules", name, "package.json"))) return true;
   const directory = join(await npmCache(places), "_npx");
   for (const entry of (await names(directory)).slice(0, MOST_ENTRIES)) {
-    const text = await readFile(join(directory, entry, "package.json"), "utf8").catch(() => "");
+    const text = await readRegularFile(join(directory, entry, "package.json")).catch(() => "");
     const dependencies = valueIn(parseJson(text), ["dependencies"]);
     if (isJsonObject(dependencies) && Object.hasOwn(dependencies, name)) return true;
   }
@@ -85,7 +86,7 @@ async function isInNpxCache({ name }: PackageRun, places: PackagePlaces): Promis
 async function npmCache({ homedir, env }: PackagePlaces): Promise<string> {
   const given = env["npm_config_cache"] ?? env["NPM_CONFIG_CACHE"];
   if (given !== undefined) return given;
-  const settings = await readFile(join(homedir, ".npmrc"), "utf8").catch(() => "");
+  const settings = await readRegularFile(join(homedir, ".npmrc")).catch(() => "");
   const [, written] = /^cache[ \t]*=[ \t]*(\S.*)$/m.exec(settings) ?? [];
   if (written !== undefined) return resolve(homedir, expandHome(written.trim(), homedir));
   return process.platform === "win32"

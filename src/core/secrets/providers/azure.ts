@@ -1,7 +1,6 @@
 // `secret://azure/vault/name/version`: Azure Key Vault, over its REST API. The token comes from a client secret, a workload
 // identity, a managed identity, or `az`, which also gives the secret where the API cannot be reached.
 
-import { readFile } from "node:fs/promises";
 import { PlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../../types/secret-provider.ts";
 import { expandHome } from "../../../util/home-path.ts";
 import { parseJson } from "../../../util/parse-json.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
 import { passing, said } from "../failure.ts";
 import { toolOutput } from "../program-output.ts";
 import { withoutNewline } from "../secret-text.ts";
@@ -166,7 +166,7 @@ export function createAzureProvider(
     const file = needed(setting, "AZURE_FEDERATED_TOKEN_FILE", "tokenFile");
     const path = expandHome(file, homedir);
     try {
-      return (await readFile(path, "utf8")).trim();
+      return (await readRegularFile(path)).trim();
     } catch (cause) {
       throw secretUnavailable(`the file ${path} with the federated token cannot be read`, {
         cause,

@@ -1,7 +1,6 @@
 // `secret://vault/mount/path#key`: the KV secrets of HashiCorp Vault and OpenBao, in both versions, over their HTTP API, or
 // through `vault` or `bao` where that cannot be reached.
 
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../../types/secret-provider.ts";
 import { expandHome } from "../../../util/home-path.ts";
 import { parseJson } from "../../../util/parse-json.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
 import { passing, said } from "../failure.ts";
 import { toolOutput } from "../program-output.ts";
 import { keysThere, valueOfKey } from "../secret-text.ts";
@@ -170,7 +170,7 @@ export function createVaultProvider(
     const inVariable = env["VAULT_TOKEN"] || env["BAO_TOKEN"];
     if (inVariable) return inVariable.trim();
     // `vault login` leaves it there.
-    const left = await readFile(join(homedir, ".vault-token"), "utf8").catch(() => "");
+    const left = await readRegularFile(join(homedir, ".vault-token")).catch(() => "");
     if (left.trim() !== "") return left.trim();
     throw secretUnavailable("there is no token for Vault", {
       hint: "run vault login, set VAULT_TOKEN, or set secrets.vault.auth",
@@ -198,7 +198,7 @@ export function createVaultProvider(
   async function readSetting(file: string, setting: string): Promise<string> {
     const path = expandHome(file, homedir);
     try {
-      return await readFile(path, "utf8");
+      return await readRegularFile(path);
     } catch (cause) {
       throw secretUnavailable(`the file ${path} (${setting}) cannot be read`, { cause });
     }

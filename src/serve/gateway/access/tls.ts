@@ -1,12 +1,12 @@
 // The certificate that the gateway shows, read from the files that the configuration names.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { GatewaySettings } from "../../../core/types/gateway-settings.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
+import { readRegularFile } from "../../../util/regular-file.ts";
 
 export interface TlsMaterial {
   /** PEM text: the certificate, and after it those that lead to its authority. */
@@ -48,7 +48,7 @@ export async function readTls(
 
 async function read(file: string, setting: string): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return await readRegularFile(file);
   } catch (error) {
     const why = hasErrorCode(error, "ENOENT")
       ? "does not exist"
