@@ -17,6 +17,7 @@ const NOT_JSON = "is not valid JSON, because";
 /** What spoils a message that is not valid JSON; undefined for a line that is none at all. */
 export function faultOfText(line: string): string | undefined {
   const text = line.slice(0, READ);
+  if (/^\0+[^\0]*$/.test(text)) return `${NOT_JSON} it begins with NUL characters`;
   if (text.includes(NUL)) return "is UTF-16, but messages are UTF-8";
   if (text.startsWith("\uFEFF")) return `${NOT_JSON} it begins with a byte order mark`;
   if (!/^\s*[{[]/.test(text)) return undefined;
@@ -37,7 +38,17 @@ export function faultOfRest(text: string): string | undefined {
 /** What is wrong with an answer whose id belongs to no request. */
 export function faultOfId(id: unknown): string {
   if (id === undefined || id === null) return "answers no request, because it has no id";
-  return `answers no request, because its id is ${typeof id === "string" ? "another text" : "not a number"}`;
+  return `answers no request, because its id is ${whatIsId(id)}`;
+}
+
+function whatIsId(id: unknown): string {
+  if (typeof id === "string") return "another text";
+  return typeof id === "number" ? "no number that a request has" : "not a number";
+}
+
+/** Whether a request of ours or of the SDK may have this id: both count up from 0. */
+export function mayBeId(id: unknown): boolean {
+  return typeof id === "number" && Number.isSafeInteger(id) && id >= 0;
 }
 
 /** What is wrong with a line that has not ended. */

@@ -208,6 +208,15 @@ export class PendingCalls {
     return true;
   }
 
+  /** Fails the only call that an answer with a spoilt id can be for. False if it can be for several, or for none. */
+  failSpoilt(fault: string, text: string): boolean {
+    if (this.#calls.size !== 1 || this.#hasAbandoned) return false;
+    const [only] = this.#calls.all();
+    if (only === undefined) return false;
+    this.fail(only.id, malformed(only.method, fault, this.#quote(text)));
+    return true;
+  }
+
   /**
    * Takes an error without an id, and fails the only call that can be meant. False if several can, or none. An
    * unknown method may also be a notification, which needs no answer.

@@ -15,6 +15,7 @@ import {
   faultOfRest,
   faultOfText,
   faultOfUnfinished,
+  mayBeId,
 } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../../util/line-reader.ts";
@@ -309,8 +310,12 @@ export class StdioTransport implements Wire {
       if (message.result === undefined && message.error === undefined) return this.#drop(line);
       const hasNoId = id === undefined || id === null;
       if (hasNoId && message.error !== undefined && this.#calls.failOnly(message.error)) return;
-      // Neither we nor the SDK make requests with such ids.
-      if (typeof id !== "number") return this.#drop(line, faultOfId(id));
+      if (!mayBeId(id)) {
+        const fault = faultOfId(id);
+        // A number that was spoilt on its way back: only one call can be meant, and nothing else will answer it.
+        if (typeof id === "number" && this.#calls.failSpoilt(fault, line)) return;
+        return this.#drop(line, fault);
+      }
     } else if (typeof method !== "string") {
       return this.#drop(line);
     } else if (method === "notifications/progress" && isJsonObject(message.params)) {

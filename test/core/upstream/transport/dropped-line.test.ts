@@ -5,6 +5,7 @@ import {
   faultOfRest,
   faultOfText,
   faultOfUnfinished,
+  mayBeId,
 } from "../../../../src/core/upstream/transport/dropped-line.ts";
 
 const MESSAGE = '{"jsonrpc":"2.0","id":1,"result":{"n":1}}';
@@ -20,6 +21,16 @@ describe("a line that is not valid JSON", () => {
       "UTF-16",
       Buffer.from(MESSAGE, "utf16le").toString("utf8"),
       "is UTF-16, but messages are UTF-8",
+    ],
+    [
+      "UTF-16 with the other order of bytes",
+      Buffer.from(MESSAGE, "utf16le").swap16().toString("utf8"),
+      "is UTF-16, but messages are UTF-8",
+    ],
+    [
+      "NULs before it",
+      `\0\0\0${MESSAGE}`,
+      "is not valid JSON, because it begins with NUL characters",
     ],
     [
       "CR between messages",
@@ -41,6 +52,18 @@ describe("a line that is not valid JSON", () => {
       expect(faultOfText(text)).toBe(faultOfText(text.slice(0, 2000)));
     }
   });
+});
+
+it.each<[id: string, may: boolean]>([
+  ["0", true],
+  ["7", true],
+  ["1e400", false],
+  ["-1", false],
+  ["1.5", false],
+  ['"7"', false],
+  ["null", false],
+])("a request may have the id %s: %s", (id, may) => {
+  expect(mayBeId(JSON.parse(id))).toBe(may);
 });
 
 it.each<[string, text: string, fault: string | undefined]>([

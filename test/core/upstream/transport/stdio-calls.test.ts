@@ -208,6 +208,16 @@ describe("the host's own calls", () => {
     expect(await outcome).toMatchObject({ code: "SERVER_ERROR", message: "boom (-1)" });
   });
 
+  it.each([-1, 1.5])("fail at once with an answer whose id is %d", async (id) => {
+    const { answer, call } = openTransport();
+    const { outcome } = await call();
+    await answer({ jsonrpc: "2.0", id, result: { content: [] } });
+    expect(await outcome).toMatchObject({
+      code: "PROTOCOL",
+      message: expect.stringContaining("because its id is no number that a request has"),
+    });
+  });
+
   const boom = { jsonrpc: "2.0", error: { code: -1, message: "boom" } };
   const unknown = { jsonrpc: "2.0", error: { code: -32601, message: "boom" } };
   it.each<[string, number, boolean, typeof boom]>([
