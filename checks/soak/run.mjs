@@ -1,6 +1,8 @@
 // `npm run soak:gateway`: many calls through a gateway whose server is killed, and which is itself restarted or
 // reloaded, while they run. Fails where a call is lost, runs twice, or a session does not go on.
 
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,11 +11,11 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { npm } from "../lib/own-packages.mjs";
 import { endAll } from "../lib/processes.mjs";
-import { runGateway } from "../lib/run-gateway.mjs";
+import { BIN, runGateway } from "../lib/run-gateway.mjs";
 import { openLane, openSession } from "./lib/client.mjs";
 import { runMix } from "./mix.mjs";
 import { plan } from "./lib/plan.mjs";
-import { judgeReloads, judgeSoak, tally } from "./lib/verdict.mjs";
+import { judgeBeside, judgeReloads, judgeSoak, tally } from "./lib/verdict.mjs";
 
 const USAGE = `usage: npm run soak:gateway -- [options]
 
@@ -22,9 +24,11 @@ const USAGE = `usage: npm run soak:gateway -- [options]
   --reload         edit the configuration ten times instead: one server stays the same, the other is replaced
   --mix            hostile clients beside good ones, kills of the server, jumps of the wall clock
   --minutes <n>    how long the mix takes; default 60
+  --greedy         no kills and no restarts: a greedy client beside a good one, which makes a tenth of the calls
   --no-build       test dist/ as it is
   --help`;
 
+const GREEDY = fileURLToPath(new URL("greedy.mjs", import.meta.url));
 const UPSTREAM = fileURLToPath(new URL("upstream.mjs", import.meta.url));
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const SERVER_KILLS = 10;
@@ -33,6 +37,8 @@ const RELOADS = 10;
 /** Until a reload has started the new server. */
 const RELOAD_MS = 30_000;
 const SESSIONS = 4;
+/** Of the good client beside a greedy one. */
+const GOOD_LANES = 4;
 const LANES = 32;
 /** Beforehand, so that what is compared at the end has done its first work. Numbers from here on are not judged. */
 const WARM_UP = 20_000;
@@ -53,7 +59,7 @@ if (options !== undefined) {
 }
 
 /** Resolves to the exit code. */
-async function soak({ calls, killGateway, reload, minutes, build }) {
+async function soak({ calls, killGateway, reload, greedy, minutes, build }) {
   if (build) npm({ who: "soak", what: "building the project", cwd: ROOT }, ["run", "build"]);
   const home = realpathSync(mkdtempSync(join(tmpdir(), "plugboard-soak-")));
   const clean = () => {
@@ -68,6 +74,7 @@ async function soak({ calls, killGateway, reload, minutes, build }) {
   }
   try {
     if (minutes !== undefined) return reportMix(minutes, await runMix({ home, minutes, tell }));
+    if (greedy) return tellVerdicts(judgeBeside(await besideGreedy({ home, calls: calls / 10 })));
     const began = performance.now();
     const result = await run({ home, calls, killGateway, reload });
     const seconds = Math.round((performance.now() - began) / 1_000);
@@ -154,6 +161,77 @@ async function run({ home, calls, killGateway, reload }) {
     .filter((number) => number <= calls);
   const pids = reload && { kept: linesOf(pidsFile), replaced: linesOf(replacedFile) };
   return { outcomes, executed, memory: { before, after }, left: events.length, pids };
+}
+
+/** The same calls twice: alone, and beside a client that wants the gateway for itself. */
+async function besideGreedy({ home, calls }) {
+  const numbersFile = join(home, "numbers");
+  const upstream = { command: process.execPath, args: [UPSTREAM, numbersFile, join(home, "pids")] };
+  const servers = { count: upstream, denied: upstream };
+  const gateway = await runGateway({
+    home,
+    agent: { mcp: { servers }, tools: { deny: ["denied/*"] } },
+  });
+  const { port, token, config } = gateway;
+  const lanes = Array.from({ length: GOOD_LANES }, () =>
+    openLane({ port, token, tool: "count__count" }),
+  );
+  const measured = async () => {
+    await readLag({ port, token });
+    const result = await timeCalls(lanes, calls);
+    return { ...result, lag: await readLag({ port, token }) };
+  };
+  await timeCalls(lanes, calls);
+  const quiet = await measured();
+  const env = { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home };
+  const made = ["--config", config, "--json", "tokens", "add", "greedy"];
+  const added = JSON.parse(
+    execFileSync(process.execPath, [BIN, ...made], { env, encoding: "utf8" }),
+  );
+  const greedy = spawn(process.execPath, [GREEDY, String(port), added.token], {
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  // It has to make its requests first.
+  await delay(SETTLE_MS);
+  const beside = await measured();
+  if (greedy.exitCode !== null) throw new Error("the greedy client ended");
+  greedy.kill("SIGKILL");
+  await once(greedy, "exit");
+  for (const lane of lanes) lane.close();
+  await gateway.stop();
+  return {
+    quiet: quiet.times,
+    beside: beside.times,
+    lag: { quiet: quiet.lag, beside: beside.lag },
+    failed: quiet.failed + beside.failed,
+  };
+}
+
+/** Resolves to the milliseconds of each call. */
+async function timeCalls(lanes, calls) {
+  const times = [];
+  let failed = 0;
+  let left = calls;
+  await Promise.all(
+    lanes.map(async (lane) => {
+      while (left > 0) {
+        left -= 1;
+        const began = performance.now();
+        const { kind } = await lane.call(left);
+        times.push(performance.now() - began);
+        if (kind !== "counted") failed += 1;
+      }
+    }),
+  );
+  return { times, failed };
+}
+
+/** The p99 of the lag of the gateway's event loop since it was last asked, in milliseconds. */
+async function readLag({ port, token }) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers });
+  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(await metrics.text())[1]) * 1_000;
 }
 
 async function untilStarted(pidsFile, times) {
@@ -274,24 +352,22 @@ function readOptions() {
         reload: { type: "boolean", default: false },
         mix: { type: "boolean", default: false },
         minutes: { type: "string", default: "60" },
+        greedy: { type: "boolean", default: false },
         "no-build": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
     });
     const calls = Number(values.calls);
     if (!Number.isInteger(calls) || calls < 1_000) throw new Error("--calls takes 1000 or more");
-    if (values.reload && values["kill-gateway"]) {
-      throw new Error("--reload and --kill-gateway are two soaks");
-    }
-    if (values.mix && (values.reload || values["kill-gateway"])) {
-      throw new Error("--mix is a soak of its own");
+    const { reload, greedy, mix, "kill-gateway": killGateway } = values;
+    if ([reload, greedy, mix, killGateway].filter(Boolean).length > 1) {
+      throw new Error("--reload, --greedy, --mix and --kill-gateway are soaks of their own");
     }
     const minutes = Number(values.minutes);
     if (!(minutes >= 0.2)) throw new Error("--minutes takes 0.2 or more");
-    if (values.mix && !values.help) return { minutes, build: !values["no-build"] };
+    if (mix && !values.help) return { minutes, build: !values["no-build"] };
     if (!values.help) {
-      const { reload } = values;
-      return { calls, killGateway: values["kill-gateway"], reload, build: !values["no-build"] };
+      return { calls, killGateway, reload, greedy, build: !values["no-build"] };
     }
     process.stdout.write(`${USAGE}\n`);
   } catch (error) {

@@ -69,6 +69,37 @@ export function judgeReloads({ reloads, kept, replaced }) {
   ];
 }
 
+/** At most so much of the gateway's time may one request take from all others. */
+const MOST_LAG_MS = 50;
+const SLOWER = 3;
+
+/** `quiet` and `beside` are the milliseconds of the good client's calls, alone and beside the greedy one. */
+export function judgeBeside({ quiet, beside, lag, failed }) {
+  const [before, after] = [p99(quiet), p99(beside)];
+  return [
+    {
+      claim: "every call of the good client has its result",
+      passed: failed === 0,
+      because: `${failed} have not`,
+    },
+    {
+      claim: `the good client's p99 is at most ${SLOWER} x its quiet one`,
+      passed: after <= SLOWER * before,
+      because: `${before.toFixed(1)} ms quiet, ${after.toFixed(1)} ms beside: ${(after / before).toFixed(2)} x`,
+    },
+    {
+      claim: `the lag of the gateway's event loop is at most ${MOST_LAG_MS} ms at p99`,
+      passed: lag.beside <= MOST_LAG_MS,
+      because: `${lag.quiet.toFixed(1)} ms quiet, ${lag.beside.toFixed(1)} ms beside`,
+    },
+  ];
+}
+
+export function p99(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))];
+}
+
 /** How often each outcome was seen; numbers and times in the text of an error do not make another one. */
 export function tally(outcomes) {
   const counts = new Map();

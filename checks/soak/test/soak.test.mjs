@@ -4,7 +4,7 @@ import { HOSTILE } from "../lib/hostile.mjs";
 import { judgeHostile } from "../mix.mjs";
 import { judge } from "../lib/client.mjs";
 import { plan } from "../lib/plan.mjs";
-import { judgeReloads, judgeSoak, tally } from "../lib/verdict.mjs";
+import { judgeBeside, judgeReloads, judgeSoak, p99, tally } from "../lib/verdict.mjs";
 
 const MB = 1_048_576;
 const counted = { kind: "counted" };
@@ -186,5 +186,21 @@ describe("hostile clients", () => {
   it("must have tried", () => {
     const attempts = new Map(refused).set("huge body", new Map());
     assert.equal(failed(attempts)[0].because, "none was made");
+  });
+});
+
+describe("beside a greedy client", () => {
+  const calm = { quiet: [2], beside: [6], lag: { quiet: 11, beside: 50 }, failed: 0 };
+  const passed = (given) => judgeBeside({ ...calm, ...given }).map((each) => each.passed);
+
+  it("the good one may be slower, and the loop later, up to a bound", () => {
+    assert.deepEqual(passed({}), [true, true, true]);
+    assert.deepEqual(passed({ failed: 1 }), [false, true, true]);
+    assert.deepEqual(passed({ beside: [6.1] }), [true, false, true]);
+    assert.deepEqual(passed({ lag: { quiet: 11, beside: 51 } }), [true, true, false]);
+  });
+
+  it("the slowest of a hundred calls is the p99", () => {
+    assert.equal(p99(Array.from({ length: 100 }, (_, at) => at)), 99);
   });
 });

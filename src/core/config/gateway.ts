@@ -88,7 +88,7 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
       bodyValues: limits.bodyValues ?? 50_000,
       headerBytes: limits.headerBytes ?? 32 * 1024,
       requestsPerMinute: limits.requestsPerMinute ?? 60_000,
-      bytesPerMinute: limits.bytesPerMinute ?? 1024 * MEBIBYTE,
+      bytesPerMinute: limits.bytesPerMinute ?? 256 * MEBIBYTE,
       connections: limits.connections ?? 2000,
       sessions: limits.sessions ?? 10_000,
       sessionServers: limits.sessionServers ?? 200,

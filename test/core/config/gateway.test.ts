@@ -15,7 +15,7 @@ const DEFAULTS = {
     bodyValues: 50_000,
     headerBytes: 32 * 1024,
     requestsPerMinute: 60_000,
-    bytesPerMinute: 1024 ** 3,
+    bytesPerMinute: 256 * 1024 ** 2,
     connections: 2000,
     sessions: 10_000,
     sessionServers: 200,

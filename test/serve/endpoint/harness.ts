@@ -70,6 +70,7 @@ export async function serve(
     most?: number;
     maxBodyBytes?: number;
     bodies?: Shares;
+    countBytes?: (bytes: number) => number;
     port?: number;
   } = {},
 ): Promise<Served> {
@@ -79,6 +80,7 @@ export async function serve(
     most = 1000,
     maxBodyBytes = 1_000_000,
     bodies,
+    countBytes,
     port = 0,
     ...rest
   } = options;
@@ -90,7 +92,8 @@ export async function serve(
   const server = createServer((request, reply) => {
     const name = String(request.headers["x-caller"] ?? "alice");
     const caller = { id: `token:${name}`, label: name };
-    void entry.handle(request, reply, { caller, agent: "default", endpointFor: () => lease });
+    const endpointFor = () => lease;
+    void entry.handle(request, reply, { caller, agent: "default", endpointFor, countBytes });
   });
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);

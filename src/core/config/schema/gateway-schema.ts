@@ -87,7 +87,7 @@ const limits = object({
     .optional(),
   bytesPerMinute: bytes(MOST_BYTES_PER_MINUTE)
     .describe("Bytes of one caller's requests in a minute.", {
-      default: 1024 * MEBIBYTE,
+      default: 256 * MEBIBYTE,
       see: "gateway.md#limits",
     })
     .optional(),

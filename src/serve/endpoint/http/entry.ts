@@ -114,15 +114,16 @@ export class McpEntry {
       return shortage && crowded(shortage, this.#bodies?.each ?? 0);
     };
     try {
+      // Before it is read: what is refused must cost next to nothing, or it would be worth sending.
+      const announced = Number(request.headers["content-length"]);
+      const isCounted = announced > SMALL && announced <= this.#maxBodyBytes;
+      const wait = isCounted ? (sender.countBytes?.(announced) ?? 0) : 0;
+      if (wait > 0) return refuseBody(request, reply, tooManyBytes(wait));
       const tooLarge = (): BodyFault => tooLargeFor(this.#maxBodyBytes, this.#limits);
       const bytes = await readBody(request, this.#maxBodyBytes, { hold, tooLarge });
       if (bytes === undefined) return;
-      const body = Buffer.isBuffer(bytes) ? this.#parse(bytes, sender) : bytes;
-      if (body.kind === "fault") {
-        // What is left of the body is not read.
-        const headers = { ...body.headers, ...(!request.complete && { Connection: "close" }) };
-        return end(reply, body.status, refuse(body.code, body.message), headers);
-      }
+      const body = Buffer.isBuffer(bytes) ? this.#parse(bytes, sender, isCounted) : bytes;
+      if (body.kind === "fault") return refuseBody(request, reply, body);
       await this.#posted(body.value, { request, reply, sender, canStream: accepted.stream });
     } finally {
       if (held.bytes > 0) this.#bodies?.giveBack(caller.id, held.bytes);
@@ -130,12 +131,13 @@ export class McpEntry {
   }
 
   /** A text that would take long to parse is refused or counted before it is. */
-  #parse(bytes: Buffer, sender: Sender): Body | BodyFault {
+  #parse(bytes: Buffer, sender: Sender, isCounted: boolean): Body | BodyFault {
     if (bytes.length > SMALL) {
       const { values, depth } = measureJson(bytes, this.#most);
       if (depth > this.#most.depth) return TOO_DEEP;
       if (values > this.#most.values) return tooManyValues(this.#most.values, this.#limits);
-      const wait = sender.countBytes?.(bytes.length + values * BYTES_PER_VALUE) ?? 0;
+      const uncounted = isCounted ? 0 : bytes.length;
+      const wait = sender.countBytes?.(uncounted + values * BYTES_PER_VALUE) ?? 0;
       if (wait > 0) return tooManyBytes(wait);
     }
     try {
@@ -505,6 +507,12 @@ function bodyFault(
   code: number = RPC.invalidRequest,
 ): BodyFault {
   return { kind: "fault", status, code, message, headers };
+}
+
+function refuseBody(request: IncomingMessage, reply: ServerResponse, why: BodyFault): void {
+  // What is left of the body is not read.
+  const headers = { ...why.headers, ...(!request.complete && { Connection: "close" }) };
+  end(reply, why.status, refuse(why.code, why.message), headers);
 }
 
 const TOO_DEEP = bodyFault(

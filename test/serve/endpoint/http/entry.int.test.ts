@@ -1,5 +1,7 @@
 // Clients of both eras and both versions of the SDK at one endpoint, over real sockets.
 
+import { connect } from "node:net";
+import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { Shares } from "../../../../src/util/shares.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
@@ -166,6 +168,16 @@ describe("a request that is wrong", () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":${args}}}`;
     const answer = await postText(url, body);
     expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(why)]);
+  });
+
+  it("is refused before it is read if its caller has sent too much", async () => {
+    const { url } = await serve(await open({}), { countBytes: () => 5000 });
+    const socket = connect(Number(url.port), url.hostname);
+    const head = "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json";
+    // The body never comes.
+    socket.write(`${head}\r\nContent-Length: 500000\r\n\r\n`);
+    const answer = await textOf(socket);
+    expect(answer).toMatch(/^HTTP\/1.1 429 .*Retry-After: 5.*gateway\.limits\.bytesPerMinute/s);
   });
 
   it("may be a text of 15 MB", async () => {
