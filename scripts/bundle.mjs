@@ -1,8 +1,10 @@
 // Puts what tsc has written into few files, for the command and the library together: Node takes about half a millisecond
 // for each file that it loads, and a command or a board would load some two hundred. The OpenClaw plugin is a file by itself.
 
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { rolldown } from "rolldown";
 
 /** Where the files are that several entries share. */
@@ -214,6 +216,52 @@ export async function bundleOpenClawPlugin(root, file) {
   });
   await bundling.write({ file, format: "esm", codeSplitting: false, comments: COMMENTS });
   await bundling.close();
+}
+
+/**
+ * The page of a gateway: a document, one script and one sheet, named after their content and compressed here, so that the
+ * gateway only passes them on.
+ */
+export async function bundlePage(root, folder) {
+  const source = join(root, "src", "page");
+  const bundling = await rolldown({
+    cwd: source,
+    input: join(source, "main.tsx"),
+    platform: "browser",
+    tsconfig: join(source, "tsconfig.json"),
+    onLog: failOnWarning,
+  });
+  const { output } = await bundling.generate({
+    format: "esm",
+    minify: true,
+    codeSplitting: false,
+    comments: COMMENTS,
+  });
+  await bundling.close();
+  const read = (name) => readFileSync(join(source, name), "utf8");
+  const files = new Map([
+    ["main.js", output[0].code],
+    ["page.css", withoutComments(read("page.css"))],
+    ["icon.svg", readFileSync(join(root, "icon.svg"), "utf8")],
+  ]);
+  mkdirSync(folder, { recursive: true });
+  let page = read("index.html");
+  for (const [name, text] of files) {
+    const hashed = name.replace(".", `-${hash("sha256", text).slice(0, 12)}.`);
+    page = page.replaceAll(`"${name}"`, `"${hashed}"`);
+    writeCompressed(join(folder, hashed), text);
+  }
+  writeCompressed(join(folder, "index.html"), page);
+}
+
+function withoutComments(sheet) {
+  return sheet.replace(/\/\*[^]*?\*\//g, "").replace(/\n\s*/g, "\n");
+}
+
+function writeCompressed(file, text) {
+  writeFileSync(file, text);
+  writeFileSync(`${file}.gz`, gzipSync(text, { level: 9 }));
+  writeFileSync(`${file}.br`, brotliCompressSync(text));
 }
 
 const COMMENTS = { legal: true, annotation: false, jsdoc: false };

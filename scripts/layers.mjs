@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 /** A room imports from the lines below its own, and from itself. */
 const ROOMS = [
   ["entry.ts", "index.ts"],
+  ["page"],
   ["cli"],
   ["install"],
   ["openclaw"],
@@ -41,7 +42,7 @@ const IMPORT =
 /** Sentences, one for each thing that is wrong. */
 export function findProblems(src) {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) =>
-    path.endsWith(".ts"),
+    /\.tsx?$/.test(path),
   );
   const imports = files.flatMap((from) => importsOf(src, from));
   const wrong = imports.filter((each) => !isAllowed(each));
@@ -96,10 +97,10 @@ function cyclesIn(folder, imports) {
   for (const start of edges.keys()) {
     const path = pathBack(start, edges);
     // Cycles of files alone are the linter's: two files may share types.
-    if (path?.some((each) => !each.endsWith(".ts"))) cycles.add(path.join(", "));
+    if (path?.some((each) => !/\.tsx?$/.test(each))) cycles.add(path.join(", "));
   }
   const children = new Set(inside.map(({ from }) => childOf(from)));
-  const folders = [...children].filter((each) => !each.endsWith(".ts"));
+  const folders = [...children].filter((each) => !/\.tsx?$/.test(each));
   return [...cycles, ...folders.flatMap((each) => cyclesIn(each, inside))];
 }
 

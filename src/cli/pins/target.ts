@@ -1,8 +1,9 @@
 // Finds the pins that a person names: `server`, `server/tool`, or `server@key` where several servers were pinned
 // under one name.
 
+import { entriesIn } from "../../core/board/pins.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import type { Pin, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import type { PinEntry, ServerPins } from "../../core/types/pin.ts";
 import { closest } from "../../util/closest.ts";
 
 const KEY_LENGTH = 8;
@@ -35,15 +36,11 @@ export function findTarget(text: string, all: readonly ServerPins[]): Target {
   });
 }
 
-/** All pins of a target; for a server, its instructions come first. */
+/** All pins of a target. */
 export function entriesOf({ servers, tool }: Target): PinEntry[] {
-  return servers.flatMap((pins) => {
-    const tools = [...pins.tools]
-      .filter(([name]) => tool === undefined || name === tool)
-      .map(([name, pin]): PinEntry => ({ kind: "tool", pins, tool: name, pin }));
-    if (tool !== undefined || isEmpty(pins.instructions)) return tools;
-    return [{ kind: "instructions", pins, pin: pins.instructions }, ...tools];
-  });
+  return servers
+    .flatMap(entriesIn)
+    .filter((entry) => tool === undefined || (entry.kind === "tool" && entry.tool === tool));
 }
 
 /** The entries that wait for approval. */
@@ -61,10 +58,6 @@ export function nameOf({ pins, ...entry }: PinEntry, all: readonly ServerPins[])
   const isOnly = all.every((each) => each.server !== pins.server || each.key === pins.key);
   const server = isOnly ? pins.server : fullName(pins);
   return entry.kind === "tool" ? `${server}/${entry.tool}` : server;
-}
-
-function isEmpty(pin: Pin<string>): boolean {
-  return pin.kind === "pinned" && pin.approved.value === "";
 }
 
 function unknownServer(name: string, all: readonly ServerPins[]): PlugboardError {

@@ -82,6 +82,14 @@ export function pinsOf(
   );
 }
 
+/** All pins of a server. Its instructions come first, if it gives any. */
+export function entriesIn(pins: ServerPins): PinEntry[] {
+  const tools = [...pins.tools].map(([tool, pin]): PinEntry => ({ kind: "tool", pins, tool, pin }));
+  const { instructions } = pins;
+  const areEmpty = instructions.kind === "pinned" && instructions.approved.value === "";
+  return areEmpty ? tools : [{ kind: "instructions", pins, pin: instructions }, ...tools];
+}
+
 /** The differences between what was approved and what is pending; where there is only one of them, all of it. */
 export function changesOf(entry: PinEntry): Diff {
   if (entry.kind === "instructions") {

@@ -36,7 +36,8 @@ const LOOK_MS = 1000;
 /** How long a client may take to read an answer that is complete. */
 const READ_MS = 300_000;
 
-const NOTHING_HERE = "nothing is here; MCP clients use /mcp, or /agents/<id>/mcp for another agent";
+const NOTHING_HERE =
+  "nothing is here; people use /ui/, MCP clients /mcp, or /agents/<id>/mcp for another agent";
 
 /**
  * Many clients take a token that is refused for a reason to sign in, and look for it here. Their users see only what
@@ -382,7 +383,7 @@ function findRoute<Found>(routes: ReadonlyMap<string, Found>, path: string): Fou
   const exact = routes.get(path);
   if (exact !== undefined) return exact;
   for (const [start, route] of routes)
-    if (start.endsWith("/") && path.startsWith(start)) return route;
+    if (start.length > 1 && start.endsWith("/") && path.startsWith(start)) return route;
   return undefined;
 }
 

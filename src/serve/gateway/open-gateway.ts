@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ChannelAddress } from "../channel/greeting.ts";
 import {
   type ChannelHost,
@@ -42,6 +43,12 @@ import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
 import { GatewayAgents } from "./agents.ts";
 import { DRAIN_MS, Gateway, type GatewayOptions, pathOf, type Route } from "./gateway.ts";
+import { Live } from "./page/live.ts";
+import { PageMethods } from "./page/methods.ts";
+import { Page } from "./page/page.ts";
+import { PageFiles } from "./page/page-files.ts";
+import { Visitors } from "./page/visitors.ts";
+import type { Role } from "./page/wire.ts";
 import { RecentLogs } from "./seeing/recent-logs.ts";
 import { Seeing } from "./seeing/seeing.ts";
 
@@ -52,6 +59,7 @@ const LOOK_MS = 20;
 
 /** The bytes of the large requests of one caller that are being answered; the largest request in any case. */
 const BODIES_OF_ONE = 64 * 1024 * 1024;
+const PAGE_FOLDER = fileURLToPath(new URL("../../ui", import.meta.url));
 
 const NEVER = new AbortController().signal;
 
@@ -79,6 +87,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
   onAttached?: () => () => void;
   network: AccessOptions["network"];
+  /** Where the files of the page are. Default: where the build has put them. */
+  pageFolder?: string;
   clock: Clock;
 }
 
@@ -89,6 +99,8 @@ export interface OpenedGateway {
     url: string;
     /** The file with the token of the owner. */
     tokenFile: string;
+    /** A link that opens the page once, within a minute. */
+    newPageLink: (role: Role) => string;
   };
   seeing: Seeing;
   /**
@@ -162,6 +174,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
       http: {
         url: `${urlOf(http.address, options.settings)}/mcp`,
         tokenFile: state.tokens.defaultFile,
+        newPageLink: http.newPageLink,
       },
     }),
     seeing,
@@ -425,6 +438,7 @@ interface ListeningHttp {
   gateway: Gateway;
   sessions: Sessions;
   address: AddressInfo;
+  newPageLink: (role: Role) => string;
 }
 
 /** Resolves when no attached command waits for anything, or the time for that is over. */
@@ -445,10 +459,11 @@ async function drained(
 
 /** Listens for MCP clients. */
 async function openHttp(
-  { settings, agentIds, defaultAgent, network, clock, logger }: OpenGatewayOptions,
+  options: OpenGatewayOptions,
   { state, seeing, sealer, agents }: GatewayParts,
   undo: UndoSteps,
 ): Promise<ListeningHttp> {
+  const { settings, agentIds, defaultAgent, network, clock, logger } = options;
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
@@ -478,6 +493,8 @@ async function openHttp(
   undo.add(() => access.close());
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
+  const page = openPage(options, { state, seeing, sealer, agents }, undo);
+  const admission = admitRequests(access, agentIds, seeing);
   const gateway = new Gateway({
     host: settings.host,
     port: settings.port,
@@ -498,13 +515,65 @@ async function openHttp(
     agents,
     defaultAgent,
     isGone,
-    ...admitRequests(access, agentIds, seeing),
+    ...admission,
+    openRoutes: new Map([...(admission.openRoutes ?? []), ...page.routes]),
     routes: seeing.routes,
     watcher: seeing,
     clock,
     logger,
   });
-  return { gateway, sessions, address: await gateway.listen() };
+  const address = await gateway.listen();
+  const newPageLink = page.opened(urlOf(address, settings), localUrl(address, settings));
+  return { gateway, sessions, address, newPageLink };
+}
+
+interface OpenedPage {
+  routes: readonly [path: string, route: Route][];
+  /** Once the gateway listens. Returns what makes links. */
+  opened: (url: string, localUrl: string) => (role: Role) => string;
+}
+
+/** The page, for people. It answers once it is known where it is. */
+function openPage(
+  options: OpenGatewayOptions,
+  { state, seeing, sealer, agents }: Pick<GatewayParts, "state" | "seeing" | "sealer" | "agents">,
+  undo: UndoSteps,
+): OpenedPage {
+  const { settings, clock } = options;
+  let page: Page | undefined;
+  const route: Route = (request, reply) =>
+    page === undefined
+      ? void reply.writeHead(503).end()
+      : page.answer(pathOf(request), request, reply);
+  return {
+    routes: ["/", "/ui", "/ui/"].map((path) => [path, route]),
+    opened: (url, local) => {
+      const visitors = new Visitors({
+        sealer,
+        revoked: state.sessions,
+        clock,
+        random: randomBytes,
+        url: new URL(url),
+        gateway: gatewayFile(options.stateDir, placeIn(options), "json"),
+      });
+      const live = new Live({
+        seeing,
+        state,
+        clock,
+        isGone: (visitor) => visitors.isGone(visitor),
+        url: () => `${url}/mcp`,
+      });
+      undo.add(async () => live.close());
+      const methods = new PageMethods({
+        state,
+        boardOf: async (id) => (await agents.find(id))?.board,
+      });
+      const files = new PageFiles(options.pageFolder ?? PAGE_FOLDER);
+      const { publicUrl, tls } = settings;
+      page = new Page({ visitors, live, methods, files, publicUrl, isTls: tls !== undefined });
+      return (role) => `${settings.publicUrl ?? local}/ui/#k=${visitors.newKey(role)}`;
+    },
+  };
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {

@@ -36,6 +36,8 @@ export interface EventsOptions<View extends EventView = EventView> {
   snapshot: (view: View | undefined) => object;
 }
 
+type EventListener = (name: string, data: object) => void;
+
 export class GatewayEvents<View extends EventView = EventView> {
   readonly #options: EventsOptions<View>;
   /** A ring: the event with number n is at n modulo its size. */
@@ -45,6 +47,7 @@ export class GatewayEvents<View extends EventView = EventView> {
   /** How many of them have been sent to readers. */
   #sent = 0;
   readonly #readers = new Map<ServerResponse, View | undefined>();
+  readonly #listeners = new Set<EventListener>();
   #isKept = false;
   #flush: Timer | undefined;
   #keepAlive: Timer | undefined;
@@ -58,9 +61,17 @@ export class GatewayEvents<View extends EventView = EventView> {
     return this.#isKept;
   }
 
+  /** Hears of every event from now on. Returns a function that ends it. */
+  listen(listener: EventListener): () => void {
+    this.#isKept = true;
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /** `data` must not change any more. */
   add(name: string, data: object): void {
     if (!this.#isKept) return;
+    for (const listener of this.#listeners) listener(name, data);
     const at = this.#options.clock.now();
     this.#ring[this.#count % KEPT] = { name, at, data };
     this.#count += 1;

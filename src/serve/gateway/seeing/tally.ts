@@ -116,18 +116,39 @@ function count(tally: ToolTally, { durationMs, isError, failure }: CallEvent): v
   tally.errors.set(code, (tally.errors.get(code) ?? 0) + 1);
 }
 
+/** The durations of all tools of a server, by class. */
+export function durationsOf(
+  { tools }: Pick<Tally, "tools">,
+  agent: string,
+  server: string,
+): number[] {
+  const all: number[] = Array.from({ length: BOUNDS_MS.length + 1 }, () => 0);
+  for (const tool of tools) {
+    if (tool.agent !== agent || tool.server !== server) continue;
+    tool.durations.forEach((here, at) => {
+      all[at] = (all[at] ?? 0) + here;
+    });
+  }
+  return all;
+}
+
 /** The duration that half of the calls did not exceed, between the bounds of its class. Undefined without calls. */
 export function medianMs(durations: ArrayLike<number>): number | undefined {
+  return quantileMs(durations, 0.5);
+}
+
+/** The same for another share of the calls. */
+export function quantileMs(durations: ArrayLike<number>, share: number): number | undefined {
   let all = 0;
   for (let at = 0; at < durations.length; at += 1) all += durations[at] ?? 0;
   if (all === 0) return undefined;
   let before = 0;
   for (let at = 0; at < durations.length; at += 1) {
     const here = durations[at] ?? 0;
-    if (before + here >= all / 2) {
+    if (here > 0 && before + here >= all * share) {
       const from = BOUNDS_MS[at - 1] ?? 0;
       const to = BOUNDS_MS[at] ?? from;
-      return from + ((to - from) * (all / 2 - before)) / here;
+      return from + ((to - from) * (all * share - before)) / here;
     }
     before += here;
   }

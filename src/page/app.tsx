@@ -1,0 +1,128 @@
+// The frame around every view: where you can go, whether the gateway is there, and the view itself.
+
+import { computed } from "@preact/signals";
+import type { VNode } from "preact";
+import { ask } from "./gateway.ts";
+import { linkTo, route } from "./route.ts";
+import { calls, gateway, line, people, servers, waiting, you } from "./store.ts";
+import { Activity } from "./views/activity.tsx";
+import { Approvals } from "./views/approvals.tsx";
+import { Clients } from "./views/clients.tsx";
+import { Overview } from "./views/overview.tsx";
+import { Server } from "./views/server.tsx";
+import { Servers } from "./views/servers.tsx";
+import { SignIn } from "./views/sign-in.tsx";
+
+interface View {
+  name: string;
+  title: string;
+  draw: (id: string | undefined) => VNode;
+  /** How many things there are; `isUrgent` says that they wait for you. */
+  count?: () => number;
+  isUrgent?: boolean;
+}
+
+const VIEWS: readonly View[] = [
+  { name: "", title: "Overview", draw: () => <Overview /> },
+  {
+    name: "approvals",
+    title: "Approvals",
+    draw: () => <Approvals />,
+    count: () => waiting.value.length,
+    isUrgent: true,
+  },
+  {
+    name: "servers",
+    title: "Servers",
+    draw: (id) => (id === undefined ? <Servers /> : <Server id={id} />),
+    count: () => servers.value.size,
+  },
+  {
+    name: "activity",
+    title: "Activity",
+    draw: () => <Activity />,
+    count: () => calls.value.filter(({ ms }) => ms === undefined).length,
+  },
+  {
+    name: "clients",
+    title: "Clients",
+    draw: () => <Clients />,
+    count: () => people.value.sessions.length + people.value.commands.length,
+  },
+];
+
+const current = computed(() => VIEWS.find(({ name }) => name === route.value.view) ?? VIEWS[0]);
+
+export function App(): VNode {
+  if (line.value === "signed-out") return <SignIn />;
+  const view = current.value;
+  const title = view?.title ?? "";
+  document.title = `${waiting.value.length > 0 ? `(${waiting.value.length}) ` : ""}${title} · Plugboard`;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the view
+      </a>
+      <header>
+        <strong>Plugboard</strong>
+        <LineState />
+        {you.value && (
+          <span class="you">
+            {you.value.name}
+            <button type="button" class="plain" onClick={() => void leave()}>
+              Sign out
+            </button>
+          </span>
+        )}
+      </header>
+      <nav aria-label="Views">
+        <ul>
+          {VIEWS.map(({ name, title: label, count, isUrgent }) => (
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={view?.name === name ? "page" : undefined}>
+                {label}
+                <Count of={count?.() ?? 0} isUrgent={isUrgent} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="main" tabIndex={-1}>
+        {gateway.value === undefined ? (
+          <p class="notice">Asking the gateway…</p>
+        ) : (
+          view?.draw(route.value.id)
+        )}
+      </main>
+    </>
+  );
+}
+
+function Count({ of, isUrgent }: { of: number; isUrgent?: boolean }): VNode | null {
+  return of === 0 ? null : <span class={isUrgent ? "count urgent" : "count"}>{of}</span>;
+}
+
+function LineState(): VNode {
+  const isLive = line.value === "live";
+  const text = isLive
+    ? (gateway.value?.state ?? "serving")
+    : line.value === "lost"
+      ? "The gateway does not answer. What you see may be old. Trying again…"
+      : "connecting…";
+  return (
+    <output class={isLive ? "line" : "line lost"}>
+      {text}
+    </output>
+  );
+}
+
+/** The fragment is the view, so the browser cannot jump by itself. */
+function skip(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#main")?.focus();
+}
+
+async function leave(): Promise<void> {
+  await ask("leave").catch(() => {});
+  line.value = "signed-out";
+}

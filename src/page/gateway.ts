@@ -1,0 +1,76 @@
+// How the page talks to its gateway: requests, and the one stream of events.
+
+import { createParser } from "eventsource-parser";
+import { API_HEADER, type ApiFailure, type PageEvents } from "../serve/gateway/page/wire.ts";
+
+const HEADERS = { [API_HEADER]: "1" };
+
+/** A request that the gateway has refused, or that did not reach it. */
+export class GatewayError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor({ code, message, hint }: ApiFailure["error"]) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Rejects with a GatewayError. */
+export async function ask<Answer>(method: string, body: object = {}): Promise<Answer> {
+  const reply = await send(method, {
+    method: "POST",
+    headers: { ...HEADERS, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (await reply.json()) as Answer;
+}
+
+async function send(method: string, options: RequestInit): Promise<Response> {
+  const reply = await fetch(`api/${method}`, options).catch(() => undefined);
+  if (reply === undefined) throw unreachable();
+  if (reply.ok) return reply;
+  const failure = (await reply.json().catch(() => undefined)) as ApiFailure | undefined;
+  throw failure?.error === undefined ? unreachable() : new GatewayError(failure.error);
+}
+
+function unreachable(): GatewayError {
+  return new GatewayError({ code: "NETWORK", message: "the gateway does not answer" });
+}
+
+export type PageEvent = {
+  [Name in keyof PageEvents]: { name: Name; is: PageEvents[Name] };
+}[keyof PageEvents];
+
+/** Where a stream was broken off, so that the next one goes on from there. */
+export interface Place {
+  id?: string;
+}
+
+/** Reads events until the stream ends. Rejects with a GatewayError if there is none. */
+export async function readEvents(
+  place: Place,
+  onEvent: (event: PageEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const headers = { ...HEADERS, ...(place.id !== undefined && { "last-event-id": place.id }) };
+  const reply = await send("events", { headers, signal });
+  const parser = createParser({
+    onEvent: ({ id, event, data }) => {
+      if (id !== undefined) place.id = id;
+      const value = JSON.parse(data) as object;
+      // A snapshot is the value itself; other events say when they happened, too.
+      const is = "is" in value ? value.is : value;
+      onEvent({ name: event, is } as PageEvent);
+    },
+  });
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+      parser.feed(chunk.value);
+    }
+  } catch {
+    // A stream that breaks off has ended.
+  }
+}

@@ -1,0 +1,25 @@
+// Where the page begins: signs in with the key of its link, follows the gateway, and draws.
+
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { ask, GatewayError } from "./gateway.ts";
+import { follow } from "./line.ts";
+import { takeKey } from "./route.ts";
+import { signInProblem } from "./views/sign-in.tsx";
+
+async function begin(): Promise<void> {
+  const key = takeKey();
+  if (key !== undefined) {
+    await ask("enter", { key }).catch((error: unknown) => {
+      if (error instanceof GatewayError) signInProblem.value = error.message;
+    });
+  }
+  follow(new AbortController().signal);
+}
+
+const root = document.querySelector("#page");
+if (root !== null) {
+  root.replaceChildren();
+  render(<App />, root);
+}
+void begin();

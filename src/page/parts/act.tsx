@@ -1,0 +1,50 @@
+// A button that asks the gateway for something: it waits for the answer, and says what went wrong beside it.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import { ask, GatewayError } from "../gateway.ts";
+
+export interface ActProps {
+  method: string;
+  body: object;
+  children: ComponentChildren;
+  kind?: "primary" | "danger";
+  /** What the button is about, for those who only hear its name. */
+  label?: string;
+}
+
+export function Act({ method, body, children, kind, label }: ActProps): VNode {
+  const isBusy = useSignal(false);
+  const problem = useSignal<GatewayError | undefined>(undefined);
+  const act = async (): Promise<void> => {
+    isBusy.value = true;
+    problem.value = undefined;
+    try {
+      await ask(method, body);
+    } catch (error) {
+      if (error instanceof GatewayError) problem.value = error;
+      else throw error;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class={kind}
+        aria-label={label}
+        disabled={isBusy.value}
+        onClick={() => void act()}
+      >
+        {children}
+      </button>
+      {problem.value && (
+        <span role="alert" class="problem">
+          {problem.value.message}
+          {problem.value.hint && <small>{problem.value.hint}</small>}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// Which view is shown: it stands in the fragment of the address, such as `#/servers/files`, so that links and the back
+// button work and the gateway never sees it.
+
+import { signal } from "@preact/signals";
+
+export interface Route {
+  view: string;
+  /** What the view is about, if it is about one thing. */
+  id: string | undefined;
+}
+
+function read(): Route {
+  const [, view = "", id] = /^#\/([\w-]*)(?:\/(.*))?$/.exec(location.hash) ?? [];
+  return { view, id: id === undefined ? undefined : decoded(id) };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export const route = signal<Route>(read());
+
+addEventListener("hashchange", () => {
+  route.value = read();
+});
+
+export function linkTo(view: string, id?: string): string {
+  return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
+}
+
+/** The key in a link that opens the page. It leaves the address bar and the history at once. */
+export function takeKey(): string | undefined {
+  const [, key] = /^#k=([\w-]{20,100})$/.exec(location.hash) ?? [];
+  if (key !== undefined) history.replaceState(null, "", location.pathname);
+  return key;
+}

@@ -1,0 +1,96 @@
+// Approvals: the calls that wait for a person, with everything one needs to decide.
+
+import type { VNode } from "preact";
+import type { WaitingCall } from "../../serve/gateway/page/wire.ts";
+import { escapedJsonLines } from "../../util/visible.ts";
+import { Act } from "../parts/act.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { Ago } from "../parts/time.tsx";
+import { isOwner, waiting } from "../store.ts";
+
+export function Approvals(): VNode {
+  const all = waiting.value;
+  return (
+    <>
+      <h1>Approvals</h1>
+      {all.length === 0 && (
+        <p class="quiet">
+          No call waits. Calls wait here if <code>gateway.approvalWait</code> is set and their
+          client cannot ask its user.
+        </p>
+      )}
+      {all.map((call) => (
+        <Question key={call.id} call={call} />
+      ))}
+    </>
+  );
+}
+
+function Question({ call }: { call: WaitingCall }): VNode {
+  const { id, tool, caller, agent, description, args, hints, trusted, reason, since, until } = call;
+  return (
+    <article class="question" aria-labelledby={`call-${id}`}>
+      <h2 id={`call-${id}`}>
+        <Foreign text={tool} most={200} />
+      </h2>
+      <p>
+        <strong>
+          <Foreign text={caller} most={100} />
+        </strong>{" "}
+        (agent {agent}) asked <Ago at={since} />. It waits until it is too late: <Ago at={until} />.
+      </p>
+      <p>{reason}</p>
+      {description && (
+        <blockquote>
+          <Foreign text={description} />
+        </blockquote>
+      )}
+      <p class="quiet">
+        The server says: {saidOf(hints)}. {!trusted && "Nobody has checked that."}
+      </p>
+      {args !== undefined && (
+        <pre tabIndex={0} aria-label="Arguments">
+          <code>{escapedJsonLines(args)}</code>
+        </pre>
+      )}
+      {isOwner.value && (
+        <p class="actions">
+          <Act
+            method="approvals/answer"
+            body={{ id, answer: "once" }}
+            kind="primary"
+            label={`Allow ${tool} once`}
+          >
+            Allow once
+          </Act>
+          <Act
+            method="approvals/answer"
+            body={{ id, answer: "always" }}
+            label={`Always allow ${tool}`}
+          >
+            Always allow
+          </Act>
+          <Act
+            method="approvals/answer"
+            body={{ id, answer: "refuse" }}
+            kind="danger"
+            label={`Refuse ${tool}`}
+          >
+            Refuse
+          </Act>
+        </p>
+      )}
+    </article>
+  );
+}
+
+function saidOf({ readOnly, destructive, idempotent, openWorld }: WaitingCall["hints"]): string {
+  const said = [
+    readOnly === true && "it only reads",
+    destructive === true && "it may destroy something",
+    destructive === false && "it destroys nothing",
+    idempotent === true && "calling it twice does no more than once",
+    openWorld === true && "it reaches the outside world",
+  ].filter((each) => each !== false);
+  return said.length === 0 ? "nothing about what it does" : said.join(", ");
+}

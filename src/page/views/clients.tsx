@@ -1,0 +1,68 @@
+// Clients: who uses the gateway, over HTTP and from commands of this machine.
+
+import type { VNode } from "preact";
+import type { Person } from "../../serve/gateway/page/wire.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { Ago } from "../parts/time.tsx";
+import { gateway, people } from "../store.ts";
+
+export function Clients(): VNode {
+  const { clients, sessions, commands } = people.value;
+  return (
+    <>
+      <h1>Clients</h1>
+      {clients.length + sessions.length + commands.length === 0 && (
+        <p>
+          Nobody is here yet. Make a token with <code>plugboard tokens add claude</code>; clients
+          reach the gateway at <code>{gateway.value?.url}</code>.
+        </p>
+      )}
+      <PeopleTable title="Commands" people={commands} />
+      <PeopleTable title="Sessions" people={sessions} />
+      <PeopleTable title="Seen since the start" people={clients} />
+    </>
+  );
+}
+
+function PeopleTable({
+  title,
+  people: all,
+}: {
+  title: string;
+  people: readonly Person[];
+}): VNode | null {
+  if (all.length === 0) return null;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Program</th>
+              <th scope="col">Who</th>
+              <th scope="col">Agent</th>
+              <th scope="col">Last seen</th>
+            </tr>
+          </thead>
+          <tbody>
+            {all.map(({ name, who, agent, since, lastSeen = since }) => (
+              <tr key={`${name} ${who} ${agent} ${since}`}>
+                <th scope="row">
+                  <Foreign text={name === "" ? "a program without a name" : name} most={100} />
+                </th>
+                <td>
+                  <Foreign text={who} most={100} />
+                </td>
+                <td>{agent}</td>
+                <td>
+                  <Ago at={lastSeen} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

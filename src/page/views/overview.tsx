@@ -1,0 +1,200 @@
+// Overview: what waits for you, how the servers are, what was called in the last hour, what it all takes of a prompt.
+
+import type { VNode } from "preact";
+import type { Minute } from "../../serve/gateway/page/wire.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { State, urgency } from "../parts/state.tsx";
+import { Ago, span } from "../parts/time.tsx";
+import { linkTo } from "../route.ts";
+import { agents, changes, edit, gateway, minutes, serverKey, servers, waiting } from "../store.ts";
+
+export function Overview(): VNode {
+  return (
+    <>
+      <h1>Overview</h1>
+      <Waiting />
+      <Servers />
+      <LastHour />
+      <Prompts />
+      <Gateway />
+    </>
+  );
+}
+
+function Waiting(): VNode {
+  const signIns = [...servers.value.values()].filter(({ state }) => state === "needs-auth");
+  const rows: VNode[] = [
+    ...waiting.value.map(({ id, tool, caller, since }) => (
+      <li key={id}>
+        <a href={linkTo("approvals")}>
+          <Foreign text={caller} most={100} /> wants to call <Foreign text={tool} most={200} />
+        </a>{" "}
+        <Ago at={since} />
+      </li>
+    )),
+    ...signIns.map((server) => (
+      <li key={serverKey(server)}>
+        <a href={linkTo("servers", serverKey(server))}>{server.name}</a> needs a sign-in
+      </li>
+    )),
+    ...changes.value.map(({ server, key, tool, kind, at }) => (
+      <li key={`${server} ${key} ${tool ?? ""}`}>
+        <Foreign text={tool === undefined ? server : `${server}/${tool}`} most={200} />{" "}
+        {kind === "new" ? "is new" : "has changed"} <Ago at={at} />: <code>plugboard pins</code>
+      </li>
+    )),
+    ...(edit.value === undefined
+      ? []
+      : [<li key="edit">An edit of the configuration is not applied: {edit.value.message}</li>]),
+  ];
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">Waits for you</h2>
+      {rows.length === 0 ? <p class="quiet">Nothing.</p> : <ul class="rows">{rows}</ul>}
+    </section>
+  );
+}
+
+function Servers(): VNode {
+  const all = [...servers.value.values()].toSorted((a, b) => urgency(a.state) - urgency(b.state));
+  if (all.length === 0) {
+    return (
+      <section aria-labelledby="servers">
+        <h2 id="servers">Servers</h2>
+        <p>
+          There are none yet. Add one: <code>plugboard add demo -- npx -y some-mcp-server</code>
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section aria-labelledby="servers">
+      <h2 id="servers">Servers</h2>
+      <ul class="tiles">
+        {all.map((server) => (
+          <li key={serverKey(server)}>
+            <a href={linkTo("servers", serverKey(server))}>{server.name}</a>
+            <State state={server.state} />
+            {server.why && (
+              <small>
+                <Foreign text={server.why} most={200} />
+              </small>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const WIDTH = 600;
+const HEIGHT = 60;
+
+function LastHour(): VNode {
+  const all = minutes.value;
+  const total = (of: (minute: Minute) => number): number =>
+    all.reduce((sum, minute) => sum + of(minute), 0);
+  const calls = total((minute) => minute.calls);
+  const errors = total((minute) => minute.errors);
+  const most = Math.max(1, ...all.map((minute) => minute.calls));
+  const step = WIDTH / 60;
+  const bars = (of: (minute: Minute) => number, kind: string): VNode[] =>
+    all.map((minute, at) => {
+      const height = (of(minute) / most) * HEIGHT;
+      const x = WIDTH - (all.length - at) * step;
+      return (
+        <rect
+          key={minute.at}
+          class={kind}
+          x={x}
+          y={HEIGHT - height}
+          width={step - 1}
+          height={height}
+        />
+      );
+    });
+  return (
+    <section aria-labelledby="hour">
+      <h2 id="hour">The last hour</h2>
+      <p>
+        {calls} calls, {errors} of them failed
+      </p>
+      <svg
+        class="plot"
+        role="img"
+        aria-label={`Calls in each minute of the last hour, at most ${most}`}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+      >
+        {bars((minute) => minute.calls, "calls")}
+        {bars((minute) => minute.errors, "errors")}
+      </svg>
+    </section>
+  );
+}
+
+function Prompts(): VNode {
+  return (
+    <section aria-labelledby="prompts">
+      <h2 id="prompts">In a prompt</h2>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col" class="number">
+                Tools
+              </th>
+              <th scope="col" class="number">
+                Tokens
+              </th>
+              <th scope="col" class="number">
+                Without search
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {[...agents.value.values()].map(({ id, prompt }) => (
+              <tr key={id}>
+                <th scope="row">{id}</th>
+                <td class="number">{prompt?.after.tools ?? "–"}</td>
+                <td class="number">{prompt?.after.tokens.toLocaleString() ?? "–"}</td>
+                <td class="number">{prompt?.before.tokens.toLocaleString() ?? "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Gateway(): VNode | null {
+  const facts = gateway.value;
+  if (facts === undefined) return null;
+  return (
+    <section aria-labelledby="gateway">
+      <h2 id="gateway">Gateway</h2>
+      <dl>
+        <dt>Address for MCP clients</dt>
+        <dd>
+          <code>{facts.url}</code>
+        </dd>
+        {facts.config && (
+          <>
+            <dt>Configuration</dt>
+            <dd>
+              <code>{facts.config}</code>
+            </dd>
+          </>
+        )}
+        <dt>Version</dt>
+        <dd>{facts.version}</dd>
+        <dt>Runs</dt>
+        <dd>
+          for {span(Date.now() - facts.since)}, process {facts.pid}
+        </dd>
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,90 @@
+// One server: its state and why, what it takes, and what you can do with it.
+
+import type { VNode } from "preact";
+import { Act } from "../parts/act.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { State } from "../parts/state.tsx";
+import { Ago, took } from "../parts/time.tsx";
+import { linkTo } from "../route.ts";
+import { calls, isOwner, servers } from "../store.ts";
+import { CallTable } from "./activity.tsx";
+
+export function Server({ id }: { id: string }): VNode {
+  const server = servers.value.get(id);
+  if (server === undefined) {
+    return (
+      <>
+        <h1>
+          <Foreign text={id} most={200} />
+        </h1>
+        <p>
+          The configuration has no such server. <a href={linkTo("servers")}>All servers</a>
+        </p>
+      </>
+    );
+  }
+  const { agent, name, state, at, why, remedy, target, transport } = server;
+  const own = calls.value.filter((call) => call.server === name && call.agent === agent);
+  return (
+    <>
+      <h1>{name}</h1>
+      <p>
+        <State state={state} /> {at !== undefined && <Ago at={at} />}
+      </p>
+      {why && (
+        <div class="why">
+          <p>
+            <Foreign text={why} />
+          </p>
+          {remedy && <p>{remedy}</p>}
+        </div>
+      )}
+      {isOwner.value && (
+        <p class="actions">
+          <Act method="servers/restart" body={{ agent, server: name }}>
+            {state === "ready" ? "Restart" : "Start"}
+          </Act>
+        </p>
+      )}
+      <dl>
+        {target !== undefined && (
+          <>
+            <dt>{transport === "stdio" ? "Command" : "Address"}</dt>
+            <dd>
+              <code>
+                <Foreign text={target} />
+              </code>
+            </dd>
+          </>
+        )}
+        <dt>Agent</dt>
+        <dd>{agent}</dd>
+        <dt>Protocol</dt>
+        <dd>
+          {transport} {server.protocolVersion}
+        </dd>
+        {server.pid !== undefined && (
+          <>
+            <dt>Process</dt>
+            <dd>{server.pid}</dd>
+          </>
+        )}
+        <dt>Restarts</dt>
+        <dd>{server.restarts}</dd>
+        <dt>Tools</dt>
+        <dd>
+          {server.tools}, roughly {server.promptTokens.toLocaleString()} tokens of a prompt
+          {server.hiddenByRules > 0 && `; ${server.hiddenByRules} more are hidden by rules`}
+        </dd>
+        <dt>Calls</dt>
+        <dd>
+          {server.calls.total}, {server.calls.failed} failed, {server.calls.inFlight} running
+          {server.calls.p50 !== undefined &&
+            `; half of them took at most ${took(server.calls.p50)}, 95 % at most ${took(server.calls.p95 ?? 0)}`}
+        </dd>
+      </dl>
+      <h2>Its calls</h2>
+      <CallTable calls={own} />
+    </>
+  );
+}

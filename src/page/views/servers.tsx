@@ -1,0 +1,88 @@
+// Servers: all of them in one table, those with a problem first.
+
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { State, urgency } from "../parts/state.tsx";
+import { took } from "../parts/time.tsx";
+import { linkTo } from "../route.ts";
+import { serverKey, servers } from "../store.ts";
+
+export function Servers(): VNode {
+  const search = useSignal("");
+  const all = [...servers.value.values()];
+  const agents = new Set(all.map(({ agent }) => agent));
+  const shown = all
+    .filter(({ name }) => name.toLowerCase().includes(search.value.trim().toLowerCase()))
+    .toSorted((a, b) => urgency(a.state) - urgency(b.state) || a.name.localeCompare(b.name));
+  return (
+    <>
+      <h1>Servers</h1>
+      <label class="search">
+        Find a server
+        <input
+          type="search"
+          value={search.value}
+          onInput={(event) => {
+            search.value = event.currentTarget.value;
+          }}
+        />
+      </label>
+      {shown.length === 0 && (
+        <p>{all.length === 0 ? "There are none yet." : "None has this name."}</p>
+      )}
+      {shown.length > 0 && (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Server</th>
+                {agents.size > 1 && <th scope="col">Agent</th>}
+                <th scope="col">State</th>
+                <th scope="col" class="number">
+                  Tools
+                </th>
+                <th scope="col" class="number">
+                  Tokens
+                </th>
+                <th scope="col" class="number">
+                  Calls
+                </th>
+                <th scope="col" class="number">
+                  Failed
+                </th>
+                <th scope="col" class="number">
+                  p50
+                </th>
+                <th scope="col" class="number">
+                  p95
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((server) => {
+                const { agent, name, state, tools, promptTokens, calls } = server;
+                return (
+                  <tr key={serverKey(server)}>
+                    <th scope="row">
+                      <a href={linkTo("servers", serverKey(server))}>{name}</a>
+                    </th>
+                    {agents.size > 1 && <td>{agent}</td>}
+                    <td>
+                      <State state={state} />
+                    </td>
+                    <td class="number">{tools}</td>
+                    <td class="number">{promptTokens.toLocaleString()}</td>
+                    <td class="number">{calls.total}</td>
+                    <td class="number">{calls.failed}</td>
+                    <td class="number">{calls.p50 === undefined ? "–" : took(calls.p50)}</td>
+                    <td class="number">{calls.p95 === undefined ? "–" : took(calls.p95)}</td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,363 @@
+// What the page shows, kept up to date while somebody looks: servers, calls, what waits, what changed, who is there. It
+// turns what the gateway knows into the facts of wire.ts, once for owners and once for viewers.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { entriesIn } from "../../../core/board/pins.ts";
+import type { PinEntry } from "../../../core/types/pin.ts";
+import type { PendingApproval, SharedState } from "../../../core/types/shared-state.ts";
+import type { ServerState } from "../../../core/types/server-state.ts";
+import type { ServerStatus } from "../../../core/types/server-status.ts";
+import type { ToolSource } from "../../../core/types/tool.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import { GatewayEvents } from "../seeing/events.ts";
+import type { Seeing } from "../seeing/seeing.ts";
+import { durationsOf, quantileMs } from "../seeing/tally.ts";
+import type { Visitor } from "./visitors.ts";
+import type {
+  CallFacts,
+  ChangedDefinition,
+  Minute,
+  PageEvents,
+  People,
+  Role,
+  ServerFacts,
+  Snapshot,
+  WaitingCall,
+} from "./wire.ts";
+
+/** How often the page hears of changed figures, and how often the stores are asked what waits. */
+const REFRESH_MS = 500;
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+const KEPT_CALLS = 500;
+const MOST_PEOPLE = 200;
+
+export interface LiveOptions {
+  seeing: Pick<Seeing, "events" | "servers" | "status" | "tally" | "since">;
+  state: Pick<SharedState, "pending" | "pins" | "changes">;
+  clock: Clock;
+  /** Whether a visitor may no longer look. */
+  isGone: (visitor: Visitor) => boolean;
+  /** Where MCP clients reach the default agent, once that is known. */
+  url: () => string | undefined;
+}
+
+export class Live {
+  readonly #options: LiveOptions;
+  readonly #streams: Readonly<Record<Role, GatewayEvents>>;
+  readonly #readers = new Map<ServerResponse, Visitor>();
+  readonly #calls = new Map<string, CallFacts>();
+  readonly #minutes: Minute[] = [];
+  /** As they were last sent, by what they are about. */
+  readonly #sent = new Map<string, string>();
+  #waiting: readonly PendingApproval[] = [];
+  #changes: readonly ChangedDefinition[] = [];
+  #arePinsRead = false;
+  #timer: Timer | undefined;
+  #minuteTimer: Timer | undefined;
+  #offEvents: (() => void) | undefined;
+  readonly #offPins: () => void;
+  #counted = { calls: 0, errors: 0 };
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+    const { clock, seeing, state } = options;
+    const run = seeing.since.toString(36);
+    const stream = (role: Role): GatewayEvents =>
+      new GatewayEvents({ clock, run: `${run}${role[0]}`, snapshot: () => ({}) });
+    this.#streams = { owner: stream("owner"), viewer: stream("viewer") };
+    this.#offPins = state.changes.subscribe("pins", () => {
+      this.#arePinsRead = false;
+    });
+    this.#countMinute();
+  }
+
+  /** Answers a request with the stream of events. Resolves when it has begun. */
+  async open(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): Promise<void> {
+    this.#offEvents ??= this.#options.seeing.events.listen((name, data) => this.#heard(name, data));
+    await this.#look();
+    const snapshot = (): Snapshot => this.snapshot(visitor);
+    this.#streams[visitor.role].open(request, reply, snapshot);
+    this.#readers.set(reply, visitor);
+    reply.once("close", () => this.#readers.delete(reply));
+    this.#timer ??= this.#refreshLater();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#minuteTimer?.cancel();
+    this.#offEvents?.();
+    this.#offPins();
+    for (const stream of Object.values(this.#streams)) stream.close();
+  }
+
+  snapshot({ role, name, until }: Visitor): Snapshot {
+    const { seeing, url } = this.#options;
+    const { version, pid, since, config, state, agents, unappliedEdit } = seeing.status();
+    const address = url();
+    return {
+      you: { role, name, until },
+      gateway: {
+        version,
+        pid,
+        since,
+        state,
+        ...(config !== undefined && { config }),
+        ...(address !== undefined && { url: address }),
+      },
+      agents: agents.map(agentFacts),
+      servers: this.#servers().map((server) => forRole(role, server)),
+      waiting: this.#waiting.map((each) => waitingCall(each, role)),
+      changes: [...this.#changes],
+      ...(unappliedEdit !== undefined && { edit: unappliedEdit }),
+      minutes: this.#minutes,
+      calls: [...this.#calls.values()],
+      people: this.#people(),
+    };
+  }
+
+  #add<Name extends keyof PageEvents>(name: Name, data: (role: Role) => PageEvents[Name]): void {
+    for (const role of ["owner", "viewer"] as const) {
+      if (this.#streams[role].isKept) this.#streams[role].add(name, { is: data(role) });
+    }
+  }
+
+  /** Sends only what differs from what was sent before. */
+  #tell<Name extends keyof PageEvents>(
+    name: Name,
+    key: string,
+    data: (role: Role) => PageEvents[Name],
+  ): void {
+    const text = JSON.stringify(data("owner"));
+    const about = `${name} ${key}`;
+    if (this.#sent.get(about) === text) return;
+    this.#sent.set(about, text);
+    this.#add(name, data);
+  }
+
+  #refreshLater(): Timer {
+    return this.#options.clock.later(REFRESH_MS, () => {
+      void this.#look().then(() => {
+        this.#refresh();
+        if (this.#timer !== undefined) this.#timer = this.#refreshLater();
+      });
+    });
+  }
+
+  #refresh(): void {
+    for (const [reply, visitor] of this.#readers) if (this.#options.isGone(visitor)) reply.end();
+    const servers = this.#servers();
+    for (const server of servers) {
+      this.#tell("server", `${server.agent}/${server.name}`, (role) => forRole(role, server));
+    }
+    const { agents, unappliedEdit } = this.#options.seeing.status();
+    for (const agent of agents) {
+      this.#tell("agent", agent.id, () => agentFacts(agent));
+      const names = servers.filter((each) => each.agent === agent.id).map(({ name }) => name);
+      this.#tell("servers", agent.id, () => ({ agent: agent.id, names }));
+    }
+    this.#tell("edit", "", () => ({ unapplied: unappliedEdit }));
+    this.#tell("waiting", "", (role) => this.#waiting.map((each) => waitingCall(each, role)));
+    this.#tell("changes", "", () => [...this.#changes]);
+    this.#tell("people", "", () => this.#people());
+  }
+
+  /** A store that cannot be read shows nothing new. */
+  async #look(): Promise<void> {
+    const { pending, pins } = this.#options.state;
+    this.#waiting = await pending.list().catch(() => this.#waiting);
+    if (this.#arePinsRead) return;
+    this.#arePinsRead = true;
+    const all = await pins.list().catch(() => undefined);
+    if (all !== undefined) this.#changes = all.flatMap(entriesIn).flatMap(changedDefinition);
+  }
+
+  #heard(name: string, data: object): void {
+    if (name !== "callStart" && name !== "call") return;
+    const heard = data as HeardCall;
+    const facts = callFacts(heard, this.#calls.get(heard.callId), this.#options.clock.now());
+    this.#calls.delete(facts.id);
+    this.#calls.set(facts.id, facts);
+    const [oldest] = this.#calls.keys();
+    if (oldest !== undefined && this.#calls.size > KEPT_CALLS) this.#calls.delete(oldest);
+    this.#add("call", () => facts);
+  }
+
+  #countMinute(): void {
+    const { clock, seeing } = this.#options;
+    const now = clock.now();
+    let calls = 0;
+    let errors = 0;
+    for (const tool of seeing.tally.tools) {
+      calls += tool.calls;
+      for (const count of tool.errors.values()) errors += count;
+    }
+    const { calls: callsBefore, errors: errorsBefore } = this.#counted;
+    this.#counted = { calls, errors };
+    const minute = { at: now, calls: calls - callsBefore, errors: errors - errorsBefore };
+    this.#minutes.push(minute);
+    if (this.#minutes.length > MINUTES) this.#minutes.shift();
+    this.#add("minute", () => minute);
+    this.#minuteTimer = clock.later(MINUTE_MS, () => this.#countMinute());
+  }
+
+  #servers(): ServerFacts[] {
+    const { seeing } = this.#options;
+    return seeing.servers().map(({ agent, status }) => {
+      const durations = durationsOf(seeing.tally, agent, status.name);
+      return serverFacts(agent, status, durations);
+    });
+  }
+
+  #people(): People {
+    const { clients, sessions, attached } = this.#options.seeing.status();
+    return {
+      clients: clients.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, ...seen }) => ({
+        name: [client.name, client.version].filter(Boolean).join(" "),
+        who: caller,
+        agent,
+        since: seen.firstSeen,
+        lastSeen: seen.lastSeen,
+        requests: seen.requests,
+      })),
+      sessions: sessions.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, lastSeen }) => ({
+        name: [client.name, client.version].filter(Boolean).join(" "),
+        who: caller,
+        agent,
+        since: lastSeen,
+        lastSeen,
+      })),
+      commands: attached.list.slice(0, MOST_PEOPLE).map(({ command, pid, agent, since }) => ({
+        name: `plugboard ${command}`,
+        who: `process ${pid}`,
+        agent: agent ?? "",
+        since,
+      })),
+    };
+  }
+}
+
+function agentFacts({ id, isOpen, toolSearch }: AgentStatus): Snapshot["agents"][number] {
+  if (toolSearch === undefined) return { id, isOpen };
+  const { mode, before, after } = toolSearch;
+  return { id, isOpen, prompt: { mode, before, after } };
+}
+
+type AgentStatus = ReturnType<Seeing["status"]>["agents"][number];
+
+function serverFacts(
+  agent: string,
+  status: ServerStatus,
+  durations: ArrayLike<number>,
+): ServerFacts {
+  const { name, transport, target, state, tools, hiddenByRules = 0 } = status;
+  const { promptTokens, restarts, calls, pid } = status;
+  const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
+  return {
+    agent,
+    name,
+    transport,
+    target,
+    ...stateFacts(state),
+    ...(pid !== undefined && { pid }),
+    tools,
+    hiddenByRules,
+    promptTokens,
+    restarts,
+    calls: {
+      total: calls.total,
+      failed: calls.failed,
+      inFlight: calls.inFlight,
+      ...(p50 !== undefined && { p50 }),
+      ...(p95 !== undefined && { p95 }),
+    },
+  };
+}
+
+type StateFacts = Pick<ServerFacts, "state" | "at" | "why" | "remedy" | "protocolVersion">;
+
+function stateFacts(state: ServerState): StateFacts {
+  switch (state.kind) {
+    case "ready":
+      return { state: state.kind, at: state.since, protocolVersion: state.protocolVersion };
+    case "starting":
+      return { state: state.kind, at: state.since };
+    case "backoff":
+    case "failed": {
+      const { message, hint } = state.error;
+      const remedy = (state.kind === "failed" ? state.remedy : undefined) ?? hint;
+      const at = state.kind === "backoff" ? state.retryAt : undefined;
+      return { state: state.kind, at, why: message, remedy };
+    }
+    case "needs-auth":
+      return { state: state.kind, why: "it needs a sign-in", remedy: state.remedy };
+    default:
+      return { state: state.kind };
+  }
+}
+
+function forRole(role: Role, server: ServerFacts): ServerFacts {
+  if (role === "owner") return server;
+  const { target: _, ...rest } = server;
+  return rest;
+}
+
+function waitingCall(question: PendingApproval, role: Role): WaitingCall {
+  const { id, agent, caller, request, createdAt, expiresAt } = question;
+  const { tool, server, title, description, args, hints, trusted, reason, always } = request;
+  return {
+    id,
+    agent,
+    caller: caller.label,
+    tool,
+    server,
+    title,
+    description,
+    ...(role === "owner" && { args }),
+    hints,
+    trusted,
+    reason,
+    always,
+    since: createdAt,
+    until: expiresAt,
+  };
+}
+
+function changedDefinition({ pin, pins, ...entry }: PinEntry): ChangedDefinition[] {
+  if (pin.kind === "pinned") return [];
+  const { server, key } = pins;
+  const tool = entry.kind === "tool" ? { tool: entry.tool } : {};
+  return [{ server, key, ...tool, kind: pin.kind, at: pin.pending.seen }];
+}
+
+/** What the gateway's events say of a call: that it was sent, or how it ended. */
+interface HeardCall {
+  agent: string;
+  callId: string;
+  tool: string;
+  source: ToolSource;
+  durationMs?: number;
+  isError?: boolean;
+  failure?: { code: string; message: string };
+}
+
+const REFUSALS = new Set(["REFUSED_BY_POLICY", "NOT_APPROVED", "CHANGED_TOOL", "RATE_LIMITED"]);
+
+function callFacts(heard: HeardCall, started: CallFacts | undefined, now: number): CallFacts {
+  const { agent, callId, tool, source, durationMs, isError, failure } = heard;
+  const of = {
+    id: callId,
+    agent,
+    tool: source.kind === "mcp" ? `${source.server}/${source.tool}` : tool,
+    ...(source.kind === "mcp" && { server: source.server }),
+  };
+  if (durationMs === undefined) return { ...of, at: now };
+  return {
+    ...of,
+    at: started?.at ?? now - durationMs,
+    ms: durationMs,
+    outcome: isError !== true ? "ok" : REFUSALS.has(failure?.code ?? "") ? "refused" : "error",
+    ...(failure && { code: failure.code, message: failure.message }),
+  };
+}

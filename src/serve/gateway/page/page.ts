@@ -1,0 +1,170 @@
+// The page of a gateway: its files, who may see it, and the requests that it makes. Everything is under /ui/; nothing
+// of it opens with a token of an MCP client, and nothing else opens with the page's cookie.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { toPlugboardError } from "../../../core/types/errors.ts";
+import { isJsonObject } from "../../../core/types/json.ts";
+import { type Body, readBody } from "../../endpoint/http/entry.ts";
+import type { Live } from "./live.ts";
+import type { PageMethods } from "./methods.ts";
+import type { PageFiles } from "./page-files.ts";
+import type { Visitors } from "./visitors.ts";
+import { API_HEADER, type ApiFailure } from "./wire.ts";
+
+const MOST_BODY_BYTES = 1024 * 1024;
+const API = "/ui/api/";
+
+/** Nothing of another origin is loaded, nothing is run that is not a file of ours, and nobody shows the page in a frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const HEADERS = {
+  "Content-Security-Policy": POLICY,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+} as const;
+
+export interface PageOptions {
+  visitors: Visitors;
+  live: Pick<Live, "open">;
+  methods: PageMethods;
+  files: Pick<PageFiles, "send">;
+  /** Where people reach the gateway, besides the host that they ask for. */
+  publicUrl?: string;
+  isTls: boolean;
+}
+
+export class Page {
+  readonly #options: PageOptions;
+  readonly #publicOrigin: string | undefined;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+    this.#publicOrigin = options.publicUrl && new URL(options.publicUrl).origin;
+  }
+
+  /** Answers `/`, `/ui` and everything below it. The gateway has checked the Host. */
+  async answer(path: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) reply.setHeader(name, value);
+    if (path === "/" || path === "/ui") {
+      return void reply.writeHead(302, { Location: "/ui/", "Cache-Control": "no-store" }).end();
+    }
+    if (!path.startsWith(API)) {
+      return this.#options.files.send(path.slice("/ui/".length), request, reply);
+    }
+    reply.setHeader("Cache-Control", "no-store");
+    if (!this.#isFromPage(request)) return refuse(reply, FOREIGN);
+    try {
+      await this.#answerApi(path.slice(API.length), request, reply);
+    } catch (error) {
+      fail(reply, error);
+    }
+  }
+
+  async #answerApi(name: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const { visitors, live, methods } = this.#options;
+    const visitor = visitors.find(request);
+    if (visitor === undefined && name !== "enter") return refuse(reply, NOT_SIGNED_IN);
+    if (visitor !== undefined && name === "events" && request.method === "GET") {
+      return live.open(request, reply, visitor);
+    }
+    const body: Body =
+      request.method === "POST" ? await readBody(request, MOST_BODY_BYTES) : { kind: "not-json" };
+    if (body.kind !== "json" || !isJsonObject(body.value)) return refuse(reply, NOT_JSON);
+    if (visitor === undefined || name === "enter") return this.#enter(body.value["key"], reply);
+    if (name === "leave") {
+      reply.setHeader("Set-Cookie", await visitors.leave(visitor));
+      return send(reply, 200, {});
+    }
+    send(reply, 200, await methods.run(name, body.value, visitor));
+  }
+
+  /** Trades the key of a link for a cookie. */
+  #enter(key: unknown, reply: ServerResponse): void {
+    const entered = typeof key === "string" ? this.#options.visitors.enter(key) : undefined;
+    if (entered === undefined) return refuse(reply, WRONG_KEY);
+    reply.setHeader("Set-Cookie", entered.setCookie);
+    send(reply, 200, { role: entered.visitor.role });
+  }
+
+  /** A page of another site can send neither the header nor our own origin. */
+  #isFromPage({ headers, method }: IncomingMessage): boolean {
+    if (headers[API_HEADER] !== "1") return false;
+    const site = headers["sec-fetch-site"];
+    if (site !== undefined && site !== "same-origin") return false;
+    return method === "GET" || this.#isOwn(headers.origin, headers.host);
+  }
+
+  #isOwn(origin: string | undefined, host: string | undefined): boolean {
+    if (origin === undefined || host === undefined) return false;
+    const own = `${this.#options.isTls ? "https" : "http"}://${host}`;
+    return origin === own || origin === this.#publicOrigin;
+  }
+}
+
+interface ApiRefusal {
+  status: number;
+  code: string;
+  message: string;
+  hint?: string;
+}
+
+const SIGN_IN = "run plugboard ui, which opens the page with a new link";
+
+const FOREIGN: ApiRefusal = {
+  status: 403,
+  code: "FOREIGN_REQUEST",
+  message: "only the gateway's own page can ask for this",
+};
+const NOT_SIGNED_IN: ApiRefusal = {
+  status: 401,
+  code: "NOT_SIGNED_IN",
+  message: "you are not signed in",
+  hint: SIGN_IN,
+};
+const WRONG_KEY: ApiRefusal = {
+  status: 401,
+  code: "NOT_SIGNED_IN",
+  message: "this link has been used, or is older than a minute",
+  hint: SIGN_IN,
+};
+const NOT_JSON: ApiRefusal = {
+  status: 400,
+  code: "INVALID_ARGUMENTS",
+  message: "this takes a POST with a JSON object",
+};
+
+function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
+  send(reply, status, { error } satisfies ApiFailure);
+}
+
+const STATUS: Readonly<Record<string, number>> = {
+  INVALID_ARGUMENTS: 400,
+  REFUSED_BY_POLICY: 403,
+  UNKNOWN_TOOL: 404,
+  UNKNOWN_SERVER: 404,
+  UNSUPPORTED: 409,
+};
+
+function fail(reply: ServerResponse, error: unknown): void {
+  if (reply.headersSent) return void reply.destroy();
+  const { code, message, hint } = toPlugboardError(error, "SYSTEM_ERROR");
+  send(reply, STATUS[code] ?? 500, { error: { code, message, hint } } satisfies ApiFailure);
+}
+
+function send(reply: ServerResponse, status: number, value: object): void {
+  reply.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
+}

@@ -1,0 +1,123 @@
+// Who looks at the page: one-time keys that a link carries, and the cookies for which the page trades them. A cookie is
+// sealed, so that the gateway need not remember it; one that was given back is revoked like a session.
+
+import { hash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { SessionStore } from "../../../core/types/shared-state.ts";
+import type { Clock } from "../../../util/clock.ts";
+import type { Sealer } from "../../endpoint/sealed.ts";
+import type { Role } from "./wire.ts";
+
+/** How long a link works. */
+const KEY_MS = 60_000;
+/** How long a visitor stays signed in. */
+const VISIT_MS = 12 * 3_600_000;
+const MOST_KEYS = 64;
+const KEY_BYTES = 32;
+const LONGEST_COOKIE = 4096;
+const PURPOSE = "page";
+
+export interface Visitor {
+  role: Role;
+  /** For the audit and for other people: who this is. */
+  name: string;
+  /** Names this visit among all, for as long as it lasts. */
+  nonce: string;
+  /** Milliseconds since the epoch. */
+  until: number;
+}
+
+export interface VisitorsOptions {
+  sealer: Sealer;
+  revoked: Pick<SessionStore, "isRevoked" | "revoke">;
+  clock: Clock;
+  random: (bytes: number) => Buffer;
+  /** Where the gateway is reached: cookies do not know ports, and only one under TLS may be a `__Host-` cookie. */
+  url: URL;
+  /** Names the gateway among those of this machine: a cookie opens the page of the one that made it. */
+  gateway: string;
+}
+
+export class Visitors {
+  readonly #options: VisitorsOptions;
+  readonly #keys = new Map<string, { role: Role; until: number }>();
+  readonly #cookie: string;
+  readonly #attributes: string;
+
+  constructor(options: VisitorsOptions) {
+    this.#options = options;
+    const { protocol, port } = options.url;
+    const isTls = protocol === "https:";
+    const name = `plugboard-ui-${port || (isTls ? "443" : "80")}`;
+    this.#cookie = isTls ? `__Host-${name}` : name;
+    this.#attributes = `${isTls ? "Path=/; Secure" : "Path=/ui"}; HttpOnly; SameSite=Strict`;
+  }
+
+  /** A key for one link. It works once, within a minute. */
+  newKey(role: Role): string {
+    const { clock, random } = this.#options;
+    const now = clock.now();
+    for (const [key, { until }] of this.#keys) if (until <= now) this.#keys.delete(key);
+    const [oldest] = this.#keys.keys();
+    if (oldest !== undefined && this.#keys.size >= MOST_KEYS) this.#keys.delete(oldest);
+    const text = random(KEY_BYTES).toString("base64url");
+    this.#keys.set(hash("sha256", text), { role, until: now + KEY_MS });
+    return text;
+  }
+
+  /** What sets the cookie, or undefined for a key that is unknown, used or too old. */
+  enter(key: string): { visitor: Visitor; setCookie: string } | undefined {
+    const { clock } = this.#options;
+    const hashed = hash("sha256", key);
+    const found = this.#keys.get(hashed);
+    this.#keys.delete(hashed);
+    if (found === undefined || found.until <= clock.now()) return undefined;
+    return this.admit(found.role, found.role === "owner" ? "the owner" : "a viewer");
+  }
+
+  /** Signs somebody in whom somebody else has recognised. */
+  admit(role: Role, name: string): { visitor: Visitor; setCookie: string } {
+    const { clock, random, sealer, gateway } = this.#options;
+    const until = clock.now() + VISIT_MS;
+    const nonce = random(12).toString("base64url");
+    const visitor = { role, name, nonce, until };
+    const value = sealer.seal(PURPOSE, { ...visitor, gateway });
+    return { visitor, setCookie: this.#setCookie(value, VISIT_MS / 1000) };
+  }
+
+  find(request: IncomingMessage): Visitor | undefined {
+    const { clock, sealer, revoked, gateway } = this.#options;
+    const sealed = cookieIn(request.headers.cookie, this.#cookie);
+    const value = sealed === undefined ? undefined : sealer.open(PURPOSE, sealed);
+    if (value === undefined || value["gateway"] !== gateway) return undefined;
+    const { role, name, nonce, until } = value;
+    if (role !== "owner" && role !== "viewer") return undefined;
+    if (typeof name !== "string" || typeof nonce !== "string") return undefined;
+    if (typeof until !== "number" || until <= clock.now()) return undefined;
+    return revoked.isRevoked(nonce) ? undefined : { role, name, nonce, until };
+  }
+
+  /** Whether a visitor has left, or its time is over: its stream ends then. */
+  isGone({ nonce, until }: Visitor): boolean {
+    const { clock, revoked } = this.#options;
+    return until <= clock.now() || revoked.isRevoked(nonce);
+  }
+
+  /** Resolves to what removes the cookie. */
+  async leave({ nonce, until }: Visitor): Promise<string> {
+    await this.#options.revoked.revoke(nonce, until);
+    return this.#setCookie("", 0);
+  }
+
+  #setCookie(value: string, maxAge: number): string {
+    return `${this.#cookie}=${value}; ${this.#attributes}; Max-Age=${maxAge}`;
+  }
+}
+
+function cookieIn(header: string | undefined, name: string): string | undefined {
+  if (header === undefined || header.length > LONGEST_COOKIE) return undefined;
+  const start = `${name}=`;
+  const found = header.split("; ").filter((each) => each.startsWith(start));
+  // Another site's page cannot set one, but a program on another port of this host can: two are none.
+  return found.length === 1 ? found[0]?.slice(start.length) : undefined;
+}

@@ -1,0 +1,184 @@
+// What the gateway and its page say to each other, as types. The page imports nothing else from the gateway.
+
+import type { ToolHints } from "../../../core/types/approval.ts";
+import type { JsonObject } from "../../../core/types/json.ts";
+
+/** A viewer sees no arguments, results, stderr or names of secrets, and changes nothing. */
+export type Role = "owner" | "viewer";
+
+/** The name of the header that every request to the API carries: no form and no link can send it. */
+export const API_HEADER = "x-plugboard";
+
+/** Everything the page shows without being asked for more. It is the first event of a stream. */
+export interface Snapshot {
+  you: { role: Role; name: string; until: number };
+  gateway: GatewayFacts;
+  agents: AgentFacts[];
+  servers: ServerFacts[];
+  waiting: WaitingCall[];
+  changes: ChangedDefinition[];
+  /** An edit of the configuration that is not applied, and why. */
+  edit?: { kind: "invalid" | "waiting"; message: string };
+  /** The last hour, the oldest minute first. */
+  minutes: Minute[];
+  /** The latest last. */
+  calls: CallFacts[];
+  people: People;
+}
+
+export interface GatewayFacts {
+  version: string;
+  pid: number;
+  /** All times are in milliseconds since the epoch. */
+  since: number;
+  config?: string;
+  /** Where MCP clients reach the default agent. */
+  url?: string;
+  state: "serving" | "stopping";
+}
+
+export interface AgentFacts {
+  id: string;
+  /** An agent's servers start when somebody asks for the agent for the first time. */
+  isOpen: boolean;
+  /** Roughly what its tools take of a prompt, without search and as it is. */
+  prompt?: { mode: string; before: PromptSize; after: PromptSize };
+}
+
+interface PromptSize {
+  tools: number;
+  tokens: number;
+}
+
+export type StateKind =
+  | "disabled"
+  | "untrusted"
+  | "idle"
+  | "starting"
+  | "ready"
+  | "backoff"
+  | "needs-auth"
+  | "failed"
+  | "stopping"
+  | "stopped";
+
+export interface ServerFacts {
+  agent: string;
+  name: string;
+  transport: string;
+  /** The command line or the URL. Absent for viewers. */
+  target?: string;
+  state: StateKind;
+  /** Since when it is starting or ready, or when it is tried again. */
+  at?: number;
+  /** Why it is in this state, and what to do. */
+  why?: string;
+  remedy?: string;
+  pid?: number;
+  protocolVersion?: string;
+  tools: number;
+  hiddenByRules: number;
+  promptTokens: number;
+  restarts: number;
+  calls: CallCounts;
+}
+
+export interface CallCounts {
+  total: number;
+  failed: number;
+  inFlight: number;
+  /** Of all calls since the gateway started. */
+  p50?: number;
+  p95?: number;
+}
+
+export interface WaitingCall {
+  id: string;
+  agent: string;
+  caller: string;
+  tool: string;
+  server?: string;
+  title?: string;
+  description?: string;
+  /** Absent for viewers. */
+  args?: JsonObject;
+  hints: ToolHints;
+  /** Whether the hints can be believed. */
+  trusted: boolean;
+  /** Why somebody has to approve it. */
+  reason: string;
+  always: "until-changed" | "until-closed";
+  since: number;
+  until: number;
+}
+
+/** A definition that differs from the one that was pinned. */
+export interface ChangedDefinition {
+  server: string;
+  key: string;
+  /** Absent: the server's instructions. */
+  tool?: string;
+  kind: "changed" | "new";
+  at: number;
+}
+
+export interface Minute {
+  at: number;
+  calls: number;
+  errors: number;
+}
+
+export interface CallFacts {
+  id: string;
+  agent: string;
+  tool: string;
+  server?: string;
+  /** When it was sent, or when it ended if it never was. */
+  at: number;
+  /** Absent while it runs. */
+  ms?: number;
+  outcome?: "ok" | "error" | "refused";
+  /** The code and the message of a failure. */
+  code?: string;
+  message?: string;
+}
+
+export interface People {
+  clients: Person[];
+  sessions: Person[];
+  commands: Person[];
+}
+
+export interface Person {
+  /** The name that it gives itself, or the command. */
+  name: string;
+  /** The token's name, or the process. */
+  who: string;
+  agent: string;
+  since: number;
+  lastSeen?: number;
+  requests?: number;
+}
+
+/** The events of the stream, by name. Each replaces what the page knew of the same thing. */
+export interface PageEvents {
+  snapshot: Snapshot;
+  server: ServerFacts;
+  /** The names that are left: others are gone. */
+  servers: { agent: string; names: string[] };
+  agent: AgentFacts;
+  waiting: WaitingCall[];
+  changes: ChangedDefinition[];
+  /** Without one: all edits are applied. */
+  edit: { unapplied?: NonNullable<Snapshot["edit"]> };
+  minute: Minute;
+  call: CallFacts;
+  people: People;
+  /** Events were lost. A snapshot follows. */
+  gap: { lost?: number };
+}
+
+/** What a request is answered with if it fails. */
+export interface ApiFailure {
+  error: { code: string; message: string; hint?: string };
+}
