@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import type { VNode } from "preact";
-import { ask } from "./gateway.ts";
+import { leave } from "./gateway.ts";
 import { linkTo, route } from "./route.ts";
 import { calls, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
@@ -12,6 +12,8 @@ import { Overview } from "./views/overview.tsx";
 import { Server } from "./views/server.tsx";
 import { Servers } from "./views/servers.tsx";
 import { SignIn } from "./views/sign-in.tsx";
+import { ToolView } from "./views/tool.tsx";
+import { Tools } from "./views/tools.tsx";
 
 interface View {
   name: string;
@@ -36,6 +38,11 @@ const VIEWS: readonly View[] = [
     title: "Servers",
     draw: (id) => (id === undefined ? <Servers /> : <Server id={id} />),
     count: () => servers.value.size,
+  },
+  {
+    name: "tools",
+    title: "Tools",
+    draw: (id) => (id === undefined ? <Tools /> : <ToolView key={id} id={id} />),
   },
   {
     name: "activity",
@@ -69,7 +76,7 @@ export function App(): VNode {
         {you.value && (
           <span class="you">
             {you.value.name}
-            <button type="button" class="plain" onClick={() => void leave()}>
+            <button type="button" class="plain" onClick={() => void signOut()}>
               Sign out
             </button>
           </span>
@@ -109,11 +116,7 @@ function LineState(): VNode {
     : line.value === "lost"
       ? "The gateway does not answer. What you see may be old. Trying again…"
       : "connecting…";
-  return (
-    <output class={isLive ? "line" : "line lost"}>
-      {text}
-    </output>
-  );
+  return <output class={isLive ? "line" : "line lost"}>{text}</output>;
 }
 
 /** The fragment is the view, so the browser cannot jump by itself. */
@@ -122,7 +125,7 @@ function skip(event: Event): void {
   document.querySelector<HTMLElement>("#main")?.focus();
 }
 
-async function leave(): Promise<void> {
-  await ask("leave").catch(() => {});
+async function signOut(): Promise<void> {
+  await leave().catch(() => {});
   line.value = "signed-out";
 }

@@ -1,7 +1,13 @@
 // How the page talks to its gateway: requests, and the one stream of events.
 
-import { createParser } from "eventsource-parser";
-import { API_HEADER, type ApiFailure, type PageEvents } from "../serve/gateway/page/wire.ts";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import {
+  API_HEADER,
+  type ApiFailure,
+  type PageCallEvents,
+  type PageEvents,
+  type PageRequests,
+} from "../serve/gateway/page/wire.ts";
 
 const HEADERS = { [API_HEADER]: "1" };
 
@@ -18,13 +24,46 @@ export class GatewayError extends Error {
 }
 
 /** Rejects with a GatewayError. */
-export async function ask<Answer>(method: string, body: object = {}): Promise<Answer> {
-  const reply = await send(method, {
+export async function ask<Name extends keyof PageRequests>(
+  method: Name,
+  body: PageRequests[Name]["takes"],
+): Promise<PageRequests[Name]["gives"]> {
+  const reply = await post(method, body);
+  return (await reply.json()) as PageRequests[Name]["gives"];
+}
+
+/** Signs in with the key of a link. Rejects with a GatewayError. */
+export async function enter(key: string): Promise<void> {
+  await post("enter", { key });
+}
+
+export async function leave(): Promise<void> {
+  await post("leave", {});
+}
+
+export type PageCallEvent = {
+  [Name in keyof PageCallEvents]: { name: Name; is: PageCallEvents[Name] };
+}[keyof PageCallEvents];
+
+/** Calls a tool. Aborting cancels the call. Rejects with a GatewayError if nothing was called. */
+export async function callTool(
+  body: { agent: string; tool: string; args: object },
+  onEvent: (event: PageCallEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const reply = await post("tools/call", body, signal);
+  await readStream(reply, ({ event, data }) =>
+    onEvent({ name: event, is: JSON.parse(data) as object } as PageCallEvent),
+  );
+}
+
+function post(method: string, body: object, signal?: AbortSignal): Promise<Response> {
+  return send(method, {
     method: "POST",
     headers: { ...HEADERS, "content-type": "application/json" },
     body: JSON.stringify(body),
+    ...(signal && { signal }),
   });
-  return (await reply.json()) as Answer;
 }
 
 async function send(method: string, options: RequestInit): Promise<Response> {
@@ -56,15 +95,20 @@ export async function readEvents(
 ): Promise<void> {
   const headers = { ...HEADERS, ...(place.id !== undefined && { "last-event-id": place.id }) };
   const reply = await send("events", { headers, signal });
-  const parser = createParser({
-    onEvent: ({ id, event, data }) => {
-      if (id !== undefined) place.id = id;
-      const value = JSON.parse(data) as object;
-      // A snapshot is the value itself; other events say when they happened, too.
-      const is = "is" in value ? value.is : value;
-      onEvent({ name: event, is } as PageEvent);
-    },
+  await readStream(reply, ({ id, event, data }) => {
+    if (id !== undefined) place.id = id;
+    const value = JSON.parse(data) as object;
+    // A snapshot is the value itself; other events say when they happened, too.
+    const is = "is" in value ? value.is : value;
+    onEvent({ name: event, is } as PageEvent);
   });
+}
+
+async function readStream(
+  reply: Response,
+  onEvent: (event: EventSourceMessage) => void,
+): Promise<void> {
+  const parser = createParser({ onEvent });
   const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
   try {
     for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {

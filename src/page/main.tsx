@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { ask, GatewayError } from "./gateway.ts";
+import { enter, GatewayError } from "./gateway.ts";
 import { follow } from "./line.ts";
 import { takeKey } from "./route.ts";
 import { signInProblem } from "./views/sign-in.tsx";
@@ -10,7 +10,7 @@ import { signInProblem } from "./views/sign-in.tsx";
 async function begin(): Promise<void> {
   const key = takeKey();
   if (key !== undefined) {
-    await ask("enter", { key }).catch((error: unknown) => {
+    await enter(key).catch((error: unknown) => {
       if (error instanceof GatewayError) signInProblem.value = error.message;
     });
   }

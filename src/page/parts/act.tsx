@@ -2,18 +2,25 @@
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
+import type { PageRequests } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
 
-export interface ActProps {
-  method: string;
-  body: object;
+export interface ActProps<Name extends keyof PageRequests> {
+  method: Name;
+  body: PageRequests[Name]["takes"];
   children: ComponentChildren;
   kind?: "primary" | "danger";
   /** What the button is about, for those who only hear its name. */
   label?: string;
 }
 
-export function Act({ method, body, children, kind, label }: ActProps): VNode {
+export function Act<Name extends keyof PageRequests>({
+  method,
+  body,
+  children,
+  kind,
+  label,
+}: ActProps<Name>): VNode {
   const isBusy = useSignal(false);
   const problem = useSignal<GatewayError | undefined>(undefined);
   const act = async (): Promise<void> => {

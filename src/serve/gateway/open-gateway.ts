@@ -460,10 +460,11 @@ async function drained(
 /** Listens for MCP clients. */
 async function openHttp(
   options: OpenGatewayOptions,
-  { state, seeing, sealer, agents }: GatewayParts,
+  parts: GatewayParts,
   undo: UndoSteps,
 ): Promise<ListeningHttp> {
   const { settings, agentIds, defaultAgent, network, clock, logger } = options;
+  const { state, seeing, sealer, agents } = parts;
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
@@ -493,7 +494,7 @@ async function openHttp(
   undo.add(() => access.close());
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
-  const page = openPage(options, { state, seeing, sealer, agents }, undo);
+  const page = openPage(options, parts, undo);
   const admission = admitRequests(access, agentIds, seeing);
   const gateway = new Gateway({
     host: settings.host,
@@ -536,7 +537,7 @@ interface OpenedPage {
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
   options: OpenGatewayOptions,
-  { state, seeing, sealer, agents }: Pick<GatewayParts, "state" | "seeing" | "sealer" | "agents">,
+  { state, seeing, sealer, agents, approvals }: GatewayParts,
   undo: UndoSteps,
 ): OpenedPage {
   const { settings, clock } = options;
@@ -564,13 +565,23 @@ function openPage(
         url: () => `${url}/mcp`,
       });
       undo.add(async () => live.close());
-      const methods = new PageMethods({
-        state,
-        boardOf: async (id) => (await agents.find(id))?.board,
-      });
+      const methods = new PageMethods({ state, agents: () => agents.list() });
+      const calls = {
+        boardOf: (id: string) => methods.boardOf(id),
+        askFor: (id: string) => approvals.askFor(id),
+        clock,
+      };
       const files = new PageFiles(options.pageFolder ?? PAGE_FOLDER);
       const { publicUrl, tls } = settings;
-      page = new Page({ visitors, live, methods, files, publicUrl, isTls: tls !== undefined });
+      page = new Page({
+        visitors,
+        live,
+        methods,
+        calls,
+        files,
+        publicUrl,
+        isTls: tls !== undefined,
+      });
       return (role) => `${settings.publicUrl ?? local}/ui/#k=${visitors.newKey(role)}`;
     },
   };

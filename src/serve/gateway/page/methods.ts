@@ -1,83 +1,158 @@
-// What the page can ask the gateway to do: one table, with who may ask and what a request looks like.
+// What the page asks the gateway for, besides the stream of events: one table, with who may ask and what a request looks
+// like.
 
 import { z } from "zod";
+import { definitionTokens } from "../../../core/tools/definition-tokens.ts";
+import { hintsIn } from "../../../core/types/approval.ts";
 import type { Board } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SharedState } from "../../../core/types/shared-state.ts";
+import { canonicalName, type Tool } from "../../../core/types/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Visitor } from "./visitors.ts";
+import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "./wire.ts";
 
 export interface PageMethodsOptions {
   state: Pick<SharedState, "pending">;
-  /** The board of an agent, opened if need be. Undefined for an agent that is not configured. */
-  boardOf: (agent: string) => Promise<Board | undefined>;
+  /** The agents whose boards are open. */
+  agents: () => readonly { id: string; board: Board }[];
 }
 
-interface Method {
-  run(body: JsonObject): Promise<object>;
+interface Method<Name extends keyof PageRequests> {
+  /** Whether viewers may ask for it too. */
+  isForViewers?: boolean;
+  takes: z.ZodType<PageRequests[Name]["takes"]>;
+  run(input: PageRequests[Name]["takes"]): Promise<PageRequests[Name]["gives"]>;
 }
+
+type Methods = { readonly [Name in keyof PageRequests]: Method<Name> };
 
 const LONGEST_NAME = 500;
+const LONGEST_SUMMARY = 300;
+const MOST_FOUND = 100;
 const NAME = z.string().min(1).max(LONGEST_NAME);
 
 export class PageMethods {
-  readonly #methods: ReadonlyMap<string, Method>;
+  readonly #options: PageMethodsOptions;
+  readonly #methods: Methods;
 
-  constructor({ state, boardOf }: PageMethodsOptions) {
-    const board = async (agent: string): Promise<Board> => {
-      const found = await boardOf(agent);
-      if (found !== undefined) return found;
-      throw new PlugboardError("INVALID_ARGUMENTS", `there is no agent '${oneLine(agent, 100)}'`);
-    };
-    this.#methods = new Map([
-      [
-        "approvals/answer",
-        method(
-          z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
-          async ({ id, answer }) => {
-            const question = (await state.pending.list()).find((each) => each.id === id);
-            const isTaken =
-              question !== undefined && (await state.pending.answer(question, answer));
-            if (isTaken) return {};
-            throw new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
-              hint: "it was answered elsewhere, its time was over, or its caller has gone",
-            });
-          },
-        ),
-      ],
-      [
-        "servers/restart",
-        method(z.strictObject({ agent: NAME, server: NAME }), async ({ agent, server }) => {
-          const { state: after } = await (await board(agent)).restart(server);
-          return { state: after.kind };
+  constructor(options: PageMethodsOptions) {
+    this.#options = options;
+    this.#methods = {
+      "tools/list": {
+        isForViewers: true,
+        takes: z.strictObject({
+          agent: NAME.optional(),
+          query: z.string().max(LONGEST_NAME).optional(),
+          from: z.int().min(0).optional(),
         }),
-      ],
-    ]);
+        run: (wanted) => this.#listTools(wanted),
+      },
+      "tools/get": {
+        isForViewers: true,
+        takes: z.strictObject({ agent: NAME, tool: NAME }),
+        run: async ({ agent, tool }) => toolDetails(agent, await this.boardOf(agent).find(tool)),
+      },
+      "approvals/answer": {
+        takes: z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
+        run: ({ id, answer }) => this.#answer(id, answer),
+      },
+      "servers/restart": {
+        takes: z.strictObject({ agent: NAME, server: NAME }),
+        run: async ({ agent, server }) => {
+          const { state } = await this.boardOf(agent).restart(server);
+          return { state: state.kind };
+        },
+      },
+    };
   }
 
-  async run(name: string, body: JsonObject, visitor: Visitor): Promise<object> {
-    const found = this.#methods.get(name);
-    if (found === undefined) {
+  /** Rejects with a PlugboardError. */
+  async run(name: string, body: JsonObject, { role }: Visitor): Promise<object> {
+    if (!Object.hasOwn(this.#methods, name)) {
       throw new PlugboardError("UNSUPPORTED", `the gateway cannot do '${oneLine(name, 100)}'`);
     }
-    if (visitor.role !== "owner") {
-      throw new PlugboardError("REFUSED_BY_POLICY", "a viewer changes nothing", {
-        hint: "sign in as the owner: plugboard ui",
-      });
-    }
-    return found.run(body);
+    const method = this.#methods[name as keyof Methods] as Method<keyof PageRequests>;
+    if (role !== "owner" && method.isForViewers !== true) throw notForViewers();
+    return method.run(checked(method.takes, body));
+  }
+
+  /** Throws INVALID_ARGUMENTS for an agent that nobody has asked for yet. */
+  boardOf(id: string): Board {
+    const found = this.#options.agents().find((agent) => agent.id === id);
+    if (found !== undefined) return found.board;
+    const message = `the agent '${oneLine(id, 100)}' is not configured, or nobody has used it yet`;
+    throw new PlugboardError("INVALID_ARGUMENTS", message);
+  }
+
+  async #listTools({ agent, query = "", from = 0 }: PageRequests["tools/list"]["takes"]): Promise<{
+    total: number;
+    tools: ToolFacts[];
+  }> {
+    const chosen = this.#options.agents().filter(({ id }) => agent === undefined || id === agent);
+    const found = await Promise.all(
+      chosen.map(async ({ id, board }) => {
+        const tools =
+          query.trim() === ""
+            ? board.tools({ all: true })
+            : (await board.search(query, { limit: MOST_FOUND, all: true })).map(({ tool }) => tool);
+        return tools.map((tool) => ({ id, tool }));
+      }),
+    );
+    const all = found.flat();
+    const page = all.slice(from, from + TOOLS_A_PAGE);
+    return { total: all.length, tools: page.map(({ id, tool }) => toolFacts(id, tool)) };
+  }
+
+  async #answer(id: string, answer: "once" | "always" | "refuse"): Promise<object> {
+    const { pending } = this.#options.state;
+    const question = (await pending.list()).find((each) => each.id === id);
+    if (question !== undefined && (await pending.answer(question, answer))) return {};
+    throw new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
+      hint: "it was answered elsewhere, its time was over, or its caller has gone",
+    });
   }
 }
 
-function method<Input>(shape: z.ZodType<Input>, run: (input: Input) => Promise<object>): Method {
+export function notForViewers(): PlugboardError {
+  return new PlugboardError("REFUSED_BY_POLICY", "a viewer changes nothing", {
+    hint: "sign in as the owner: plugboard ui",
+  });
+}
+
+/** Throws INVALID_ARGUMENTS. */
+export function checked<Input>(shape: z.ZodType<Input>, body: JsonObject): Input {
+  const read = shape.safeParse(body);
+  if (read.success) return read.data;
+  throw new PlugboardError("INVALID_ARGUMENTS", "the request is not as expected", {
+    hint: oneLine(z.prettifyError(read.error), LONGEST_NAME),
+  });
+}
+
+function toolFacts(agent: string, tool: Tool): ToolFacts {
+  const { name, title, description, ownDescription = description, annotations, source } = tool;
   return {
-    async run(body) {
-      const read = shape.safeParse(body);
-      if (read.success) return run(read.data);
-      throw new PlugboardError("INVALID_ARGUMENTS", "the request is not as expected", {
-        hint: oneLine(z.prettifyError(read.error), LONGEST_NAME),
-      });
-    },
+    agent,
+    name,
+    canonical: canonicalName(tool),
+    ...(source.kind === "mcp" && { server: source.server }),
+    ...(title !== undefined && { title }),
+    summary: oneLine(ownDescription, LONGEST_SUMMARY),
+    tokens: Math.round(definitionTokens([tool])),
+    hints: hintsIn(annotations),
+    trusted: tool.trusted === true || source.kind === "native",
+    ...(tool.include !== undefined && { include: tool.include }),
+    ownerOnly: tool.ownerOnly === true,
+  };
+}
+
+function toolDetails(agent: string, tool: Tool): ToolDetails {
+  const { description, parameters, outputSchema } = tool;
+  return {
+    ...toolFacts(agent, tool),
+    description,
+    parameters,
+    ...(outputSchema !== undefined && { outputSchema }),
   };
 }

@@ -6,7 +6,8 @@ import { toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject } from "../../../core/types/json.ts";
 import { type Body, readBody } from "../../endpoint/http/entry.ts";
 import type { Live } from "./live.ts";
-import type { PageMethods } from "./methods.ts";
+import { callFromPage, type PageCallOptions } from "./call.ts";
+import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
 import type { Visitors } from "./visitors.ts";
 import { API_HEADER, type ApiFailure } from "./wire.ts";
@@ -41,6 +42,7 @@ export interface PageOptions {
   visitors: Visitors;
   live: Pick<Live, "open">;
   methods: PageMethods;
+  calls: PageCallOptions;
   files: Pick<PageFiles, "send">;
   /** Where people reach the gateway, besides the host that they ask for. */
   publicUrl?: string;
@@ -88,6 +90,10 @@ export class Page {
     if (name === "leave") {
       reply.setHeader("Set-Cookie", await visitors.leave(visitor));
       return send(reply, 200, {});
+    }
+    if (name === "tools/call") {
+      if (visitor.role !== "owner") throw notForViewers();
+      return callFromPage(body.value, visitor, reply, this.#options.calls);
     }
     send(reply, 200, await methods.run(name, body.value, visitor));
   }

@@ -178,6 +178,63 @@ export interface PageEvents {
   gap: { lost?: number };
 }
 
+export interface ToolFacts {
+  agent: string;
+  /** The public name. */
+  name: string;
+  /** `server/tool`, as people type it. */
+  canonical: string;
+  server?: string;
+  title?: string;
+  /** The first line of what its server says about it. */
+  summary: string;
+  /** Roughly what its definition takes of a prompt. */
+  tokens: number;
+  hints: ToolHints;
+  trusted: boolean;
+  /** How a model gets it, where that is set. */
+  include?: string;
+  ownerOnly: boolean;
+}
+
+export interface ToolDetails extends ToolFacts {
+  /** As a model reads it. */
+  description: string;
+  parameters: JsonObject;
+  outputSchema?: JsonObject;
+}
+
+/** What the page asks for, by name: what it sends and what it gets. */
+export interface PageRequests {
+  /** With a query: ranked as for a model. */
+  "tools/list": {
+    takes: { agent?: string; query?: string; from?: number };
+    gives: { total: number; tools: ToolFacts[] };
+  };
+  "tools/get": { takes: { agent: string; tool: string }; gives: ToolDetails };
+  "approvals/answer": {
+    takes: { id: string; answer: "once" | "always" | "refuse" };
+    gives: object;
+  };
+  "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
+}
+
+/** How many tools a list has at most. */
+export const TOOLS_A_PAGE = 200;
+
+/** A call that somebody makes in the page is answered with a stream of these. */
+export interface PageCallEvents {
+  progress: { progress: number; total?: number; message?: string };
+  result: {
+    isError: boolean;
+    content: JsonObject[];
+    structured?: unknown;
+    ms: number;
+    /** The code of a failure. */
+    code?: string;
+  };
+}
+
 /** What a request is answered with if it fails. */
 export interface ApiFailure {
   error: { code: string; message: string; hint?: string };

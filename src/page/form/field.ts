@@ -1,0 +1,224 @@
+// What a JSON Schema asks a person for, as a field that can be drawn. What has no field of its own is written as JSON; the
+// gateway checks everything again.
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+interface Described {
+  title?: string;
+  description?: string;
+  default?: unknown;
+}
+
+export type Field = Described &
+  (
+    | { kind: "text"; isLong: boolean; format?: string; pattern?: string }
+    | { kind: "number"; isWhole: boolean; least?: number; most?: number }
+    | { kind: "yes-no" }
+    /** One of a few values. */
+    | { kind: "choice"; values: readonly unknown[] }
+    | { kind: "list"; of: Schema }
+    | { kind: "object"; members: readonly Member[] }
+    /** One of several forms. */
+    | { kind: "either"; forms: readonly { title: string; schema: Schema }[] }
+    | { kind: "json" }
+  );
+
+export interface Member {
+  name: string;
+  schema: Schema;
+  isRequired: boolean;
+}
+
+/** A schema may refer to itself: deeper than this it is written as JSON. */
+const MOST_DEPTH = 6;
+const MOST_MEMBERS = 200;
+
+/** `root` is where references point into; `depth` says how many fields are around it. */
+export function fieldOf(given: Schema, root: Schema, depth = 0): Field {
+  const schema = merged(resolved(given, root), root);
+  const described = describedBy(schema);
+  if (depth > MOST_DEPTH) return { ...described, kind: "json" };
+  const { const: only, enum: values } = schema;
+  if (only !== undefined) return { ...described, kind: "choice", values: [only] };
+  if (Array.isArray(values)) return { ...described, kind: "choice", values };
+  const forms = schemasIn(schema["oneOf"]) ?? schemasIn(schema["anyOf"]);
+  if (forms !== undefined) return eitherOf(schema, forms, root, described);
+  const types = [schema["type"]].flat().filter((each) => each !== "null");
+  if (types.length > 1) {
+    const each = types.map((type) => ({ title: String(type), schema: { ...schema, type } }));
+    return { ...described, kind: "either", forms: each };
+  }
+  switch (types[0] ?? guessedType(schema)) {
+    case "string":
+      return { ...described, ...textOf(schema) };
+    case "integer":
+    case "number":
+      return {
+        ...described,
+        kind: "number",
+        isWhole: types[0] === "integer",
+        ...numberIn(schema, "minimum", "least"),
+        ...numberIn(schema, "maximum", "most"),
+      };
+    case "boolean":
+      return { ...described, kind: "yes-no" };
+    case "array":
+      return isSchema(schema["items"])
+        ? { ...described, kind: "list", of: schema["items"] }
+        : { ...described, kind: "json" };
+    case "object":
+      return objectOf(schema, described);
+    default:
+      return { ...described, kind: "json" };
+  }
+}
+
+function objectOf(schema: Schema, described: Described): Field {
+  const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
+  const names = Object.keys(properties);
+  const isOpen = names.length === 0 && schema["additionalProperties"] !== false;
+  // An object with names of your own choice has no fields.
+  if (isOpen || names.length > MOST_MEMBERS) return { ...described, kind: "json" };
+  const required = new Set([schema["required"]].flat());
+  const members = names.map((name) => ({
+    name,
+    schema: isSchema(properties[name]) ? properties[name] : {},
+    isRequired: required.has(name),
+  }));
+  return {
+    ...described,
+    kind: "object",
+    members: members.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired)),
+  };
+}
+
+/** Forms of nothing but values are a choice; `null` beside one other form only says that it may be left out. */
+function eitherOf(
+  schema: Schema,
+  forms: readonly Schema[],
+  root: Schema,
+  described: Described,
+): Field {
+  const { oneOf: _, anyOf: __, ...around } = schema;
+  const real = forms
+    .map((form) => merged(resolved(form, root), root))
+    .filter((form) => form["type"] !== "null");
+  const [single] = real;
+  if (single !== undefined && real.length === 1) {
+    return { ...fieldOf({ ...around, ...single }, root), ...described };
+  }
+  if (real.every((form) => form["const"] !== undefined)) {
+    return { ...described, kind: "choice", values: real.map((form) => form["const"]) };
+  }
+  return {
+    ...described,
+    kind: "either",
+    forms: real.map((form, at) => ({ title: titleOf(form, at), schema: { ...around, ...form } })),
+  };
+}
+
+/** The value of a member that is the same in every argument of this form tells forms apart best. */
+function titleOf(form: Schema, at: number): string {
+  if (typeof form["title"] === "string") return form["title"];
+  const properties = isSchema(form["properties"]) ? Object.entries(form["properties"]) : [];
+  for (const [name, member] of properties) {
+    if (isSchema(member) && member["const"] !== undefined)
+      return `${name}: ${JSON.stringify(member["const"])}`;
+  }
+  return typeof form["type"] === "string" ? form["type"] : `form ${at + 1}`;
+}
+
+const LONG = 200;
+
+function textOf(schema: Schema): {
+  kind: "text";
+  isLong: boolean;
+  format?: string;
+  pattern?: string;
+} {
+  const { format, pattern, maxLength } = schema;
+  const isLong = typeof maxLength === "number" && maxLength > LONG;
+  return {
+    kind: "text",
+    isLong,
+    ...(typeof format === "string" && { format }),
+    ...(typeof pattern === "string" && { pattern }),
+  };
+}
+
+function guessedType(schema: Schema): string | undefined {
+  if (isSchema(schema["properties"])) return "object";
+  if (isSchema(schema["items"])) return "array";
+  return undefined;
+}
+
+function describedBy({ title, description, default: given }: Schema): Described {
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof description === "string" && { description }),
+    ...(given !== undefined && { default: given }),
+  };
+}
+
+function numberIn<Name extends string>(
+  schema: Schema,
+  key: string,
+  name: Name,
+): { [_ in Name]?: number } {
+  const value = schema[key];
+  return (typeof value === "number" ? { [name]: value } : {}) as { [_ in Name]?: number };
+}
+
+/** Follows `#/$defs/…`, and stops where that leads back to itself. */
+function resolved(schema: Schema, root: Schema): Schema {
+  let current = schema;
+  const seen = new Set<unknown>();
+  while (typeof current["$ref"] === "string" && !seen.has(current["$ref"])) {
+    const { $ref: _, ...beside } = current;
+    const reference = current["$ref"];
+    seen.add(reference);
+    const target = targetOf(reference, root);
+    if (target === undefined) return beside;
+    current = { ...target, ...beside };
+  }
+  return current;
+}
+
+function targetOf(reference: string, root: Schema): Schema | undefined {
+  if (reference === "#") return root;
+  if (!reference.startsWith("#/")) return undefined;
+  let place: unknown = root;
+  for (const part of reference.slice(2).split("/")) {
+    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (!isSchema(place) || !Object.hasOwn(place, name)) return undefined;
+    place = place[name];
+  }
+  return isSchema(place) ? place : undefined;
+}
+
+/** All of `allOf` at once. */
+function merged(schema: Schema, root: Schema): Schema {
+  const parts = schemasIn(schema["allOf"]);
+  if (parts === undefined) return schema;
+  const { allOf: _, ...rest } = schema;
+  const whole: Record<string, unknown> = { ...rest };
+  for (const part of parts) {
+    const next = resolved(part, root);
+    const properties = { ...asSchema(whole["properties"]), ...asSchema(next["properties"]) };
+    const required = [...new Set([whole["required"] ?? [], next["required"] ?? []].flat())];
+    Object.assign(whole, next, { properties, required });
+  }
+  return whole;
+}
+
+function asSchema(value: unknown): Schema {
+  return isSchema(value) ? value : {};
+}
+
+function schemasIn(value: unknown): Schema[] | undefined {
+  return Array.isArray(value) && value.length > 0 && value.every(isSchema) ? value : undefined;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

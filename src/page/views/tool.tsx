@@ -1,0 +1,206 @@
+// One tool: as a model sees it, and a form to call it, as fields, as JSON, or as the command to type.
+
+import { useSignal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useEffect, useId } from "preact/hooks";
+import type { PageCallEvents, ToolDetails } from "../../serve/gateway/page/wire.ts";
+import { escapedJsonLines } from "../../util/visible.ts";
+import { Form, JsonInput } from "../form/form.tsx";
+import { ask, callTool, GatewayError } from "../gateway.ts";
+import { Foreign } from "../parts/foreign.tsx";
+import { Result } from "../parts/result.tsx";
+import { linkTo } from "../route.ts";
+import { isOwner } from "../store.ts";
+import { effectOf } from "./tools.tsx";
+
+export function ToolView({ id }: { id: string }): VNode {
+  const found = useSignal<ToolDetails | GatewayError | undefined>(undefined);
+  const slash = id.indexOf("/");
+  const [agent, tool] = [id.slice(0, slash), id.slice(slash + 1)];
+  useEffect(() => {
+    void ask("tools/get", { agent, tool })
+      .catch((error: unknown) => error as GatewayError)
+      .then((answer) => {
+        found.value = answer;
+      });
+  }, [agent, tool]);
+  const details = found.value;
+  return (
+    <>
+      <h1>
+        <Foreign text={tool} most={200} />
+      </h1>
+      {details === undefined && <p class="quiet">Asking…</p>}
+      {details instanceof GatewayError && (
+        <p role="alert">
+          {details.message}. <a href={linkTo("tools")}>All tools</a>
+        </p>
+      )}
+      {details !== undefined && !(details instanceof GatewayError) && <Details tool={details} />}
+    </>
+  );
+}
+
+function Details({ tool }: { tool: ToolDetails }): VNode {
+  return (
+    <>
+      <dl>
+        <dt>Its server says</dt>
+        <dd>{effectOf(tool)}</dd>
+        <dt>In a prompt</dt>
+        <dd>roughly {tool.tokens.toLocaleString()} tokens</dd>
+        {tool.include && (
+          <>
+            <dt>Include</dt>
+            <dd>{tool.include}</dd>
+          </>
+        )}
+      </dl>
+      <h2>As a model reads it</h2>
+      <blockquote>
+        <Foreign text={tool.description} most={20_000} />
+      </blockquote>
+      <details>
+        <summary>Schema</summary>
+        <pre tabIndex={0} aria-label="Schema">
+          <code>{escapedJsonLines(tool.parameters)}</code>
+        </pre>
+      </details>
+      {isOwner.value && <Call tool={tool} />}
+    </>
+  );
+}
+
+type Outcome = PageCallEvents["result"];
+
+type CallState =
+  | { kind: "none" }
+  | { kind: "running"; progress?: PageCallEvents["progress"]; abort: AbortController }
+  | { kind: "ended"; outcome: Outcome }
+  | { kind: "failed"; error: GatewayError };
+
+const MODES = ["Form", "JSON", "Command"] as const;
+
+function Call({ tool }: { tool: ToolDetails }): VNode {
+  const args = useSignal<Record<string, unknown>>({});
+  const mode = useSignal<(typeof MODES)[number]>("Form");
+  const call = useSignal<CallState>({ kind: "none" });
+  const id = useId();
+  const take = (value: unknown): void => {
+    args.value = typeof value === "object" && value !== null ? { ...value } : {};
+  };
+  const run = async (): Promise<void> => {
+    const abort = new AbortController();
+    call.value = { kind: "running", abort };
+    const { agent, name } = tool;
+    try {
+      await callTool(
+        { agent, tool: name, args: args.value },
+        (event) => {
+          call.value =
+            event.name === "result"
+              ? { kind: "ended", outcome: event.is }
+              : { kind: "running", abort, progress: event.is };
+        },
+        abort.signal,
+      );
+      if (call.value.kind === "running") call.value = { kind: "none" };
+    } catch (error) {
+      call.value =
+        error instanceof GatewayError && !abort.signal.aborted
+          ? { kind: "failed", error }
+          : { kind: "none" };
+    }
+  };
+  const state = call.value;
+  return (
+    <section aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>Call it</h2>
+      <div class="modes" role="group" aria-label="How you give the arguments">
+        {MODES.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={mode.value === each}
+            onClick={() => {
+              mode.value = each;
+            }}
+          >
+            {each}
+          </button>
+        ))}
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        {mode.value === "Form" && (
+          <Form
+            name="arguments"
+            schema={tool.parameters}
+            root={tool.parameters}
+            value={args.value}
+            onChange={take}
+          />
+        )}
+        {mode.value === "JSON" && (
+          <div class="field">
+            <label for={id}>Arguments</label>
+            <JsonInput id={id} value={args.value} onChange={take} rows={10} />
+          </div>
+        )}
+        {mode.value === "Command" && (
+          <pre tabIndex={0} aria-label="Command">
+            <code>{commandFor(tool, args.value)}</code>
+          </pre>
+        )}
+        <p class="actions">
+          {state.kind === "running" ? (
+            <button type="button" class="danger" onClick={() => state.abort.abort()}>
+              Cancel
+            </button>
+          ) : (
+            <button type="submit" class="primary">
+              Call
+            </button>
+          )}
+        </p>
+      </form>
+      <output>
+        {state.kind === "running" && <Running progress={state.progress} />}
+        {state.kind === "failed" && (
+          <p class="problem">
+            {state.error.message}
+            {state.error.hint && <small>{state.error.hint}</small>}
+          </p>
+        )}
+        {state.kind === "ended" && <Result outcome={state.outcome} />}
+      </output>
+    </section>
+  );
+}
+
+function Running({ progress }: { progress: PageCallEvents["progress"] | undefined }): VNode {
+  return (
+    <p>
+      Running…{" "}
+      {progress?.total !== undefined && (
+        <progress value={progress.progress} max={progress.total} aria-label="Progress" />
+      )}{" "}
+      {progress?.message && <Foreign text={progress.message} most={300} />}
+    </p>
+  );
+}
+
+/** What you would type in a shell. */
+function commandFor(tool: ToolDetails, args: Record<string, unknown>): string {
+  const agent = tool.agent === "default" ? "" : ` --agent ${quoted(tool.agent)}`;
+  const given = Object.keys(args).length === 0 ? "" : ` ${quoted(JSON.stringify(args))}`;
+  return `plugboard call ${quoted(tool.canonical)}${given}${agent}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
