@@ -1,5 +1,5 @@
 // What the page shows, kept up to date while somebody looks: servers, calls, what waits, what changed, who is there. It
-// turns what the gateway knows into the facts of wire.ts, once for owners and once for viewers.
+// turns what the gateway knows into the facts of wire.ts; viewers get them cut.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { entriesIn } from "../../../core/board/pins.ts";
@@ -9,7 +9,7 @@ import type { ServerState } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { GatewayEvents } from "../seeing/events.ts";
+import { type EventView, GatewayEvents } from "../seeing/events.ts";
 import type { Seeing } from "../seeing/seeing.ts";
 import { durationsOf, quantileMs } from "../seeing/tally.ts";
 import type { Visitor } from "./visitors.ts";
@@ -44,7 +44,7 @@ export interface LiveOptions {
 
 export class Live {
   readonly #options: LiveOptions;
-  readonly #streams: Readonly<Record<Role, GatewayEvents>>;
+  readonly #stream: GatewayEvents<PageView>;
   readonly #readers = new Map<ServerResponse, Visitor>();
   readonly #calls = new Map<string, CallFacts>();
   readonly #minutes: Minute[] = [];
@@ -62,10 +62,11 @@ export class Live {
   constructor(options: LiveOptions) {
     this.#options = options;
     const { clock, seeing, state } = options;
-    const run = seeing.since.toString(36);
-    const stream = (role: Role): GatewayEvents =>
-      new GatewayEvents({ clock, run: `${run}${role[0]}`, snapshot: () => ({}) });
-    this.#streams = { owner: stream("owner"), viewer: stream("viewer") };
+    this.#stream = new GatewayEvents({
+      clock,
+      run: seeing.since.toString(36),
+      snapshot: (view) => (view === undefined ? {} : this.snapshot(view.visitor)),
+    });
     this.#offPins = state.changes.subscribe("pins", () => {
       this.#arePinsRead = false;
     });
@@ -76,8 +77,7 @@ export class Live {
   async open(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): Promise<void> {
     this.#offEvents ??= this.#options.seeing.events.listen((name, data) => this.#heard(name, data));
     await this.#look();
-    const snapshot = (): Snapshot => this.snapshot(visitor);
-    this.#streams[visitor.role].open(request, reply, snapshot);
+    this.#stream.open(request, reply, viewOf(visitor));
     this.#readers.set(reply, visitor);
     reply.once("close", () => this.#readers.delete(reply));
     this.#timer ??= this.#refreshLater();
@@ -89,7 +89,7 @@ export class Live {
     this.#minuteTimer?.cancel();
     this.#offEvents?.();
     this.#offPins();
-    for (const stream of Object.values(this.#streams)) stream.close();
+    this.#stream.close();
   }
 
   snapshot({ role, name, until }: Visitor): Snapshot {
@@ -107,33 +107,27 @@ export class Live {
         ...(address !== undefined && { url: address }),
       },
       agents: agents.map(agentFacts),
-      servers: this.#servers().map((server) => forRole(role, server)),
-      waiting: this.#waiting.map((each) => waitingCall(each, role)),
+      servers: this.#servers().map((server) => CUTS.server(role, server)),
+      waiting: CUTS.waiting(role, this.#waiting.map(waitingCall)),
       changes: [...this.#changes],
       ...(unappliedEdit !== undefined && { edit: unappliedEdit }),
       minutes: this.#minutes,
-      calls: [...this.#calls.values()],
+      calls: [...this.#calls.values()].map((call) => CUTS.call(role, call)),
       people: this.#people(),
     };
   }
 
-  #add<Name extends keyof PageEvents>(name: Name, data: (role: Role) => PageEvents[Name]): void {
-    for (const role of ["owner", "viewer"] as const) {
-      if (this.#streams[role].isKept) this.#streams[role].add(name, { is: data(role) });
-    }
+  #add<Name extends keyof PageEvents>(name: Name, is: PageEvents[Name]): void {
+    if (this.#stream.isKept) this.#stream.add(name, { is });
   }
 
   /** Sends only what differs from what was sent before. */
-  #tell<Name extends keyof PageEvents>(
-    name: Name,
-    key: string,
-    data: (role: Role) => PageEvents[Name],
-  ): void {
-    const text = JSON.stringify(data("owner"));
+  #tell<Name extends keyof PageEvents>(name: Name, key: string, is: PageEvents[Name]): void {
+    const text = JSON.stringify(is);
     const about = `${name} ${key}`;
     if (this.#sent.get(about) === text) return;
     this.#sent.set(about, text);
-    this.#add(name, data);
+    this.#add(name, is);
   }
 
   #refreshLater(): Timer {
@@ -149,18 +143,18 @@ export class Live {
     for (const [reply, visitor] of this.#readers) if (this.#options.isGone(visitor)) reply.end();
     const servers = this.#servers();
     for (const server of servers) {
-      this.#tell("server", `${server.agent}/${server.name}`, (role) => forRole(role, server));
+      this.#tell("server", `${server.agent}/${server.name}`, server);
     }
     const { agents, unappliedEdit } = this.#options.seeing.status();
     for (const agent of agents) {
-      this.#tell("agent", agent.id, () => agentFacts(agent));
+      this.#tell("agent", agent.id, agentFacts(agent));
       const names = servers.filter((each) => each.agent === agent.id).map(({ name }) => name);
-      this.#tell("servers", agent.id, () => ({ agent: agent.id, names }));
+      this.#tell("servers", agent.id, { agent: agent.id, names });
     }
-    this.#tell("edit", "", () => ({ unapplied: unappliedEdit }));
-    this.#tell("waiting", "", (role) => this.#waiting.map((each) => waitingCall(each, role)));
-    this.#tell("changes", "", () => [...this.#changes]);
-    this.#tell("people", "", () => this.#people());
+    this.#tell("edit", "", { unapplied: unappliedEdit });
+    this.#tell("waiting", "", this.#waiting.map(waitingCall));
+    this.#tell("changes", "", [...this.#changes]);
+    this.#tell("people", "", this.#people());
   }
 
   /** A store that cannot be read shows nothing new. */
@@ -181,7 +175,7 @@ export class Live {
     this.#calls.set(facts.id, facts);
     const [oldest] = this.#calls.keys();
     if (oldest !== undefined && this.#calls.size > KEPT_CALLS) this.#calls.delete(oldest);
-    this.#add("call", () => facts);
+    this.#add("call", facts);
   }
 
   #countMinute(): void {
@@ -198,7 +192,7 @@ export class Live {
     const minute = { at: now, calls: calls - callsBefore, errors: errors - errorsBefore };
     this.#minutes.push(minute);
     if (this.#minutes.length > MINUTES) this.#minutes.shift();
-    this.#add("minute", () => minute);
+    this.#add("minute", minute);
     this.#minuteTimer = clock.later(MINUTE_MS, () => this.#countMinute());
   }
 
@@ -297,13 +291,38 @@ function stateFacts(state: ServerState): StateFacts {
   }
 }
 
-function forRole(role: Role, server: ServerFacts): ServerFacts {
-  if (role === "owner") return server;
-  const { target: _, ...rest } = server;
-  return rest;
+/** A visitor, and what an event looks like for them. */
+interface PageView extends EventView {
+  visitor: Visitor;
 }
 
-function waitingCall(question: PendingApproval, role: Role): WaitingCall {
+function viewOf(visitor: Visitor): PageView {
+  const { role } = visitor;
+  const event = (name: string, data: object): object => {
+    const cut = CUTS[name as keyof typeof CUTS] as ((role: Role, is: never) => object) | undefined;
+    return cut === undefined ? data : { is: cut(role, (data as { is: never }).is) };
+  };
+  return { visitor, event };
+}
+
+/** What viewers do not see is left out. */
+const CUTS = {
+  server: (role: Role, server: ServerFacts): ServerFacts => {
+    if (role === "owner") return server;
+    // A reason may quote stderr, and name variables.
+    const { target: _, why: __, remedy: ___, ...rest } = server;
+    return rest;
+  },
+  call: (role: Role, call: CallFacts): CallFacts => {
+    if (role === "owner") return call;
+    const { message: _, ...rest } = call;
+    return rest;
+  },
+  waiting: (role: Role, all: WaitingCall[]): WaitingCall[] =>
+    role === "owner" ? all : all.map(({ args: _, ...rest }) => rest),
+};
+
+function waitingCall(question: PendingApproval): WaitingCall {
   const { id, agent, caller, request, createdAt, expiresAt } = question;
   const { tool, server, title, description, args, hints, trusted, reason, always } = request;
   return {
@@ -314,7 +333,7 @@ function waitingCall(question: PendingApproval, role: Role): WaitingCall {
     server,
     title,
     description,
-    ...(role === "owner" && { args }),
+    args,
     hints,
     trusted,
     reason,
