@@ -29,6 +29,7 @@ import { COMMANDS as TOOLS } from "./tools/command.ts";
 import { COMMANDS as TRACE } from "./trace/command.ts";
 import { COMMANDS as TRUST } from "./trust/command.ts";
 import { COMMANDS as TYPES } from "./types/command.ts";
+import { COMMANDS as UI } from "./ui/command.ts";
 import { COMMANDS as UP } from "./up/command.ts";
 import type { CommandGroup } from "./command.ts";
 
@@ -45,7 +46,7 @@ export const GROUPS: readonly CommandGroup[] = [
   { title: "Decide what they may do", commands: [...TRUST, ...PINS, ...APPROVALS, ...AUDIT] },
   {
     title: "Give them to other programs",
-    commands: [...SERVE, ...UP, ...CONTROL, ...RELOAD, ...TOKENS, ...ACP, ...OPENCLAW],
+    commands: [...SERVE, ...UP, ...UI, ...CONTROL, ...RELOAD, ...TOKENS, ...ACP, ...OPENCLAW],
   },
   { title: "More", commands: [...DEMO, ...COMPLETION, ...HELP] },
 ];

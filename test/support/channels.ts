@@ -60,6 +60,7 @@ export async function openChannel(
       boardOf: async (agent) => boards[agent],
       reload: async () => ({ added: [], changed: [], removed: [], unchanged: [] }),
       stop: () => {},
+      pageLink: async (role) => `http://127.0.0.1:1/ui/#k=${role}`,
       status: () => ({ name: "test" }),
       logs: { lines: () => [], listen: () => () => {} },
       attached: (command) => {

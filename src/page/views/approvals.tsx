@@ -15,8 +15,7 @@ export function Approvals(): VNode {
       <h1>Approvals</h1>
       {all.length === 0 && (
         <p class="quiet">
-          No call waits. Calls wait here if <code>gateway.approvalWait</code> is set and their
-          client cannot ask its user.
+          No call waits. One that needs approval waits here if its client cannot ask its user.
         </p>
       )}
       {all.map((call) => (

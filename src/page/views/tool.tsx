@@ -158,11 +158,12 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
         )}
         <p class="actions">
           {state.kind === "running" ? (
-            <button type="button" class="danger" onClick={() => state.abort.abort()}>
+            // One button that changed its type would submit the form with the same click.
+            <button key="cancel" type="button" class="danger" onClick={() => state.abort.abort()}>
               Cancel
             </button>
           ) : (
-            <button type="submit" class="primary">
+            <button key="call" type="submit" class="primary">
               Call
             </button>
           )}

@@ -14,6 +14,8 @@ export const METHODS = {
   "gateway/status": [],
   "gateway/reload": [],
   "gateway/stop": [],
+  // A link that opens the page, for the owner or a viewer.
+  "gateway/page": [""],
   // Of one server, or of all if the name is empty. With `onLine`, new lines are told from then on.
   "gateway/logs": [""],
   // With `onServers`, the agent's servers are told before the answer and from then on.
@@ -62,6 +64,7 @@ type Kinds<Examples extends readonly unknown[]> = {
 export type Args<Name extends Method> = Kinds<(typeof METHODS)[Name]>;
 
 interface Results {
+  "gateway/page": string;
   "gateway/logs": readonly ServerLine[];
   /** `tools` is how many are listed. */
   "server/restart": { state: JsonObject; tools: number };

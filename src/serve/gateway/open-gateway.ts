@@ -279,10 +279,20 @@ async function listen(
   });
   if (options.http !== false) opened.http = await openHttp(options, parts, undo);
   const address = channelAddress(options);
-  const host = channelHost(options, parts);
+  /** A gateway without a port opens one of this machine's for its page. */
+  const pageLink = async (role: Role): Promise<string> => {
+    opened.http ??= await openHttp(onThisMachine(options), parts, undo);
+    return opened.http.newPageLink(role);
+  };
+  const host = channelHost(options, parts, pageLink);
   const channel = await serveChannel({ ...address, host, clock, logger });
   opened.channel = channel;
   return { ...opened, channel, address };
+}
+
+function onThisMachine(options: LoggedOptions): LoggedOptions {
+  const { tls: _, publicUrl: __, ...settings } = options.settings;
+  return { ...options, settings: { ...settings, host: "127.0.0.1", port: 0 } };
 }
 
 function channelAddress(options: OpenGatewayOptions): ChannelAddress {
@@ -301,8 +311,10 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
 function channelHost(
   { onReload, onStop, onAttached, logs }: LoggedOptions,
   { agents, seeing }: GatewayParts,
+  pageLink: ChannelHost["pageLink"],
 ): ChannelHost {
   return {
+    pageLink,
     boardOf: async (id) => (await agents.find(id))?.board,
     reload: async () => {
       if (onReload !== undefined) return onReload();
@@ -562,6 +574,7 @@ function openPage(
         state,
         clock,
         isGone: (visitor) => visitors.isGone(visitor),
+        onReader: () => options.onAttached?.(),
         url: () => `${url}/mcp`,
       });
       undo.add(async () => live.close());

@@ -37,6 +37,8 @@ export interface ChannelHost {
   reload(): Promise<unknown>;
   /** Begins to stop the gateway, and returns. */
   stop(): void;
+  /** A link that opens the gateway's page once. */
+  pageLink(role: "owner" | "viewer"): Promise<string>;
   /** What the gateway tells about itself. */
   status(): unknown;
   /** What its servers have written. */
@@ -117,6 +119,7 @@ export class ServedLink {
     "gateway/status": () => this.#options.host.status(),
     "gateway/reload": () => this.#options.host.reload(),
     "gateway/stop": () => this.#options.host.stop(),
+    "gateway/page": (role) => this.#options.host.pageLink(role === "viewer" ? "viewer" : "owner"),
     "gateway/logs": (server, { onLine }) => {
       const { logs } = this.#options.host;
       const isMeant = (line: ServerLine): boolean => server === "" || line.server === server;

@@ -36,6 +36,8 @@ export interface LiveOptions {
   seeing: Pick<Seeing, "events" | "servers" | "status" | "tally" | "since">;
   state: Pick<SharedState, "pending" | "pins" | "changes">;
   clock: Clock;
+  /** Somebody looks. Returns what is called when they no longer do. */
+  onReader?: () => (() => void) | undefined;
   /** Whether a visitor may no longer look. */
   isGone: (visitor: Visitor) => boolean;
   /** Where MCP clients reach the default agent, once that is known. */
@@ -79,7 +81,11 @@ export class Live {
     await this.#look();
     this.#stream.open(request, reply, viewOf(visitor));
     this.#readers.set(reply, visitor);
-    reply.once("close", () => this.#readers.delete(reply));
+    const left = this.#options.onReader?.();
+    reply.once("close", () => {
+      this.#readers.delete(reply);
+      left?.();
+    });
     this.#timer ??= this.#refreshLater();
   }
 

@@ -1,0 +1,116 @@
+// A real Chromium for tests of the page, and a real gateway behind it. Where no Chromium is installed, the tests are skipped
+// and say so.
+
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import { gatewaySettings } from "../../src/core/config/gateway.ts";
+import { parseAgentConfig } from "../../src/core/config/parse.ts";
+import { silentLogger } from "../../src/core/types/logger.ts";
+import type { GatewaySettings } from "../../src/core/types/gateway-settings.ts";
+import { type OpenedGateway, openGateway } from "../../src/serve/gateway/open-gateway.ts";
+import type { Role } from "../../src/serve/gateway/page/wire.ts";
+import { systemClock } from "../../src/util/clock.ts";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executablePath = [process.env["CHROMIUM"], ...PLACES].find(
+  (path) => path !== undefined && existsSync(path),
+);
+
+/** Nothing but the page itself asks for anything. */
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export function describeInBrowser(name: string, tests: (browser: () => Browser) => void): void {
+  const why = executablePath === undefined ? " (skipped: Chromium is not installed)" : "";
+  describe.skipIf(executablePath === undefined)(`${name}${why}`, () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await chromium.launch({ executablePath, args: ARGS });
+    });
+    afterAll(() => browser?.close());
+    tests(() => browser);
+  });
+}
+
+export interface OpenedPage {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about. */
+  complaints: string[];
+}
+
+export interface TestGateway {
+  gateway: OpenedGateway;
+  origin: string;
+  /** Opens the page in a browser of its own, signed in. */
+  open(
+    browser: Browser,
+    options?: { role?: Role; width?: number; dark?: boolean },
+  ): Promise<OpenedPage>;
+}
+
+export async function startGateway(
+  stateDir: string,
+  servers: object,
+  settings: Partial<GatewaySettings> = {},
+): Promise<TestGateway> {
+  const gateway = await openGateway({
+    settings: { ...gatewaySettings({ port: 0 }), ...settings },
+    agentIds: ["default"],
+    readAgent: async () => parseAgentConfig({ servers }),
+    defaultAgent: "default",
+    network: { allow: [], env: {} },
+    stateDir,
+    cwd: stateDir,
+    env: process.env,
+    clock: systemClock,
+    logger: silentLogger,
+    pageFolder: fileURLToPath(new URL("../../dist/ui", import.meta.url)),
+  });
+  const link = (role: Role): string => gateway.http?.newPageLink(role) ?? "";
+  return {
+    gateway,
+    origin: new URL(gateway.http?.url ?? "").origin,
+    async open(browser, { role = "owner", width = 1200, dark = false } = {}) {
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        colorScheme: dark ? "dark" : "light",
+        reducedMotion: "reduce",
+      });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text());
+      });
+      await page.goto(link(role));
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      return { page, context, complaints };
+    },
+  };
+}
+
+/** What axe finds wrong with the page as it is now. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const axe = fileURLToPath(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url));
+  await page.evaluate(await readFile(axe, "utf8"));
+  const { violations } = (await page.evaluate("axe.run()")) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+export async function goTo(page: Page, view: string): Promise<void> {
+  await page.getByRole("navigation").getByRole("link", { name: view }).click();
+  await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe(view);
+}
