@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { gatewaySettings } from "../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../src/core/config/parse.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
+import type { ServerConfig } from "../../src/core/types/server-config.ts";
 import type { GatewaySettings } from "../../src/core/types/gateway-settings.ts";
 import { type OpenedGateway, openGateway } from "../../src/serve/gateway/open-gateway.ts";
 import type { Role } from "../../src/serve/gateway/page/wire.ts";
@@ -61,7 +62,7 @@ export interface TestGateway {
 
 export async function startGateway(
   stateDir: string,
-  servers: object,
+  servers: Record<string, ServerConfig>,
   settings: Partial<GatewaySettings> = {},
 ): Promise<TestGateway> {
   const gateway = await openGateway({

@@ -12,14 +12,14 @@ import {
   type TestGateway,
 } from "./browser.ts";
 
-const fixture = (name: string): object => ({
+const fixture = (name: string): { command: string; args: string[] } => ({
   command: process.execPath,
   args: [fileURLToPath(new URL(`../fixtures/servers/${name}.mjs`, import.meta.url))],
 });
 
 const SERVERS = {
   echo: fixture("echo"),
-  careful: { ...fixture("echo"), approval: "ask" },
+  careful: { ...fixture("echo"), approval: "ask" as const },
   hostile: { ...fixture("hostile-words"), env: { API_TOKEN: "plain-value-of-a-token" } },
   broken: fixture("exit-at-once"),
 };

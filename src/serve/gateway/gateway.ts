@@ -87,10 +87,18 @@ export interface GatewayOptions {
   routes?: ReadonlyMap<string, AdmittedRoute>;
   /** Routes that anybody may ask for, by path or by the start of one that ends in `/`. */
   openRoutes?: ReadonlyMap<string, Route>;
+  /** For people: `/`, and everything under `/ui/`. */
+  page?: GatewayPage;
   /** Is told how requests were answered, and which connections were refused. */
   watcher?: GatewayWatcher;
   clock: Clock;
   logger: Logger;
+}
+
+export interface GatewayPage {
+  /** Somebody who is signed in. Others are answered too: that is how they sign in. */
+  visitorIn(request: IncomingMessage): AdmittedCaller | undefined;
+  answer(path: string, request: IncomingMessage, reply: ServerResponse): Promise<void>;
 }
 
 interface GatewayWatcher {
@@ -99,7 +107,7 @@ interface GatewayWatcher {
 }
 
 /** The kinds of routes, as they are counted. */
-type RouteKind = "mcp" | "health" | "seeing" | "open" | "none";
+type RouteKind = "mcp" | "health" | "seeing" | "open" | "page" | "none";
 
 type GatewayState =
   | { kind: "serving" }
@@ -284,6 +292,7 @@ export class Gateway {
   #kindOf(path: string): RouteKind {
     if (path === "/mcp" || agentIn(path) !== undefined) return "mcp";
     if (path === "/healthz" || path === "/readyz") return "health";
+    if (isOfPage(path)) return "page";
     const { routes, openRoutes } = this.#options;
     if (openRoutes && findRoute(openRoutes, path)) return "open";
     return routes && findRoute(routes, path) ? "seeing" : "none";
@@ -291,7 +300,7 @@ export class Gateway {
 
   /** Not async, nor what it calls: a call passes here, and would wait for every promise in between. */
   #route(path: string, request: IncomingMessage, reply: ServerResponse): void | Promise<void> {
-    const { checkSource, routes, openRoutes, defaultAgent } = this.#options;
+    const { checkSource, routes, openRoutes, defaultAgent, page } = this.#options;
     if (!checkSource(request, reply)) return;
     if (path === "/healthz") return plain(reply, 200, "ok");
     if (path === "/readyz") {
@@ -299,6 +308,7 @@ export class Gateway {
     }
     const agent = path === "/mcp" ? defaultAgent : agentIn(path);
     if (agent !== undefined) return this.#serveAgent(agent, request, reply);
+    if (page !== undefined && isOfPage(path)) return this.#servePage(page, path, request, reply);
     const open = openRoutes && findRoute(openRoutes, path);
     if (open !== undefined) return open(request, reply);
     const route = routes && findRoute(routes, path);
@@ -306,6 +316,17 @@ export class Gateway {
       return SIGN_IN_PATHS.has(path) ? noSignIn(reply) : plain(reply, 404, NOTHING_HERE);
     }
     return this.#serveRoute(route, request, reply);
+  }
+
+  async #servePage(
+    page: GatewayPage,
+    path: string,
+    request: IncomingMessage,
+    reply: ServerResponse,
+  ): Promise<void> {
+    const visitor = page.visitorIn(request);
+    if (visitor !== undefined && !this.#opened(request, reply, visitor)) return;
+    await page.answer(path, request, reply);
   }
 
   async #serveRoute(
@@ -365,6 +386,10 @@ export function pathOf({ url = "/" }: IncomingMessage): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
+function isOfPage(path: string): boolean {
+  return path === "/" || path === "/ui" || path.startsWith("/ui/");
+}
+
 /** `/agents/research/mcp` */
 function agentIn(path: string): string | undefined {
   const [, id] = /^\/agents\/([^/]+)\/mcp$/.exec(path) ?? [];
@@ -383,7 +408,7 @@ function findRoute<Found>(routes: ReadonlyMap<string, Found>, path: string): Fou
   const exact = routes.get(path);
   if (exact !== undefined) return exact;
   for (const [start, route] of routes)
-    if (start.length > 1 && start.endsWith("/") && path.startsWith(start)) return route;
+    if (start.endsWith("/") && path.startsWith(start)) return route;
   return undefined;
 }
 

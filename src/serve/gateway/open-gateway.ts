@@ -42,10 +42,17 @@ import type { Admission, Admitted } from "./access/admission.ts";
 import { WELL_KNOWN } from "./access/protected-resource.ts";
 import { readTls } from "./access/tls.ts";
 import { GatewayAgents } from "./agents.ts";
-import { DRAIN_MS, Gateway, type GatewayOptions, pathOf, type Route } from "./gateway.ts";
+import {
+  DRAIN_MS,
+  Gateway,
+  type GatewayOptions,
+  type GatewayPage,
+  pathOf,
+  type Route,
+} from "./gateway.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
-import { Page } from "./page/page.ts";
+import { Page, VISITOR } from "./page/page.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { Visitors } from "./page/visitors.ts";
 import type { Role } from "./page/wire.ts";
@@ -480,6 +487,7 @@ async function openHttp(
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
+    if (caller.startsWith(VISITOR)) return state.sessions.isRevoked(caller.slice(VISITOR.length));
     if (!caller.startsWith("token:")) return false;
     const token = tokens.current(caller.slice("token:".length));
     return token === undefined || !isSamePolicy(token.policy, policy);
@@ -507,7 +515,6 @@ async function openHttp(
   const tls = settings.tls && (await readTls(settings.tls, clock));
   if (tls?.warning !== undefined) logger.warn(tls.warning);
   const page = openPage(options, parts, undo);
-  const admission = admitRequests(access, agentIds, seeing);
   const gateway = new Gateway({
     host: settings.host,
     port: settings.port,
@@ -528,8 +535,8 @@ async function openHttp(
     agents,
     defaultAgent,
     isGone,
-    ...admission,
-    openRoutes: new Map([...(admission.openRoutes ?? []), ...page.routes]),
+    ...admitRequests(access, agentIds, seeing),
+    page,
     routes: seeing.routes,
     watcher: seeing,
     clock,
@@ -540,8 +547,7 @@ async function openHttp(
   return { gateway, sessions, address, newPageLink };
 }
 
-interface OpenedPage {
-  routes: readonly [path: string, route: Route][];
+interface OpenedPage extends GatewayPage {
   /** Once the gateway listens. Returns what makes links. */
   opened: (url: string, localUrl: string) => (role: Role) => string;
 }
@@ -554,12 +560,9 @@ function openPage(
 ): OpenedPage {
   const { settings, clock } = options;
   let page: Page | undefined;
-  const route: Route = (request, reply) =>
-    page === undefined
-      ? void reply.writeHead(503).end()
-      : page.answer(pathOf(request), request, reply);
   return {
-    routes: ["/", "/ui", "/ui/"].map((path) => [path, route]),
+    visitorIn: (request) => page?.visitorIn(request),
+    answer: async (...asked) => page?.answer(...asked),
     opened: (url, local) => {
       const visitors = new Visitors({
         sealer,
@@ -573,7 +576,6 @@ function openPage(
         seeing,
         state,
         clock,
-        isGone: (visitor) => visitors.isGone(visitor),
         onReader: () => options.onAttached?.(),
         url: () => `${url}/mcp`,
       });

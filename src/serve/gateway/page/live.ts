@@ -38,8 +38,6 @@ export interface LiveOptions {
   clock: Clock;
   /** Somebody looks. Returns what is called when they no longer do. */
   onReader?: () => (() => void) | undefined;
-  /** Whether a visitor may no longer look. */
-  isGone: (visitor: Visitor) => boolean;
   /** Where MCP clients reach the default agent, once that is known. */
   url: () => string | undefined;
 }
@@ -47,7 +45,6 @@ export interface LiveOptions {
 export class Live {
   readonly #options: LiveOptions;
   readonly #stream: GatewayEvents<PageView>;
-  readonly #readers = new Map<ServerResponse, Visitor>();
   readonly #calls = new Map<string, CallFacts>();
   readonly #minutes: Minute[] = [];
   /** As they were last sent, by what they are about. */
@@ -80,12 +77,8 @@ export class Live {
     this.#offEvents ??= this.#options.seeing.events.listen((name, data) => this.#heard(name, data));
     await this.#look();
     this.#stream.open(request, reply, viewOf(visitor));
-    this.#readers.set(reply, visitor);
     const left = this.#options.onReader?.();
-    reply.once("close", () => {
-      this.#readers.delete(reply);
-      left?.();
-    });
+    reply.once("close", () => left?.());
     this.#timer ??= this.#refreshLater();
   }
 
@@ -146,7 +139,6 @@ export class Live {
   }
 
   #refresh(): void {
-    for (const [reply, visitor] of this.#readers) if (this.#options.isGone(visitor)) reply.end();
     const servers = this.#servers();
     for (const server of servers) {
       this.#tell("server", `${server.agent}/${server.name}`, server);

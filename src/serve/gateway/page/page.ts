@@ -4,8 +4,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject } from "../../../core/types/json.ts";
-import { type Body, readBody } from "../../endpoint/http/entry.ts";
+import { parseJson } from "../../../util/parse-json.ts";
 import type { Live } from "./live.ts";
+import type { AdmittedCaller } from "../access/admission.ts";
 import { callFromPage, type PageCallOptions } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
@@ -14,6 +15,8 @@ import { API_HEADER, type ApiFailure } from "./wire.ts";
 
 const MOST_BODY_BYTES = 1024 * 1024;
 const API = "/ui/api/";
+/** Begins the id of a visitor among all callers. */
+export const VISITOR = "page:";
 
 /** Nothing of another origin is loaded, nothing is run that is not a file of ours, and nobody shows the page in a frame. */
 const POLICY = [
@@ -58,6 +61,13 @@ export class Page {
     this.#publicOrigin = options.publicUrl && new URL(options.publicUrl).origin;
   }
 
+  visitorIn(request: IncomingMessage): AdmittedCaller | undefined {
+    const visitor = this.#options.visitors.find(request);
+    if (visitor === undefined) return undefined;
+    const { nonce, name, until } = visitor;
+    return { caller: { id: `${VISITOR}${nonce}`, label: name }, expiresAt: until };
+  }
+
   /** Answers `/`, `/ui` and everything below it. The gateway has checked the Host. */
   async answer(path: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) reply.setHeader(name, value);
@@ -83,19 +93,18 @@ export class Page {
     if (visitor !== undefined && name === "events" && request.method === "GET") {
       return live.open(request, reply, visitor);
     }
-    const body: Body =
-      request.method === "POST" ? await readBody(request, MOST_BODY_BYTES) : { kind: "not-json" };
-    if (body.kind !== "json" || !isJsonObject(body.value)) return refuse(reply, NOT_JSON);
-    if (visitor === undefined || name === "enter") return this.#enter(body.value["key"], reply);
+    const body = request.method === "POST" ? parseJson(await bodyOf(request)) : undefined;
+    if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
+    if (visitor === undefined || name === "enter") return this.#enter(body["key"], reply);
     if (name === "leave") {
       reply.setHeader("Set-Cookie", await visitors.leave(visitor));
       return send(reply, 200, {});
     }
     if (name === "tools/call") {
       if (visitor.role !== "owner") throw notForViewers();
-      return callFromPage(body.value, visitor, reply, this.#options.calls);
+      return callFromPage(body, visitor, reply, this.#options.calls);
     }
-    send(reply, 200, await methods.run(name, body.value, visitor));
+    send(reply, 200, await methods.run(name, body, visitor));
   }
 
   /** Trades the key of a link for a cookie. */
@@ -152,6 +161,22 @@ const NOT_JSON: ApiRefusal = {
   code: "INVALID_ARGUMENTS",
   message: "this takes a POST with a JSON object",
 };
+
+/** Empty if it is longer than anything that the page sends, or the page has gone. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MOST_BODY_BYTES) return "";
+      chunks.push(chunk);
+    }
+  } catch {
+    return "";
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
 
 function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
   send(reply, status, { error } satisfies ApiFailure);

@@ -97,12 +97,6 @@ export class Visitors {
     return revoked.isRevoked(nonce) ? undefined : { role, name, nonce, until };
   }
 
-  /** Whether a visitor has left, or its time is over: its stream ends then. */
-  isGone({ nonce, until }: Visitor): boolean {
-    const { clock, revoked } = this.#options;
-    return until <= clock.now() || revoked.isRevoked(nonce);
-  }
-
   /** Resolves to what removes the cookie. */
   async leave({ nonce, until }: Visitor): Promise<string> {
     await this.#options.revoked.revoke(nonce, until);
