@@ -72,12 +72,11 @@ async function build(compiler) {
     if (compiled.status !== 0) return compiled.status ?? 1;
     const made = join(work, "dist");
     // Loaded here, since an install without dev dependencies does not have the bundler either.
-    const { bundlePackage, bundleOpenClawPlugin, bundlePage } = await import("./bundle.mjs");
+    const { bundlePackage, bundleOpenClawPlugin } = await import("./bundle.mjs");
     const manifest = { version, engines };
-    await bundlePackage({ modules, dist: made, entries: entries(), manifest });
+    await bundlePackage({ root, modules, dist: made, entries: entries(), manifest });
     copyTypes(modules, made);
     await writeGrammar(modules, made);
-    await bundlePage(root, join(made, "ui"));
     const plugin = join(made, "openclaw-plugin");
     await bundleOpenClawPlugin(root, join(plugin, "dist", "index.js"));
     for (const name of PLUGIN_FILES) {

@@ -91,10 +91,10 @@ const GROUPS = [
 const STATIC_IMPORT = /^(?:import|export)\b[^;'"]*?\bfrom\s*"(\.[^"]+)"|^import\s*"(\.[^"]+)"/gm;
 
 /**
- * `modules` is the folder that tsc has written, `entries` are paths in it; in `dist` they keep their names. The manifest is
+ * `root` is the repository, `modules` the folder that tsc has written, `entries` are paths in it; in `dist` they keep their names. The manifest is
  * the package's.
  */
-export async function bundlePackage({ modules, dist, entries, manifest }) {
+export async function bundlePackage({ root, modules, dist, entries, manifest }) {
   const groups = groupsIn(modules);
   const bundling = await rolldown({
     // Names in the files are relative to it.
@@ -127,8 +127,9 @@ export async function bundlePackage({ modules, dist, entries, manifest }) {
   });
   await bundling.close();
   const warm = await bundleWarmCall(modules, manifest);
+  const page = await bundlePage(root, join(dist, "ui"));
   writeFileSync(join(dist, "warm-call.cjs"), warm.code);
-  writeFileSync(join(dist, "THIRD-PARTY.txt"), licences([...output, warm]));
+  writeFileSync(join(dist, "THIRD-PARTY.txt"), licences([...output, warm, page]));
 }
 
 /** What `cli/warm-call.ts` does not need; it finds out before that the call goes another way. */
@@ -222,7 +223,7 @@ export async function bundleOpenClawPlugin(root, file) {
  * The page of a gateway: a document, one script and one sheet, named after their content and compressed here, so that the
  * gateway only passes them on.
  */
-export async function bundlePage(root, folder) {
+async function bundlePage(root, folder) {
   const source = join(root, "src", "page");
   const bundling = await rolldown({
     cwd: source,
@@ -252,6 +253,7 @@ export async function bundlePage(root, folder) {
     writeCompressed(join(folder, hashed), text);
   }
   writeCompressed(join(folder, "index.html"), page);
+  return output[0];
 }
 
 function withoutComments(sheet) {

@@ -22,6 +22,7 @@ const SURROUNDINGS = {
   login:
     'home=empty, type="", before="plugboard add docs https://team.example.com/mcp --yes --no-check"',
   logs: 'not-run="needs a running gateway"',
+  ui: 'not-run="needs a running gateway"',
   openclaw: 'not-run="needs OpenClaw"',
   record: "home=default",
   registry: 'not-run="asks the MCP registry"',

@@ -43,7 +43,7 @@ export function describeInBrowser(name: string, tests: (browser: () => Browser) 
   });
 }
 
-export interface OpenedPage {
+interface OpenedPage {
   page: Page;
   context: BrowserContext;
   /** What the browser complained about. */

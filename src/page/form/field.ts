@@ -23,7 +23,7 @@ export type Field = Described &
     | { kind: "json" }
   );
 
-export interface Member {
+interface Member {
   name: string;
   schema: Schema;
   isRequired: boolean;

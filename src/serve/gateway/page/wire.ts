@@ -83,7 +83,7 @@ export interface ServerFacts {
   calls: CallCounts;
 }
 
-export interface CallCounts {
+interface CallCounts {
   total: number;
   failed: number;
   inFlight: number;
