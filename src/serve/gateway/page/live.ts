@@ -317,8 +317,13 @@ const CUTS = {
     return rest;
   },
   waiting: (role: Role, all: WaitingCall[]): WaitingCall[] =>
-    role === "owner" ? all : all.map(({ args: _, ...rest }) => rest),
+    role === "owner" ? all : all.map(withoutArguments),
 };
+
+function withoutArguments(call: WaitingCall): WaitingCall {
+  const { args: _, ...rest } = call;
+  return rest;
+}
 
 function waitingCall(question: PendingApproval): WaitingCall {
   const { id, agent, caller, request, createdAt, expiresAt } = question;
