@@ -4,11 +4,12 @@ import { computed } from "@preact/signals";
 import type { VNode } from "preact";
 import { leave } from "./gateway.ts";
 import { linkTo, route } from "./route.ts";
-import { calls, gateway, line, people, servers, waiting, you } from "./store.ts";
+import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
 import { Clients } from "./views/clients.tsx";
 import { Overview } from "./views/overview.tsx";
+import { Pins } from "./views/pins.tsx";
 import { Server } from "./views/server.tsx";
 import { Servers } from "./views/servers.tsx";
 import { SignIn } from "./views/sign-in.tsx";
@@ -31,6 +32,13 @@ const VIEWS: readonly View[] = [
     title: "Approvals",
     draw: () => <Approvals />,
     count: () => waiting.value.length,
+    isUrgent: true,
+  },
+  {
+    name: "pins",
+    title: "Pins",
+    draw: () => <Pins />,
+    count: () => changes.value.length,
     isUrgent: true,
   },
   {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,15 +24,22 @@ const SERVERS = {
   broken: fixture("exit-at-once"),
 };
 
-const VIEWS = ["Overview", "Approvals", "Servers", "Tools", "Activity", "Clients"];
+const VIEWS = ["Overview", "Approvals", "Pins", "Servers", "Tools", "Activity", "Clients"];
 
 describeInBrowser("the page", (browser) => {
   let stateDir: string;
   let rig: TestGateway;
+  let offered: string;
+  const offer = (description: string): void =>
+    writeFileSync(offered, JSON.stringify({ tools: [{ name: "send", description }] }));
 
   beforeAll(async () => {
     stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
-    rig = await startGateway(stateDir, SERVERS);
+    offered = join(stateDir, "offered.json");
+    offer("Sends a letter to your sister.");
+    const { command, args } = fixture("from-file");
+    const changing = { command, args: [...args, `--file=${offered}`] };
+    rig = await startGateway(stateDir, { ...SERVERS, changing });
   });
 
   afterAll(async () => {
@@ -142,6 +149,21 @@ describeInBrowser("the page", (browser) => {
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("3");
     await expect.poll(() => waiting.getByRole("article").count()).toBe(0);
     await Promise.all([context.close(), viewer.context.close()]);
+  });
+
+  it("shows what a server says differently, and approves just that", async () => {
+    const { page, context } = await rig.open(browser());
+    await page.goto(`${rig.origin}/ui/#/servers/default%2Fchanging`);
+    await page.getByText("ready").first().waitFor();
+    offer("Sends a letter to your bank.");
+    await page.getByRole("button", { name: "Restart" }).click();
+    await goTo(page, "Pins");
+    const change = page.getByRole("article", { name: "changing/send" });
+    await expect.poll(() => change.locator("del").textContent()).toBe("sister");
+    expect(await change.locator("ins").textContent()).toBe("bank");
+    await page.getByRole("button", { name: "Approve changing/send" }).click();
+    await expect.poll(() => page.getByRole("article").count()).toBe(0);
+    await context.close();
   });
 
   it("shows a server's words as text, with what nobody would see written out", async () => {

@@ -39,8 +39,10 @@ function Waiting(): VNode {
     )),
     ...changes.value.map(({ server, key, tool, kind, at }) => (
       <li key={`${server} ${key} ${tool ?? ""}`}>
-        <Foreign text={tool === undefined ? server : `${server}/${tool}`} most={200} />{" "}
-        {kind === "new" ? "is new" : "has changed"} <Ago at={at} />: <code>plugboard pins</code>
+        <a href={linkTo("pins")}>
+          <Foreign text={tool === undefined ? server : `${server}/${tool}`} most={200} />
+        </a>{" "}
+        {kind === "new" ? "is new" : "has changed"} <Ago at={at} />
       </li>
     )),
     ...(edit.value === undefined

@@ -350,7 +350,7 @@ function changedDefinition({ pin, pins, ...entry }: PinEntry): ChangedDefinition
   if (pin.kind === "pinned") return [];
   const { server, key } = pins;
   const tool = entry.kind === "tool" ? { tool: entry.tool } : {};
-  return [{ server, key, ...tool, kind: pin.kind, at: pin.pending.seen }];
+  return [{ server, key, ...tool, kind: pin.kind, at: pin.pending.seen, hash: pin.pending.hash }];
 }
 
 /** What the gateway's events say of a call: that it was sent, or how it ended. */

@@ -2,11 +2,13 @@
 // like.
 
 import { z } from "zod";
+import { changesOf, entriesIn, PinReview } from "../../../core/board/pins.ts";
 import { definitionTokens } from "../../../core/tools/definition-tokens.ts";
 import { hintsIn } from "../../../core/types/approval.ts";
 import type { Board } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
+import type { PinEntry } from "../../../core/types/pin.ts";
 import type { SharedState } from "../../../core/types/shared-state.ts";
 import { canonicalName, type Tool } from "../../../core/types/tool.ts";
 import { oneLine } from "../../../util/text.ts";
@@ -14,7 +16,7 @@ import type { Visitor } from "./visitors.ts";
 import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "./wire.ts";
 
 export interface PageMethodsOptions {
-  state: Pick<SharedState, "pending">;
+  state: Pick<SharedState, "pending" | "pins">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
 }
@@ -31,7 +33,15 @@ type Methods = { readonly [Name in keyof PageRequests]: Method<Name> };
 const LONGEST_NAME = 500;
 const LONGEST_SUMMARY = 300;
 const MOST_FOUND = 100;
+const LONGEST_TOOL = 2000;
 const NAME = z.string().min(1).max(LONGEST_NAME);
+
+const PIN = z.strictObject({
+  server: NAME,
+  key: NAME,
+  tool: z.string().max(LONGEST_TOOL).optional(),
+  hash: NAME,
+});
 
 export class PageMethods {
   readonly #options: PageMethodsOptions;
@@ -57,6 +67,22 @@ export class PageMethods {
       "approvals/answer": {
         takes: z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
         run: ({ id, answer }) => this.#answer(id, answer),
+      },
+      "pins/show": {
+        isForViewers: true,
+        takes: PIN,
+        run: async (pin) => {
+          const { changes, isCut } = changesOf(await this.#pin(pin));
+          return { parts: changes, isCut };
+        },
+      },
+      "pins/approve": {
+        takes: PIN,
+        run: async (pin) => {
+          const review = new PinReview(this.#options.state.pins);
+          if (await review.approve(await this.#pin(pin))) return {};
+          throw changedAgain();
+        },
       },
       "servers/restart": {
         takes: z.strictObject({ agent: NAME, server: NAME }),
@@ -105,6 +131,22 @@ export class PageMethods {
     return { total: all.length, tools: page.map(({ id, tool }) => toolFacts(id, tool)) };
   }
 
+  /** Rejects if it is no longer as the page has shown it. */
+  async #pin({ server, key, tool, hash }: PageRequests["pins/show"]["takes"]): Promise<PinEntry> {
+    const all = await this.#options.state.pins.list();
+    const entries = all
+      .filter((pins) => pins.server === server && pins.key === key)
+      .flatMap(entriesIn);
+    const found = entries.find((entry) =>
+      tool === undefined
+        ? entry.kind === "instructions"
+        : entry.kind === "tool" && entry.tool === tool,
+    );
+    if (found !== undefined && found.pin.kind !== "pinned" && found.pin.pending.hash === hash)
+      return found;
+    throw changedAgain();
+  }
+
   async #answer(id: string, answer: "once" | "always" | "refuse"): Promise<object> {
     const { pending } = this.#options.state;
     const question = (await pending.list()).find((each) => each.id === id);
@@ -113,6 +155,12 @@ export class PageMethods {
       hint: "it was answered elsewhere, its time was over, or its caller has gone",
     });
   }
+}
+
+function changedAgain(): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", "this definition is no longer as it was shown", {
+    hint: "it was approved elsewhere, or has changed again: look at it again",
+  });
 }
 
 export function notForViewers(): PlugboardError {

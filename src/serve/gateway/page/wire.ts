@@ -120,6 +120,15 @@ export interface ChangedDefinition {
   tool?: string;
   kind: "changed" | "new";
   at: number;
+  /** Names what is there now: an approval is for this and nothing else. */
+  hash: string;
+}
+
+/** One part of a definition, as it was approved and as it is. */
+export interface ChangedPart {
+  path: string;
+  before?: string;
+  after?: string;
 }
 
 export interface Minute {
@@ -204,6 +213,8 @@ export interface ToolDetails extends ToolFacts {
   outputSchema?: JsonObject;
 }
 
+type PinName = Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
+
 /** What the page asks for, by name: what it sends and what it gets. */
 export interface PageRequests {
   /** With a query: ranked as for a model. */
@@ -216,6 +227,8 @@ export interface PageRequests {
     takes: { id: string; answer: "once" | "always" | "refuse" };
     gives: object;
   };
+  "pins/show": { takes: PinName; gives: { parts: ChangedPart[]; isCut: boolean } };
+  "pins/approve": { takes: PinName; gives: object };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }
 
