@@ -10,6 +10,15 @@ import type { SupportedMedia } from "../core/tools/model-content.ts";
 import type { ModelTool, ModelTools } from "../core/tools/model-tools.ts";
 import type { SchemaProvider } from "../core/tools/schema/normalize.ts";
 import type { JsonObject } from "../core/types/json.ts";
+import {
+  FLAG,
+  FUNCTION,
+  type Kinds,
+  OBJECT,
+  requireKind,
+  requireOptions,
+  TEXT,
+} from "../core/types/kinds.ts";
 import type { ToolResult, ToolUpdate, UpdateListener } from "../core/types/tool.ts";
 import { type AdapterBoard, type AdapterOptions, boardTools, rulesFor } from "./board-tools.ts";
 
@@ -58,12 +67,20 @@ export interface AiSdkTool {
 
 export type AiSdkTools = Record<string, AiSdkTool>;
 
+const KINDS: Kinds<AiSdkToolsOptions> = {
+  provider: TEXT,
+  carries: OBJECT,
+  onUpdate: FUNCTION,
+  progress: FLAG,
+};
+
 /**
  * A live view: reading its keys gives the board's tools at that moment. A copy (`{ ...tools, mine }`) is a snapshot, in
  * which the model calls what it finds with `call_tool`.
  * A tool that has gone can still be read by its name, so that a call to it gets a result.
  */
 export function toAiSdkTools(board: AdapterBoard, options: AiSdkToolsOptions = {}): AiSdkTools {
+  requireOptions<AiSdkToolsOptions>(options, KINDS);
   const { provider = "generic" } = options;
   const { tools, preselect } = boardTools(board, { providers: rulesFor(provider) }, options, {
     // A copy, `{ ...tools, mine }`, cannot be told from the SDK's own look at the tools.
@@ -142,7 +159,9 @@ function toAiSdkTool(
     inputSchema: toAiSdkSchema(schema),
     ...(provider === "openai-strict" && { strict: true }),
     metadata: source.kind === "mcp" ? { server: source.server, tool: source.tool } : { tool: name },
-    execute(input, { toolCallId: id, abortSignal: signal }) {
+    execute(input, run) {
+      requireKind("options", run, OBJECT);
+      const { toolCallId: id, abortSignal: signal } = run;
       const call = { id, name, input };
       if (!progress) return runModelCall(tools, call, { signal, onUpdate });
       return withProgress((tell) =>

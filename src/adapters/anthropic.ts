@@ -3,6 +3,7 @@
 import type { ImageType } from "../core/tools/media.ts";
 import { type ModelCallOptions, runModelCall } from "../core/tools/model-call.ts";
 import { type Part, type SupportedMedia, toParts, toText } from "../core/tools/model-content.ts";
+import { OBJECT, OBJECTS, requireKind } from "../core/types/kinds.ts";
 import {
   type AdapterBoard,
   type AdapterOptions,
@@ -61,7 +62,9 @@ export function toAnthropicTools(
   });
   const supported = { image: true, document: true, ...options.carries };
 
-  const execute: AnthropicTools["execute"] = async ({ id, name, input }, run) => {
+  const execute: AnthropicTools["execute"] = async (toolUse, run) => {
+    requireKind("the tool use", toolUse, OBJECT);
+    const { id, name, input } = toolUse;
     const { content, isError } = await runModelCall(tools, { id, name, input }, run);
     const base = { type: "tool_result", tool_use_id: id } as const;
     // The API refuses an error that contains anything but text.
@@ -79,8 +82,12 @@ export function toAnthropicTools(
     },
     preselect,
     execute,
-    executeAll: ({ content }, run) =>
-      Promise.all(content.filter(isToolUse).map((toolUse) => execute(toolUse, run))),
+    async executeAll(message, run) {
+      requireKind("the message", message, OBJECT);
+      requireKind("the content of the message", message.content, OBJECTS);
+      const calls = message.content.filter(isToolUse);
+      return Promise.all(calls.map((toolUse) => execute(toolUse, run)));
+    },
   };
 }
 

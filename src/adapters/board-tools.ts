@@ -8,6 +8,14 @@ import type { Board } from "../core/types/board.ts";
 import type { Diagnostic } from "../core/types/diagnostic.ts";
 import { PlugboardError } from "../core/types/errors.ts";
 import { SEARCH_SETTINGS, type ToolSearchSetting } from "../core/types/include.ts";
+import {
+  FUNCTION,
+  NUMBER,
+  objectWith,
+  requireKind,
+  requireOptions,
+  TEXT,
+} from "../core/types/kinds.ts";
 import type { Tool } from "../core/types/tool.ts";
 
 /** A board, or anything that lists tools. Without `search`, the model gets all of them. */
@@ -51,14 +59,21 @@ export function rulesFor(provider: SchemaProvider): SchemaProvider[] {
 export function boardTools(
   board: AdapterBoard,
   rules: Pick<ModelToolsOptions, "providers" | "maxTools" | "keepsNames">,
-  { onDiagnostic, contextWindow, toolSearch }: AdapterOptions,
+  options: AdapterOptions,
   shape: Shape = {},
 ): BoardTools {
+  requireKind("the board", board, objectWith("a board", "tools"));
+  requireOptions(options, {
+    toolSearch: TEXT,
+    onDiagnostic: FUNCTION,
+    contextWindow: NUMBER,
+  });
+  const { onDiagnostic, contextWindow, toolSearch } = options;
   rules.providers.forEach(requireProvider);
   requireSetting(toolSearch);
   const prompt = new PromptTools({
     tools: () => board.tools(),
-    search: async (query, options) => (await board.search?.(query, options)) ?? [],
+    search: async (query, given) => (await board.search?.(query, given)) ?? [],
     toolSearch: () => {
       const setting = toolSearch ?? board.toolSearch ?? "auto";
       if (board.search === undefined) return "off";
@@ -92,6 +107,7 @@ function requireSetting(setting: ToolSearchSetting | undefined): void {
 
 /** Throws INVALID_ARGUMENTS for a name that a program without types may pass: every tool would be left out. */
 export function requireProvider(provider: SchemaProvider): void {
+  requireKind("the provider", provider, TEXT);
   if (SCHEMA_PROVIDERS.includes(provider)) return;
   const message = `there are no rules for the provider '${provider}'`;
   const hint = `use ${SCHEMA_PROVIDERS.join(", ")}`;

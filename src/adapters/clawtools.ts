@@ -10,6 +10,15 @@ import type { AgentConfig, BoardConfig } from "../core/types/agent-config.ts";
 import type { Board } from "../core/types/board.ts";
 import type { BoardOptions } from "../core/types/board-options.ts";
 import { isJsonObject, type JsonObject } from "../core/types/json.ts";
+import {
+  FUNCTION,
+  NUMBER,
+  OBJECT,
+  objectWith,
+  requireKind,
+  requireOptions,
+  SAMPLING,
+} from "../core/types/kinds.ts";
 import type { OnSampling } from "../core/types/sampling.ts";
 import type { ServerStateKind } from "../core/types/server-state.ts";
 import type { ToolResult, ToolSource } from "../core/types/tool.ts";
@@ -132,6 +141,14 @@ export async function loadMCPServers(
   registry: ClawToolRegistry,
   options: LoadOptions = {},
 ): Promise<MCPToolProvider> {
+  requireKind("the registry", registry, objectWith("an object with register", "register"));
+  requireOptions<LoadOptions>(options, {
+    onToolsChanged: FUNCTION,
+    onSamplingRequest: SAMPLING,
+    onDiagnostic: FUNCTION,
+    contextWindow: NUMBER,
+  });
+  if (typeof config !== "string") requireKind("the configuration", config, OBJECT);
   const { onToolsChanged, onSamplingRequest, onDiagnostic, ...other } = options;
   const { errors, provider = "generic", contextWindow, ...boardOptions } = other;
   requireProvider(provider);

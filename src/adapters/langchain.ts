@@ -8,6 +8,7 @@ import { isMedia, markFailure, toDataUrl, toParts, toText } from "../core/tools/
 import { withoutPatterns } from "../core/tools/without-patterns.ts";
 import { PlugboardError } from "../core/types/errors.ts";
 import type { JsonObject } from "../core/types/json.ts";
+import { FUNCTION, OBJECT, requireKind } from "../core/types/kinds.ts";
 import type { ToolResult } from "../core/types/tool.ts";
 import { type AdapterBoard, type AdapterOptions, boardTools, SNAPSHOT } from "./board-tools.ts";
 
@@ -74,7 +75,11 @@ export function toLangChainTools<Tool, Message>(
   classes: LangChainClasses<Tool, Message>,
   options: LangChainOptions = {},
 ): Tool[] {
+  requireKind("the classes", classes, OBJECT);
+  requireKind("options", options, OBJECT);
   const { DynamicStructuredTool, ToolMessage } = classes;
+  requireKind("DynamicStructuredTool", DynamicStructuredTool, FUNCTION);
+  requireKind("ToolMessage", ToolMessage, FUNCTION);
   const toContent = contentMaker(options);
   const listed = boardTools(board, { providers: ["generic"] }, options, SNAPSHOT).tools.list();
   return [...listed.values()].map((modelTool) => {

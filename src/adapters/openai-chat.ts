@@ -11,6 +11,7 @@ import {
   toParts,
   toText,
 } from "../core/tools/model-content.ts";
+import { OBJECT, OBJECTS, requireKind } from "../core/types/kinds.ts";
 import type { BoardTools, Preselection } from "./board-tools.ts";
 
 export interface OpenAiChatTool {
@@ -66,9 +67,11 @@ export function toChatTools(
   supported: SupportedMedia,
 ): OpenAiChatTools {
   const run = async (
-    { id, function: called }: OpenAiChatToolCall,
+    call: OpenAiChatToolCall,
     options: ModelCallOptions | undefined,
   ): Promise<{ message: OpenAiToolMessage; media: Media[] }> => {
+    requireKind("the call", call, OBJECT);
+    const { id, function: called } = call;
     const { name = "", arguments: input = "" } = called ?? {};
     const content = markFailure(await runModelCall(tools, { id, name, input }, options));
     return {
@@ -93,10 +96,13 @@ export function toChatTools(
     async execute(call, options) {
       return (await run(call, options)).message;
     },
-    async executeAll({ tool_calls: calls }, options) {
-      const own = (calls ?? []).filter((call) => call.function !== undefined);
+    async executeAll(message, options) {
+      requireKind("the message", message, OBJECT);
+      const calls = message.tool_calls ?? [];
+      requireKind("tool_calls of the message", calls, OBJECTS);
+      const own = calls.filter((call) => call.function !== undefined);
       const results = await Promise.all(own.map((call) => run(call, options)));
-      const messages = results.map(({ message }) => message);
+      const messages = results.map((result) => result.message);
       const media = results.flatMap(mediaParts);
       return media.length === 0 ? messages : [...messages, { role: "user", content: media }];
     },

@@ -10,6 +10,7 @@ import {
   toDataUrl,
   toParts,
 } from "../core/tools/model-content.ts";
+import { OBJECT, OBJECTS, requireKind } from "../core/types/kinds.ts";
 import type { BoardTools, Preselection } from "./board-tools.ts";
 
 export interface OpenAiResponsesTool {
@@ -58,6 +59,7 @@ export function toResponsesTools(
   const withoutAudio = { ...supported, audio: false };
 
   const execute: OpenAiResponsesTools["execute"] = async (call, options) => {
+    requireKind("the call", call, OBJECT);
     const { call_id: id, name, arguments: input } = call;
     const result = await runModelCall(tools, { id, name, input }, options);
     const parts = toParts(markFailure(result), withoutAudio);
@@ -79,8 +81,12 @@ export function toResponsesTools(
       }));
     },
     execute,
-    executeAll: ({ output }, options) =>
-      Promise.all(output.filter(isFunctionCall).map((call) => execute(call, options))),
+    async executeAll(answer, options) {
+      requireKind("the response", answer, OBJECT);
+      requireKind("the output of the response", answer.output, OBJECTS);
+      const calls = answer.output.filter(isFunctionCall);
+      return Promise.all(calls.map((call) => execute(call, options)));
+    },
   };
 }
 

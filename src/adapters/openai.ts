@@ -2,6 +2,7 @@
 // the model's calls.
 
 import type { SupportedMedia } from "../core/tools/model-content.ts";
+import { FLAG, OBJECT, requireOptions } from "../core/types/kinds.ts";
 import { type AdapterBoard, type AdapterOptions, boardTools, rulesFor } from "./board-tools.ts";
 import { type OpenAiChatTools, toChatTools } from "./openai-chat.ts";
 import { type OpenAiResponsesTools, toResponsesTools } from "./openai-responses.ts";
@@ -31,6 +32,7 @@ export function toOpenAiTools(
   board: AdapterBoard,
   options: OpenAiToolsOptions,
 ): OpenAiChatTools | OpenAiResponsesTools {
+  requireOptions<OpenAiToolsOptions>(options, { carries: OBJECT, strict: FLAG });
   const providers = rulesFor(options.strict ? "openai-strict" : "openai");
   const tools = boardTools(board, { providers, maxTools: MAX_TOOLS }, options);
   const supported = { image: true, document: true, ...options.carries };

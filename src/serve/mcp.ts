@@ -7,6 +7,17 @@ import { Endpoint } from "./endpoint/endpoint.ts";
 import { Sealer } from "./endpoint/sealed.ts";
 import { serveOnStdio } from "./endpoint/stdio.ts";
 import { openSpans } from "./endpoint/trace.ts";
+import {
+  CLOCK,
+  FLAG,
+  FUNCTION,
+  type Kinds,
+  LOGGER,
+  objectWith,
+  requireKind,
+  requireOptions,
+  SIGNAL,
+} from "../core/types/kinds.ts";
 import { silentLogger } from "../core/types/logger.ts";
 import { systemClock } from "../util/clock.ts";
 
@@ -27,6 +38,37 @@ export interface ServeMcpOptions extends Partial<
   signal?: AbortSignal;
 }
 
+const BOARD = objectWith(
+  "a board",
+  "tools",
+  "find",
+  "search",
+  "call",
+  "status",
+  "instructions",
+  "setLogLevel",
+  "on",
+);
+const KINDS: Kinds<ServeMcpOptions> = {
+  input: objectWith("a readable stream", "on", "off", "pause", "resume"),
+  output: objectWith("a writable stream", "write"),
+  signal: SIGNAL,
+  clock: CLOCK,
+  logger: LOGGER,
+  onApproval: FUNCTION,
+  onRoots: FUNCTION,
+  onClient: FUNCTION,
+  search: FLAG,
+  about: [
+    "a string or a function",
+    (value) => typeof value === "string" || typeof value === "function",
+  ],
+  keepsApps: [
+    "true, false or a function",
+    (value) => typeof value === "boolean" || typeof value === "function",
+  ],
+};
+
 const NEVER = new AbortController().signal;
 
 /**
@@ -34,6 +76,8 @@ const NEVER = new AbortController().signal;
  * board stays open: closing it is up to you.
  */
 export async function serveMcp(board: EndpointBoard, options: ServeMcpOptions = {}): Promise<void> {
+  requireKind("the board", board, BOARD);
+  requireOptions<ServeMcpOptions>(options, KINDS);
   const {
     input = process.stdin,
     output = process.stdout,

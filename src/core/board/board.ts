@@ -19,6 +19,7 @@ import { parseBoardConfig } from "../config/parse.ts";
 import { formatProblem } from "../config/issue.ts";
 import { requireProviders } from "../config/secret-references.ts";
 import type { Selection } from "../guard/session-limits.ts";
+import { toFailure } from "../tools/failure.ts";
 import { type AgentConfig, type BoardConfig, toolNamesOf } from "../types/agent-config.ts";
 import type { SignInRequest, SignOutOutcome } from "../types/authorization.ts";
 import {
@@ -33,7 +34,29 @@ import type { BoardOptions, SessionOptions } from "../types/board-options.ts";
 import { boardClosed, type ConfigProblem, PlugboardError } from "../types/errors.ts";
 import type { UnmatchedRule } from "../types/guard-settings.ts";
 import { isShownToModels, type ToolSearchSetting } from "../types/include.ts";
-import type { JsonObject } from "../types/json.ts";
+import { isJsonObject, type JsonObject } from "../types/json.ts";
+import {
+  CALLER_OPTIONS,
+  CLOCK,
+  FLAG,
+  FUNCTION,
+  type Kind,
+  type Kinds,
+  LIST,
+  LOGGER,
+  NUMBER,
+  OBJECT,
+  objectWith,
+  requireKind,
+  requireOptions,
+  ROOTS,
+  SAMPLING,
+  SIGNAL,
+  TEXT,
+  TEXT_OR_TEXTS,
+  TEXTS,
+  TIME,
+} from "../types/kinds.ts";
 import type { BoardPrompts } from "../types/prompt.ts";
 import type { BoardRedactor } from "../types/redactor.ts";
 import type { BoardResources } from "../types/resource.ts";
@@ -47,7 +70,7 @@ import type { CallOutcome, NativeTool, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { plural } from "../../util/text.ts";
+import { inWords, plural } from "../../util/text.ts";
 import type { LightSignal } from "../../util/abort.ts";
 
 /**
@@ -70,6 +93,8 @@ export async function openBoardBeside(
 ): Promise<Board> {
   let board: LiveBoard | undefined;
   try {
+    requireConfig(config);
+    requireOptions(options, KINDS);
     const { env = process.env } = options;
     const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
     requireProviders(agent, namesOf(options.secretProviders));
@@ -83,6 +108,56 @@ export async function openBoardBeside(
     await (board === undefined ? gateway?.close({}) : board.close());
     throw error;
   }
+}
+
+const STORES = ["pins", "approvals", "grants", "audit", "limits", "changes"] as const;
+
+const KINDS: Kinds<BoardOptions> = {
+  native: LIST,
+  workspaceDir: TEXT,
+  stateDir: TEXT,
+  state: [
+    `an object with ${inWords(STORES)}`,
+    (value) => isJsonObject(value) && STORES.every((name) => isJsonObject(value[name])),
+  ],
+  start: TEXT,
+  skipFailed: FLAG,
+  onAuthorization: FUNCTION,
+  restartHint: FUNCTION,
+  onApproval: FUNCTION,
+  onElicitation: FUNCTION,
+  onSampling: SAMPLING,
+  onlyInSessions: FLAG,
+  owner: FLAG,
+  roots: ROOTS,
+  defaultToolTimeout: TIME,
+  showsApps: FLAG,
+  embed: FUNCTION,
+  serverLogLevel: TEXT,
+  onToolsChanged: FUNCTION,
+  signal: SIGNAL,
+  logger: LOGGER,
+  secretProviders: [
+    "a list of providers with a name each",
+    (value) =>
+      Array.isArray(value) && value.every((each) => typeof (each as JsonObject)?.name === "string"),
+  ],
+  env: OBJECT,
+  programPath: objectWith("a promise", "then"),
+  clock: CLOCK,
+  random: FUNCTION,
+};
+
+/** Throws INVALID_ARGUMENTS. What is in an object is for the check of the configuration to say. */
+function requireConfig(config: BoardConfig | AgentConfig): void {
+  requireKind("the configuration", config, OBJECT);
+  if (!isAgentConfig(config)) return;
+  const isDefinition = (each: unknown): boolean =>
+    isJsonObject(each) && typeof each.name === "string" && isJsonObject(each.target);
+  requireKind("servers of the configuration", config.servers, [
+    "an object, or a list of definitions from loadConfig",
+    () => config.servers.every(isDefinition),
+  ]);
 }
 
 /** A board's servers one by one, for a gateway that shares them. */
@@ -160,6 +235,23 @@ interface LiveBoardParts {
   session?: SessionLayer;
   onClosed?: () => void;
 }
+
+function requireServer(name: string): void {
+  requireKind("the name of the server", name, TEXT);
+}
+
+const CALL_OPTIONS: Kinds<BoardCallOptions> = {
+  ...CALLER_OPTIONS,
+  onUpdate: FUNCTION,
+  framed: FLAG,
+};
+
+const TOOL: Kind = [
+  "a tool or its name",
+  (value) =>
+    typeof value === "string" ||
+    (isJsonObject(value) && typeof value.name === "string" && isJsonObject(value.source)),
+];
 
 /** A board with servers in this process: an agent's, or that of a session over an agent's. */
 class LiveBoard implements Board, SessionBoard, FollowingBoard {
@@ -375,6 +467,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   tools(options: { all?: boolean } = {}): Tool[] {
+    requireKind("options", options, OBJECT);
     const listed = this.#inclusion.ofAll(this.#core.tools.list(options));
     const { leftOut } = this.#pastLimit();
     if (leftOut.length === 0) return listed;
@@ -389,18 +482,29 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   include(tool: string | Pick<Tool, "name" | "source">): Tool {
+    requireKind("the tool", tool, TOOL);
     return this.#inclusion.choose(tool, "always");
   }
 
   exclude(tool: string | Pick<Tool, "name" | "source">): Tool {
+    requireKind("the tool", tool, TOOL);
     return this.#inclusion.choose(tool, "manual");
   }
 
-  search(query: string | readonly string[], options?: SearchOptions): Promise<ToolHit[]> {
+  async search(query: string | readonly string[], options: SearchOptions = {}): Promise<ToolHit[]> {
+    requireKind("the query", query, TEXT_OR_TEXTS);
+    requireOptions(options, { limit: NUMBER, servers: TEXTS, all: FLAG });
     return this.#search.search(query, options);
   }
 
   call(name: string, args: JsonObject = {}, options: BoardCallOptions = {}): Promise<CallOutcome> {
+    try {
+      requireKind("the name of the tool", name, TEXT);
+      requireKind("the arguments", args, OBJECT);
+      requireOptions<BoardCallOptions>(options, CALL_OPTIONS);
+    } catch (error) {
+      return Promise.resolve(toFailure(error));
+    }
     return this.#core.call(name, args, options);
   }
 
@@ -415,6 +519,8 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   async find(name: string, options: { signal?: AbortSignal } = {}): Promise<Tool> {
+    requireKind("the name of the tool", name, TEXT);
+    requireOptions(options, { signal: SIGNAL });
     const tool = this.#inclusion.of(await this.#core.find(name, options.signal));
     const isPastLimit = this.toolSearch !== "off" && this.#pastLimit().leftOut.includes(tool);
     return isPastLimit ? withInclude(tool, "agent") : tool;
@@ -471,10 +577,12 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   setLogLevel(level: ServerLogLevel | undefined): void {
+    if (level !== undefined) requireKind("the level", level, TEXT);
     this.#core.setLogLevel(level);
   }
 
   setRoots(roots: readonly string[]): void {
+    requireKind("the roots", roots, TEXTS);
     this.#core.roots.set(roots);
   }
 
@@ -483,6 +591,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   async restart(server: string): Promise<ServerStatus> {
+    requireServer(server);
     const shared = this.#core.servers.shared().find(({ name }) => name === server);
     if (shared !== undefined && shared.supervisor.live === undefined) {
       // A call would start it too, and nobody uses it while it is down.
@@ -494,7 +603,9 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     return this.#statusOf(entry);
   }
 
-  async signIn(server: string, request?: SignInRequest): Promise<ServerStatus> {
+  async signIn(server: string, request: SignInRequest = {}): Promise<ServerStatus> {
+    requireServer(server);
+    requireOptions(request, { onAuthorization: FUNCTION, signal: SIGNAL }, "request");
     const entry = this.#own.named(server);
     await entry.requireSignIn().signIn(request);
     await entry.supervisor.restart();
@@ -502,6 +613,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   async signOut(server: string): Promise<SignOutOutcome> {
+    requireServer(server);
     const entry = this.#own.named(server);
     const outcome = await entry.requireSignIn().signOut();
     if (entry.supervisor.live !== undefined) await entry.supervisor.restart();
@@ -520,11 +632,14 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   async setEnabled(server: string, enabled: boolean): Promise<ServerStatus> {
+    requireServer(server);
+    requireKind("enabled", enabled, FLAG);
     await this.#untilFree();
     return this.#statusOf(await this.#own.setEnabled(server, enabled));
   }
 
   async add(name: string, config: ServerConfig): Promise<ServerStatus> {
+    requireServer(name);
     await this.#untilFree();
     if (this.#session === undefined) {
       const message = "the servers of an agent's board are those of its configuration";
@@ -539,6 +654,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   }
 
   async remove(name: string): Promise<void> {
+    requireServer(name);
     await this.#own.free();
     if (this.#own.named(name).definition.origin !== "session") {
       const message = `server '${name}' comes from the configuration`;
@@ -559,6 +675,8 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   trace(listener: TraceListener, options: TraceOptions = {}): EndTrace {
     if (this.#session !== undefined) throw ofAgentAlone("traced");
+    requireKind("the listener", listener, FUNCTION);
+    requireOptions(options, { server: TEXT, maxSize: NUMBER });
     const { server } = options;
     const { agent, servers, trace } = this.#core;
     if (server !== undefined && agent.servers.every(({ name }) => name !== server)) {
@@ -626,6 +744,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   async reload(config: BoardConfig | AgentConfig): Promise<ReloadReport> {
     if (this.#session !== undefined) throw ofAgentAlone("configured anew");
+    requireConfig(config);
     const { secretProviders, env = process.env } = this.#core.options;
     const agent = isAgentConfig(config) ? config : parseBoardConfig(config, env);
     requireProviders(agent, namesOf(secretProviders));

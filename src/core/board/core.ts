@@ -17,6 +17,7 @@ import type { BoardOptions } from "../types/board-options.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
+import { FUNCTION, requireKind } from "../types/kinds.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { BoardRedactor } from "../types/redactor.ts";
@@ -114,7 +115,10 @@ export class BoardCore {
   readonly gateway: GatewayPort | undefined;
   /** Only on an agent's board, which reports them for all sessions. */
   readonly rules: BoardRules | undefined;
-  readonly on: BoardBase["on"] = (event, listener) => this.#events.on(event, listener);
+  readonly on: BoardBase["on"] = (event, listener) => {
+    requireKind("the listener", listener, FUNCTION);
+    return this.#events.on(event, listener);
+  };
   readonly #over: BoardBeneath | undefined;
   readonly #secrets: BoardSecrets;
   readonly #events = new Emitter<BoardEvents>((error) =>

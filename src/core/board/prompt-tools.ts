@@ -6,6 +6,7 @@ import { providerName } from "../tools/provider-name.ts";
 import { PlugboardError } from "../types/errors.ts";
 import { isForModels, type ToolSearchSetting } from "../types/include.ts";
 import type { JsonObject } from "../types/json.ts";
+import { requireKind, TEXT } from "../types/kinds.ts";
 import type { ToolSearch } from "../types/search.ts";
 import type { Tool, ToolResult } from "../types/tool.ts";
 import { capitalised, oneLine, plural } from "../../util/text.ts";
@@ -120,6 +121,7 @@ export class PromptTools {
 
   /** Brings a few tools into the prompt that fit what the user says. Does not reject. */
   async preselect(message: string): Promise<void> {
+    requireKind("the message", message, TEXT);
     const text = message.trim().slice(0, LONGEST_MESSAGE);
     if (text === "") return;
     // Without them the model can still search by itself.

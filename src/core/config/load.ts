@@ -8,6 +8,7 @@ import { dirname, resolve } from "node:path";
 import { type AgentConfig, DEFAULT_AGENT } from "../types/agent-config.ts";
 import { type ConfigProblem, PlugboardError } from "../types/errors.ts";
 import type { PlacedRules } from "../types/guard-settings.ts";
+import { type Kinds, LIST, OBJECT, requireKind, requireOptions, TEXT } from "../types/kinds.ts";
 import type { SecretSettings } from "../types/secret-provider.ts";
 import type { SessionDefaults } from "../types/server-config.ts";
 import { closest } from "../../util/closest.ts";
@@ -57,6 +58,16 @@ export interface LoadConfigOptions {
   secretProviders?: readonly { readonly name: string }[];
 }
 
+const KINDS: Kinds<LoadConfigOptions> = {
+  cwd: TEXT,
+  homedir: TEXT,
+  text: TEXT,
+  base: TEXT,
+  baseText: TEXT,
+  serverDefaults: OBJECT,
+  secretProviders: LIST,
+};
+
 /**
  * Reads a configuration file for one agent, by default for one that has `agents.defaults` alone. It may be ours or
  * another application's. Rejects with CONFIG_INVALID, listing everything that is wrong anywhere in the file.
@@ -66,6 +77,9 @@ export async function loadConfig(
   agentId: string = DEFAULT_AGENT,
   options: LoadConfigOptions = {},
 ): Promise<AgentConfig> {
+  requireKind("the path", path, TEXT);
+  requireKind("the id of the agent", agentId, TEXT);
+  requireOptions(options, KINDS);
   return loadConfigWith((agent) => agent, path, agentId, options);
 }
 

@@ -2,6 +2,7 @@
 
 import type { ContentBlock } from "../types/content.ts";
 import { isJsonObject } from "../types/json.ts";
+import { LIST, OBJECT, requireKind } from "../types/kinds.ts";
 import { oneLine } from "../../util/text.ts";
 
 /** Which kinds of content a reader supports. A kind that is not listed counts as supported. */
@@ -15,13 +16,15 @@ const LONGEST_URI = 2000;
 const TEXT_AND_IMAGES: SupportedContent = { audio: false, resource: false, resource_link: false };
 
 /**
- * `supported` is text and images by default. Supported blocks pass by reference; the others become text, which every reader supports. Never throws,
- * whatever is missing from a block: the description leaves it out.
+ * `supported` is text and images by default. Supported blocks pass by reference; the others become text, which every reader supports. Does not
+ * throw, whatever is missing from a block: the description leaves it out.
  */
 export function degradeContent(
   blocks: readonly ContentBlock[],
   supported: SupportedContent = TEXT_AND_IMAGES,
 ): ContentBlock[] {
+  requireKind("the content", blocks, LIST);
+  requireKind("what is supported", supported, OBJECT);
   return blocks.map((block) => {
     if (!isJsonObject(block) || block.type === "text" || supported[block.type] !== false) {
       return block;

@@ -3,6 +3,7 @@
 
 import { PlugboardError } from "../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../types/json.ts";
+import { FUNCTION, requireKind, requireOptions, SIGNAL, TEXT } from "../types/kinds.ts";
 import type { ToolResult, ToolUpdate } from "../types/tool.ts";
 import { closest } from "../../util/closest.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
@@ -38,9 +39,12 @@ export interface ModelToolLookup {
 export async function runModelCall(
   tools: ModelToolLookup,
   { id, name, input, problem }: ModelCall,
-  { signal, onUpdate }: ModelCallOptions = {},
+  options: ModelCallOptions = {},
 ): Promise<ToolResult> {
   try {
+    requireOptions(options, { signal: SIGNAL, onUpdate: FUNCTION });
+    requireKind("the name of the tool", name, TEXT);
+    const { signal, onUpdate } = options;
     const found = tools.get(name);
     if (found === undefined) throw unknownTool(name, tools.keys());
     const args = problem ?? readArguments(input);

@@ -1,6 +1,7 @@
 // Native tools, which the host brings itself, as unified tools: checked once, called like any other.
 
 import { PlugboardError } from "../types/errors.ts";
+import { FUNCTION, type Kinds, OBJECT, requireKind, requireKinds, TEXT } from "../types/kinds.ts";
 import type {
   ModelDetails,
   NativeTool,
@@ -12,7 +13,14 @@ import type { Execute, Present } from "./tool.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 
-/** Throws CONFIG_INVALID for a duplicate name and for one that providers refuse. */
+const REQUIRED = [
+  ["description", TEXT],
+  ["parameters", OBJECT],
+  ["execute", FUNCTION],
+] as const;
+const KINDS: Kinds<NativeTool> = { label: TEXT, annotations: OBJECT, outputSchema: OBJECT };
+
+/** Throws CONFIG_INVALID for a duplicate name and for one that providers refuse, INVALID_ARGUMENTS for what is no tool. */
 export function collectNative(
   given: readonly (NativeTool | NativeToolFactory)[],
   context: Omit<NativeToolContext, "has">,
@@ -22,9 +30,15 @@ export function collectNative(
   for (const each of given) {
     const tool = typeof each === "function" ? each({ ...context, has }) : each;
     if (tool === undefined) continue;
+    requireKind("each native tool", tool, OBJECT);
+    requireKind("the name of each native tool", tool.name, TEXT);
     const problem = nativeNameProblem(tool.name);
     if (problem !== undefined) throw invalid(`native tool name ${problem}`);
     if (tools.has(tool.name)) throw invalid(`native tool '${tool.name}' is given twice`);
+    for (const [key, kind] of REQUIRED) {
+      requireKind(`${key} of the native tool '${tool.name}'`, tool[key], kind);
+    }
+    requireKinds(tool, KINDS, (key) => `${key} of the native tool '${tool.name}'`);
     tools.set(tool.name, tool);
   }
   return tools;

@@ -9,7 +9,8 @@ import type { ContentName } from "../../types/content-pattern.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../../types/errors.ts";
 import type { Callee } from "../../types/guard.ts";
 import type { JsonObject } from "../../types/json.ts";
-import type { Completion } from "../../types/resource.ts";
+import { FLAG, OBJECT, requireKind, requireOptions, SIGNAL, TEXT } from "../../types/kinds.ts";
+import type { CompleteOptions, Completion, ListOptions } from "../../types/resource.ts";
 import type { GatewayPort } from "../../types/gateway-port.ts";
 import type { CompletionQuery, ServerContent } from "../../types/server-content.ts";
 import type { CallOutcome } from "../../types/tool.ts";
@@ -169,6 +170,23 @@ export function asksFirst(
 ): Pick<CallOutcome, "content" | "inputRequired"> | undefined {
   const inputRequired = input === undefined ? undefined : toInputRequired(answer);
   return inputRequired && { content: [], inputRequired };
+}
+
+/** Throws INVALID_ARGUMENTS. */
+export function requireListing(server: string | undefined, options: ListOptions): void {
+  if (server !== undefined) requireKind("the name of the server", server, TEXT);
+  requireOptions(options, { wait: FLAG });
+}
+
+/** Throws INVALID_ARGUMENTS. */
+export function requireCompletion(
+  argument: string,
+  value: string,
+  options: Pick<CompleteOptions, "known" | "signal">,
+): void {
+  requireKind("the argument", argument, TEXT);
+  requireKind("the value", value, TEXT);
+  requireOptions(options, { known: OBJECT, signal: SIGNAL });
 }
 
 /** Throws UNSUPPORTED. */

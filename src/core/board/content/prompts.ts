@@ -3,6 +3,16 @@
 import { toPrompt } from "../../tools/prompt.ts";
 import { presentPrompt } from "../../guard/present/prompt.ts";
 import { PlugboardError } from "../../types/errors.ts";
+import { isJsonObject } from "../../types/json.ts";
+import {
+  CALLER_OPTIONS,
+  FLAG,
+  type Kind,
+  OBJECT,
+  requireKind,
+  requireOptions,
+  TEXT,
+} from "../../types/kinds.ts";
 import type {
   BoardPrompts,
   Prompt,
@@ -19,11 +29,23 @@ import {
   asksFirst,
   type ContentOptions,
   requireCapability,
+  requireCompletion,
+  requireListing,
 } from "./content-requests.ts";
 import type { ContentCache } from "./content-cache.ts";
 import type { ListFrom, ListingOptions } from "./content-caches.ts";
 import { contentSubject } from "./content-subject.ts";
 import type { PromptList } from "../../types/server-content.ts";
+
+const RESULT: Kind = [
+  "what prompts.get has returned",
+  (value) =>
+    isJsonObject(value) &&
+    typeof value.server === "string" &&
+    typeof value.prompt === "string" &&
+    Array.isArray(value.messages) &&
+    value.messages.every((each) => isJsonObject(each) && isJsonObject(each.content)),
+];
 
 export class Prompts implements BoardPrompts {
   readonly #options: ContentOptions;
@@ -32,7 +54,8 @@ export class Prompts implements BoardPrompts {
     this.#options = options;
   }
 
-  async list(server?: string, options?: ListOptions): Promise<Prompt[]> {
+  async list(server?: string, options: ListOptions = {}): Promise<Prompt[]> {
+    requireListing(server, options);
     const lists = await askServers(this.#options, undefined, () => this.#lists(server, options));
     return lists.flatMap(({ from, list }) => {
       return list.prompts
@@ -41,11 +64,14 @@ export class Prompts implements BoardPrompts {
     });
   }
 
-  get(
+  async get(
     name: string,
     args: Record<string, string> = {},
     given: PromptOptions = {},
   ): Promise<PromptResult> {
+    requireKind("the name of the prompt", name, TEXT);
+    requireKind("the arguments", args, OBJECT);
+    requireOptions<PromptOptions>(given, { ...CALLER_OPTIONS, framed: FLAG });
     return askServers(this.#options, given.signal, () => this.#get(name, args, given));
   }
 
@@ -92,6 +118,7 @@ export class Prompts implements BoardPrompts {
   }
 
   forModel(result: PromptResult): PromptMessage[] {
+    requireKind("the result", result, RESULT);
     const { guard, caches } = this.#options;
     const { server, prompt } = result;
     const { messages, patterns } = presentPrompt(
@@ -106,8 +133,11 @@ export class Prompts implements BoardPrompts {
     name: string,
     argument: string,
     value: string,
-    { signal, known = {} }: PromptCompleteOptions = {},
+    options: PromptCompleteOptions = {},
   ): Promise<Completion> {
+    requireKind("the name of the prompt", name, TEXT);
+    requireCompletion(argument, value, options);
+    const { signal, known = {} } = options;
     return askServers(this.#options, signal, async () => {
       const { from, prompt } = await this.#locate(name, signal);
       const of = { type: "ref/prompt", name: prompt } as const;

@@ -2,6 +2,15 @@
 
 import { toContents } from "../../tools/resource.ts";
 import type { CallerOptions } from "../../types/caller-options.ts";
+import {
+  CALLER_OPTIONS,
+  type Kinds,
+  NUMBER,
+  requireKind,
+  requireOptions,
+  SIGNAL,
+  TEXT,
+} from "../../types/kinds.ts";
 import type {
   CompleteOptions,
   Completion,
@@ -20,6 +29,8 @@ import {
   asksFirst,
   type ContentOptions,
   requireCapability,
+  requireCompletion,
+  requireListing,
 } from "./content-requests.ts";
 import type { ResourceContext } from "./resource-context.ts";
 import { isEnabled, type LocatedResource, ResourceLocator } from "./resource-locator.ts";
@@ -36,6 +47,8 @@ interface ReadOptions extends CallerOptions {
   asksNobody?: boolean;
 }
 
+const OPTIONS: Kinds<ResourceOptions> = { server: TEXT, signal: SIGNAL };
+
 export class Resources implements OfferedResources {
   readonly #options: ResourcesOptions;
   readonly #locator: ResourceLocator;
@@ -49,7 +62,8 @@ export class Resources implements OfferedResources {
     this.#locator = new ResourceLocator(options);
   }
 
-  async list(server?: string, options?: ListOptions): Promise<Resource[]> {
+  async list(server?: string, options: ListOptions = {}): Promise<Resource[]> {
+    requireListing(server, options);
     return (await this.#ask(undefined, () => this.#locator.lists(server, options))).flatMap(
       ({ from, list }) =>
         list.resources
@@ -58,7 +72,8 @@ export class Resources implements OfferedResources {
     );
   }
 
-  async templates(server?: string, options?: ListOptions): Promise<ResourceTemplate[]> {
+  async templates(server?: string, options: ListOptions = {}): Promise<ResourceTemplate[]> {
+    requireListing(server, options);
     return (await this.#ask(undefined, () => this.#locator.lists(server, options))).flatMap(
       ({ from, list }) =>
         list.templates
@@ -68,6 +83,8 @@ export class Resources implements OfferedResources {
   }
 
   async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
+    requireKind("the URI", uri, TEXT);
+    requireOptions<ResourceReadOptions>(options, { ...CALLER_OPTIONS, server: TEXT });
     return this.#ask(options.signal, async () =>
       this.readFrom(await this.#locator.locate(uri, options), options),
     );
@@ -133,6 +150,8 @@ export class Resources implements OfferedResources {
   }
 
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    requireKind("the URI", uri, TEXT);
+    requireOptions(options, OPTIONS);
     return this.#ask(options.signal, () => this.#subscribe(uri, options));
   }
 
@@ -153,7 +172,10 @@ export class Resources implements OfferedResources {
     });
   }
 
-  async unsubscribe(uri: string, { server }: ResourceOptions = {}): Promise<void> {
+  async unsubscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
+    requireKind("the URI", uri, TEXT);
+    requireOptions(options, OPTIONS);
+    const { server } = options;
     const { caches } = this.#options;
     const among = server === undefined ? caches.all() : [caches.of(server)];
     await Promise.all(
@@ -167,6 +189,9 @@ export class Resources implements OfferedResources {
     value: string,
     options: CompleteOptions = {},
   ): Promise<Completion> {
+    requireKind("the URI template", uriTemplate, TEXT);
+    requireCompletion(argument, value, options);
+    requireOptions<ResourceOptions>(options, OPTIONS);
     const { signal, known = {} } = options;
     const of = { type: "ref/resource", uri: uriTemplate } as const;
     return this.#ask(signal, async () => {
@@ -183,7 +208,8 @@ export class Resources implements OfferedResources {
     return (await this.block(options)).text;
   }
 
-  async block({ maxBytes }: ResourceBlockOptions = {}): Promise<ResourceBlock> {
+  async block(options: ResourceBlockOptions = {}): Promise<ResourceBlock> {
+    requireOptions(options, { maxBytes: NUMBER });
     // Loaded on first use: boards whose caller builds no prompts do not need it.
     this.#context ??= import("./resource-context.ts").then(
       ({ ResourceContext: Context }) =>
@@ -191,10 +217,10 @@ export class Resources implements OfferedResources {
           ...this.#options,
           subscriber: this.#prompt,
           permits: (from, uri) => this.#locator.permits(from, uri),
-          read: (located, options) => this.readFrom(located, { ...options, asksNobody: true }),
+          read: (located, given) => this.readFrom(located, { ...given, asksNobody: true }),
         }),
     );
-    return (await this.#context).build(maxBytes);
+    return (await this.#context).build(options.maxBytes);
   }
 
   /** Whether a change of the server's list can be one of what may be listed. */

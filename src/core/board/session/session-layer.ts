@@ -16,7 +16,23 @@ import type { AgentConfig } from "../../types/agent-config.ts";
 import type { BoardOptions, SessionOptions, SessionRules } from "../../types/board-options.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import type { PlacedRules } from "../../types/guard-settings.ts";
-import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { isJsonObject } from "../../types/json.ts";
+import {
+  FLAG,
+  FUNCTION,
+  type Kind,
+  type Kinds,
+  LIST,
+  NUMBER,
+  OBJECT,
+  objectWith,
+  requireKind,
+  requireKinds,
+  ROOTS,
+  TEXT,
+  TEXTS,
+  TIME,
+} from "../../types/kinds.ts";
 import { loggerWith } from "../../types/logger.ts";
 import type { SessionServerConfig } from "../../types/server-config.ts";
 import type { ServerDefinition } from "../../types/server-definition.ts";
@@ -46,8 +62,8 @@ export class SessionLayer {
 
   /** Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
   constructor(given: SessionOptions, base: BoardCore) {
-    const { servers = {}, id = randomUUID() } = given;
     checkOptions(given);
+    const { servers = {}, id = randomUUID() } = given;
     const { agent, native } = base.configuration;
     this.id = id;
     this.#given = given;
@@ -238,20 +254,19 @@ function notAbsolute(cwd: unknown): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message);
 }
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isTime = (value: unknown): boolean => typeof value === "number" && value > 0;
-const isMode = (value: unknown): boolean =>
-  ["never", "ask", "destructive"].includes(value as string);
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const MODE: Kind = [
+  "never, ask or destructive",
+  (value) => ["never", "ask", "destructive"].includes(value as string),
+];
 
-type Kinds = Record<string, [what: string, isOne: (value: unknown) => boolean]>;
-
-/** Of what comes from outside, or would restrict nothing if it were wrong. */
-const KINDS: Kinds = {
-  id: ["a text", isText],
-  approval: ["never, ask or destructive", isMode],
-  tools: ["an object", isJsonObject],
+const KINDS: Kinds<SessionOptions> = {
+  sendMcpMessage: FUNCTION,
+  additionalDirectories: TEXTS,
+  perSession: FLAG,
+  id: TEXT,
+  native: LIST,
+  approval: MODE,
+  tools: OBJECT,
   rateLimit: [
     "a number of calls, or false",
     (value) => value === false || (typeof value === "number" && value >= 0),
@@ -260,38 +275,33 @@ const KINDS: Kinds = {
     "a template, and perhaps a length",
     (value) =>
       isJsonObject(value) &&
-      isText(value.template) &&
-      (value.length === undefined || isTime(value.length)),
+      typeof value.template === "string" &&
+      (value.length === undefined || (typeof value.length === "number" && value.length > 0)),
   ],
-  defaultToolTimeout: ["milliseconds", isTime],
-  toolTimeout: ["milliseconds", isTime],
-  onApproval: ["a function", isFunction],
-  onElicitation: ["a function", isFunction],
-  onSampling: ["an object with a handler", (value) => isFunction((value as JsonObject)?.handler)],
+  owner: FLAG,
+  roots: ROOTS,
+  startupWait: NUMBER,
+  defaultToolTimeout: TIME,
+  toolTimeout: TIME,
+  onApproval: FUNCTION,
+  onElicitation: FUNCTION,
+  onSampling: objectWith("an object with a handler", "handler"),
 };
-const KINDS_OF_RULES: Kinds = {
-  allow: ["a list of patterns", areTexts],
-  deny: ["a list of patterns", areTexts],
-  approval: ["never, ask or destructive", isMode],
+const KINDS_OF_RULES: Kinds<SessionRules> = {
+  allow: ["a list of patterns", TEXTS[1]],
+  deny: ["a list of patterns", TEXTS[1]],
+  approval: MODE,
 };
 
 /** Throws INVALID_ARGUMENTS. */
 function checkOptions(given: SessionOptions): void {
+  requireKind("the options of a session", given, OBJECT);
   const { cwd, tools } = given;
-  if (!isText(cwd) || !isAbsolute(cwd)) throw notAbsolute(cwd);
-  checkKinds(given, KINDS, "");
+  if (typeof cwd !== "string" || !isAbsolute(cwd)) throw notAbsolute(cwd);
+  requireKinds(given, KINDS, (key) => `${key} of a session`);
   if (tools === undefined) return;
-  checkKinds(tools, KINDS_OF_RULES, "tools.");
+  requireKinds(tools, KINDS_OF_RULES, (key) => `tools.${key} of a session`);
   requirePatterns(tools, (rule) => `tools.${rule} of a session`);
-}
-
-function checkKinds(options: object, kinds: Kinds, where: string): void {
-  for (const [name, value] of Object.entries(options)) {
-    const [what, isOne] = (Object.hasOwn(kinds, name) && kinds[name]) || ["", () => true];
-    if (value === undefined || isOne(value)) continue;
-    const message = `${where}${name} of a session must be ${what}`;
-    throw new PlugboardError("INVALID_ARGUMENTS", message);
-  }
 }
 
 function named(

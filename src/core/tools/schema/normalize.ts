@@ -6,6 +6,7 @@
 
 import { PlugboardError } from "../../types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
+import { requireKind, TEXT } from "../../types/kinds.ts";
 import {
   ConversionBudget,
   type SchemaConversion,
@@ -34,6 +35,7 @@ const MAX_PARTS = 50_000;
 
 /** Throws PlugboardError("UNSUPPORTED") for a schema that the provider accepts in no form. */
 export function normalizeSchema(schema: JsonObject, provider: SchemaProvider): NormalizedSchema {
+  requireKind("the provider", provider, TEXT);
   const rules = rulesOf(provider);
   if (rules === undefined) throw unsupported(`there are no rules for provider '${provider}'`);
   if (!isJsonObject(schema)) throw unsupported("the schema is not an object");
