@@ -222,7 +222,11 @@ test.each<[string, GatewayOptions, { token?: string }, object]>([
   ],
 ])("%s is an error that says what to do", async (_, options, given, expected) => {
   const gateway = await start(options);
-  const client = open(gateway.url, given, 300);
+  const client = open(
+    gateway.url,
+    given,
+    "code" in expected && expected.code === "TIMEOUT" ? 300 : 10_000,
+  );
   await expect(client.hello()).rejects.toMatchObject(expected);
   await expect.poll(() => gateway.connections).toBe(0);
 });

@@ -210,10 +210,12 @@ export class ToolIndex {
         counts.set(term, (counts.get(term) ?? 0) + 1);
       }
     }
+    // Not the parts of a name, like `echo__add`.
+    const isProse = counts.size > 1 && /\s/.test(query.trim());
     const terms = new Map<string, number>();
     let mistyped = 0;
     for (const [term, count] of counts) {
-      const isGeneral = counts.size > 1 && GENERAL_TERMS.has(term);
+      const isGeneral = isProse && GENERAL_TERMS.has(term);
       const weight = (isGeneral ? GENERAL : 1) * (1 + REPEATED * Math.log(count));
       const add = (each: string, share: number): void => {
         terms.set(each, (terms.get(each) ?? 0) + weight * share);

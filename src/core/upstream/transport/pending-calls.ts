@@ -66,6 +66,8 @@ const FIRST_ID = 100_000_000;
 const LAST_ID = 1_000_000_000;
 const OUR_ID = /^[1-9]\d{8}$/;
 
+/** How long the true answer may still come after one with a spoilt id. */
+const SPOILT_MS = 500;
 /** How many characters at either end of an answer are searched for its id. */
 const ENVELOPE = 2000;
 
@@ -208,13 +210,18 @@ export class PendingCalls {
     return true;
   }
 
-  /** Fails the only call that an answer with a spoilt id can be for. False if it can be for several, or for none. */
-  failSpoilt(fault: string, text: string): boolean {
-    if (this.#calls.size !== 1 || this.#hasAbandoned) return false;
+  /**
+   * An answer with a spoilt id has come. The only call that it can be for fails, unless its true answer comes within a
+   * moment: some servers also answer what nobody has asked.
+   */
+  suspect(fault: string, text: string): void {
+    if (this.#calls.size !== 1 || this.#hasAbandoned) return;
     const [only] = this.#calls.all();
-    if (only === undefined) return false;
-    this.fail(only.id, malformed(only.method, fault, this.#quote(text)));
-    return true;
+    if (only === undefined) return;
+    const error = malformed(only.method, fault, this.#quote(text));
+    this.#clock.later(SPOILT_MS, () => {
+      if (this.#calls.get(only.id) === only) this.fail(only.id, error);
+    });
   }
 
   /**

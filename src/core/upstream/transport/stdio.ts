@@ -312,8 +312,8 @@ export class StdioTransport implements Wire {
       if (hasNoId && message.error !== undefined && this.#calls.failOnly(message.error)) return;
       if (!mayBeId(id)) {
         const fault = faultOfId(id);
-        // A number that was spoilt on its way back: only one call can be meant, and nothing else will answer it.
-        if (typeof id === "number" && this.#calls.failSpoilt(fault, line)) return;
+        // A number that was spoilt on its way back: nothing else may answer the call.
+        if (typeof id === "number") this.#calls.suspect(fault, line);
         return this.#drop(line, fault);
       }
     } else if (typeof method !== "string") {

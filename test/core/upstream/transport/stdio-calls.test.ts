@@ -208,10 +208,11 @@ describe("the host's own calls", () => {
     expect(await outcome).toMatchObject({ code: "SERVER_ERROR", message: "boom (-1)" });
   });
 
-  it.each([-1, 1.5])("fail at once with an answer whose id is %d", async (id) => {
-    const { answer, call } = openTransport();
+  it.each([-1, 1.5])("fail within a moment of an answer whose id is %d", async (id) => {
+    const { answer, call, clock } = openTransport();
     const { outcome } = await call();
     await answer({ jsonrpc: "2.0", id, result: { content: [] } });
+    await clock.advance(500);
     expect(await outcome).toMatchObject({
       code: "PROTOCOL",
       message: expect.stringContaining("because its id is no number that a request has"),

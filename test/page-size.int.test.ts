@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
-const folder = fileURLToPath(new URL("../../dist/ui", import.meta.url));
+const folder = fileURLToPath(new URL("../dist/ui", import.meta.url));
 
 it("the script and the style of the page take at most 70 KB, compressed", () => {
   const files = readdirSync(folder).filter((name) => /\.(?:js|css)\.gz$/.test(name));

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { removeDirectory } from "../support/directory.ts";
+import { removeDirectory } from "./support/directory.ts";
 import {
   axeViolations,
   describeInBrowser,
   goTo,
   startGateway,
   type TestGateway,
-} from "./browser.ts";
+} from "./support/browser.ts";
 
 const fixture = (name: string): { command: string; args: string[] } => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL(`../fixtures/servers/${name}.mjs`, import.meta.url))],
+  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
 });
 
 const SERVERS = {
