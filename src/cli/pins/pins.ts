@@ -1,11 +1,19 @@
 // `plugboard pins`: shows pinned tool definitions and what changed since, approves and forgets them.
 
-import { lostReason, lostRemedy, pendingParts, PinReview, pinsOf } from "../../core/board/pins.ts";
+import {
+  doublesOf,
+  lostReason,
+  lostRemedy,
+  pendingParts,
+  PinReview,
+  pinsOf,
+} from "../../core/board/pins.ts";
 import { loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { LostPins, PinEntry, ServerPins } from "../../core/types/pin.ts";
+import type { ServerDefinition } from "../../core/types/server-definition.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import { oneLine, plural, shellWord } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -60,13 +68,18 @@ interface ListedPins {
 /** What waits for a person comes first. */
 async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext): Promise<void> {
   const { screen, options } = context;
-  const servers = isWhole ? all : await configuredOf(all, context);
+  const agents = await configuredServers(context);
+  const doubles = new Map(agents.flatMap((each) => [...doublesOf(each, all)]));
+  const servers = isWhole || agents.length === 0 ? all : pinsOf(agents.flat(), all);
   const found = entriesOf({ servers });
   const entries = [...pendingOf(found), ...found.filter(({ pin }) => pin.kind === "pinned")];
   if (options.json) {
-    return screen.json({ pins: entries.map(pinJson), ...(lost.length > 0 && { lost }) });
+    return screen.json({
+      pins: entries.map((each) => pinJson(each, doubles)),
+      ...(lost.length > 0 && { lost }),
+    });
   }
-  screen.lines(pinTable(entries, all, screen.terminal.out));
+  screen.lines(pinTable(entries, all, doubles, screen.terminal.out));
   for (const each of lost) {
     screen.note(`${oneLine(each.server)}: ${lostReason(each)}; ${lostRemedy(each)}`);
   }
@@ -86,25 +99,19 @@ async function listPins({ all, lost, isWhole }: ListedPins, context: CliContext)
   screen.note(`${count} new or changed; to see how:\n  ${command}`);
 }
 
-/** Those of servers that are configured here, for any agent; all of them where no configuration says which there are. */
-async function configuredOf(
-  all: readonly ServerPins[],
-  context: CliContext,
-): Promise<readonly ServerPins[]> {
+/** The servers of each agent that is configured here; none where no configuration says which there are. */
+async function configuredServers(context: CliContext): Promise<readonly ServerDefinition[][]> {
   const { cwd, homedir } = context.io;
   const source = findSource(context);
-  if (source.kind !== "file") return all;
+  if (source.kind !== "file") return [];
   const given = { cwd, homedir, base: source.base };
   try {
     const { agentIds } = await loadGateway(source.path, given);
     const agents = await Promise.all(agentIds.map((id) => loadConfig(source.path, id, given)));
-    return pinsOf(
-      agents.flatMap(({ servers }) => servers),
-      all,
-    );
+    return agents.map(({ servers }) => servers);
   } catch {
     // Other commands say what is wrong with the file.
-    return all;
+    return [];
   }
 }
 

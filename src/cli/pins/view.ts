@@ -1,6 +1,6 @@
 // Pins as tables, pages and JSON.
 
-import { changesOf, definitionOf } from "../../core/board/pins.ts";
+import { changesOf, definitionOf, type doublesOf } from "../../core/board/pins.ts";
 import type { FieldChange, Pin, PinEntry, ServerPins } from "../../core/types/pin.ts";
 import { oneLine } from "../../util/text.ts";
 import { localTime } from "../terminal/local-time.ts";
@@ -21,14 +21,20 @@ const TONES: Readonly<Record<Pin<unknown>["kind"], Tone>> = {
   new: "yellow",
 };
 
+/** The pins of tools that copy another server's, each with the name of that. */
+type Doubles = ReturnType<typeof doublesOf>;
+
 export function pinTable(
   entries: readonly PinEntry[],
   all: readonly ServerPins[],
+  doubles: Doubles,
   { width, paint }: OutputView,
 ): string[] {
   const rows = entries.map((entry): Row => {
     const { pin } = entry;
+    const original = originalOf(entry, doubles);
     return {
+      notes: original === undefined ? [] : [`a double of ${original}: it copies that definition`],
       cells: [
         entry.kind === "tool" ? nameOf(entry, all) : `${nameOf(entry, all)} (instructions)`,
         { text: pin.kind, tone: TONES[pin.kind] },
@@ -62,7 +68,11 @@ export function pinPage(
   ];
 }
 
-export function pinJson(entry: PinEntry): object {
+function originalOf(entry: PinEntry, doubles: Doubles): string | undefined {
+  return entry.kind === "tool" ? doubles.get(entry.pin) : undefined;
+}
+
+export function pinJson(entry: PinEntry, doubles: Doubles = new Map()): object {
   const { pin, pins } = entry;
   return {
     server: pins.server,
@@ -71,6 +81,7 @@ export function pinJson(entry: PinEntry): object {
     state: pin.kind,
     firstSeen: new Date(pin.firstSeen).toISOString(),
     ...(pin.kind !== "pinned" && { changedAt: new Date(pin.pending.seen).toISOString() }),
+    doubleOf: originalOf(entry, doubles),
   };
 }
 

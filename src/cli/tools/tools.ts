@@ -2,6 +2,7 @@
 
 import { definitionTokens } from "../../core/tools/definition-tokens.ts";
 import type { Board } from "../../core/types/board.ts";
+import type { ToolHit } from "../../core/types/search.ts";
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { canonicalName, type Tool } from "../../core/types/tool.ts";
 import { closest } from "../../util/closest.ts";
@@ -67,7 +68,8 @@ export async function runTools(command: ToolsRequest, context: CliContext): Prom
       screen.json({
         tools: tools.map((tool) => ({
           ...toolJson(tool),
-          ...(scores && { score: Math.round((scores.get(tool) ?? 0) * 1000) / 1000 }),
+          ...(scores && { score: Math.round((scores.get(tool)?.score ?? 0) * 1000) / 1000 }),
+          doubleOf: scores?.get(tool)?.doubleOf,
         })),
         servers: servers.map(serverJson),
         ...(hidden > 0 && { hidden }),
@@ -130,7 +132,7 @@ interface Found {
   /** The tools to show. */
   tools: readonly Tool[];
   /** How well they fit the words of a query. Absent if nothing was searched for. */
-  scores?: ReadonlyMap<Tool, number>;
+  scores?: ReadonlyMap<Tool, ToolHit>;
   /** How many more there are, but are only for apps. */
   hidden: number;
   /** How many more there are than the limit allows. */
@@ -161,7 +163,7 @@ async function matching(
   board: Findable,
   all: readonly Tool[],
   query: readonly string[],
-): Promise<{ found: readonly Tool[]; scores?: ReadonlyMap<Tool, number> }> {
+): Promise<{ found: readonly Tool[]; scores?: ReadonlyMap<Tool, ToolHit> }> {
   const [word = "", ...others] = query;
   if (query.length === 0) return { found: all };
   const isServer = others.length === 0 && board.status().some(({ name }) => name === word);
@@ -177,9 +179,7 @@ async function matching(
   const limit = Math.max(1, all.length);
   const hits = await board.search(query.join(" "), { limit, all: true });
   const least = (hits[0]?.score ?? 0) * LEAST_SHARE;
-  const scores = new Map(
-    hits.filter(({ score }) => score >= least).map(({ tool, score }) => [tool, score]),
-  );
+  const scores = new Map(hits.filter(({ score }) => score >= least).map((hit) => [hit.tool, hit]));
   // The search knows whole words. People also type the beginning of one.
   const parts = all.filter((tool) => !scores.has(tool) && hasAll(tool));
   return { found: [...scores.keys(), ...parts], scores };

@@ -3,6 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { basename, resolve } from "node:path";
+import { isScript, programOf } from "../../core/process/program.ts";
 import type { ServerConfig } from "../../core/types/server-config.ts";
 
 const LONGEST = 40;
@@ -49,88 +50,21 @@ function hostName(url: string): string {
   return `${hostname.replace(/^\[|\]$/g, "")}${port === "" ? "" : `-${port}`}${path}`;
 }
 
-/** Programs that run a package, each with the words that stand between it and the package. */
-const PACKAGE_RUNNERS: Readonly<Record<string, readonly string[]>> = {
-  npx: [],
-  bunx: [],
-  pnpx: [],
-  uvx: [],
-  npm: ["exec", "x"],
-  pnpm: ["dlx", "exec"],
-  yarn: ["dlx"],
-  bun: ["x"],
-  pipx: ["run"],
-  uv: ["tool", "run"],
-};
-const CONTAINER_RUNNERS: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl"]);
-const SCRIPT_RUNNERS = /^(?:node|bun|deno|tsx|ts-node|python[\d.]*|ruby|perl|php|bash|sh)$/;
-/** Options whose value is a word of its own, and names nothing. */
-const VALUED_OF_PACKAGES: ReadonlySet<string> = new Set([
-  "--registry",
-  "--cache",
-  "--from",
-  "--with",
-  "--python",
-  "--directory",
-  "-w",
-  "--workspace",
-]);
-const PACKAGE_OPTIONS: ReadonlySet<string> = new Set(["-p", "--package"]);
-const FLAGS_OF_CONTAINERS =
-  /^(?:-[itdP]+|--(?:rm|interactive|tty|init|privileged|read-only|detach))$/;
-const VALUED_OF_SCRIPTS: ReadonlySet<string> = new Set([
-  "-r",
-  "--require",
-  "--import",
-  "--loader",
-  "--conditions",
-  "-C",
-]);
-
 function commandName(command: string, args: readonly string[], cwd: string): string {
-  const program = basename(command.replaceAll("\\", "/")).replace(/\.(?:exe|cmd|bat)$/i, "");
-  if (CONTAINER_RUNNERS.has(program) && args[0] === "run")
-    return imageName(args.slice(1)) ?? program;
-  const between = PACKAGE_RUNNERS[program];
-  if (between !== undefined) {
-    const start = args.findIndex((word) => !between.includes(word));
-    const isRun = between.length === 0 || start > 0;
-    const named = isRun ? packageWord(args.slice(Math.max(0, start))) : undefined;
-    if (named !== undefined) return isScript(named) ? scriptName(named, cwd) : packageName(named);
+  const { kind, name, runner } = programOf(command, args);
+  switch (kind) {
+    case "image":
+      return basename(name);
+    case "package":
+      // The scope stays, since it says whose it is, unless it is that of the protocol itself.
+      return name.replace(/^@modelcontextprotocol\//, "");
+    case "module":
+      return name;
+    case "script":
+      return scriptName(name, cwd);
+    case "command":
+      return isPath(name) ? scriptName(name, cwd) : runner;
   }
-  if (!SCRIPT_RUNNERS.test(program)) return isPath(command) ? scriptName(command, cwd) : program;
-  const module = args[args.indexOf("-m") + 1];
-  if (program.startsWith("python") && args.includes("-m") && module !== undefined) return module;
-  const script = firstWord(args[0] === "run" ? args.slice(1) : args, VALUED_OF_SCRIPTS);
-  return script === undefined ? program : scriptName(script, cwd);
-}
-
-function firstWord(args: readonly string[], valued: ReadonlySet<string>): string | undefined {
-  return args.find((word, at) => !word.startsWith("-") && !valued.has(args[at - 1] ?? ""));
-}
-
-function packageWord(args: readonly string[]): string | undefined {
-  const at = args.findIndex((word) => PACKAGE_OPTIONS.has(word));
-  return at === -1 ? firstWord(args, VALUED_OF_PACKAGES) : args[at + 1];
-}
-
-/** Without its version; the scope stays, since it says whose it is, unless it is that of the protocol itself. */
-function packageName(named: string): string {
-  return named
-    .replace(/(?<=.)@[^/]*$/, "")
-    .replace(/[=<>~!].*$/, "")
-    .replace(/^@modelcontextprotocol\//, "");
-}
-
-/** Most options of a container have a value, so the image is the first word that follows none of them. */
-function imageName(args: readonly string[]): string | undefined {
-  const image = args.find((word, at) => {
-    const before = args[at - 1] ?? "";
-    const isValue =
-      before.startsWith("-") && !FLAGS_OF_CONTAINERS.test(before) && !before.includes("=");
-    return !word.startsWith("-") && !isValue;
-  });
-  return image && basename(image.replace(/@sha256:.*$/, "").replace(/:[^/:]*$/, ""));
 }
 
 /** What so many files are called that it names none of them: then the directory does. */
@@ -145,9 +79,4 @@ function scriptName(path: string, cwd: string): string {
 
 function isPath(word: string): boolean {
   return /[\\/]/.test(word);
-}
-
-/** A package may have a scope, and so a slash. */
-function isScript(word: string): boolean {
-  return /^[./~\\]|^[A-Za-z]:[\\/]|\.[cm]?[jt]sx?$|\.py$/.test(word);
 }

@@ -298,7 +298,12 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       tools: () => core.tools.list({ all: true }),
       onChange: (change) => core.toolsChanged(change),
     });
-    this.#search = new BoardSearch(this, { embed, clock: core.clock, logger: core.logger });
+    this.#search = new BoardSearch(this, {
+      embed,
+      clock: core.clock,
+      logger: core.logger,
+      doubles: () => core.doubles.originals,
+    });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = core);
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
@@ -394,6 +399,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       identity: identity && { ...identity, instructions },
       tools: isKnown ? this.#core.servers.toolsOf(name) : undefined,
       unpinned: this.#core.unpinned(name),
+      pinnedAt: this.#core.pinnedAt(name),
       has: supervisor.live?.content.has,
     };
   }

@@ -3,6 +3,12 @@
 
 import { toFailure } from "../tools/failure.ts";
 import { Catalog } from "../catalog/catalog.ts";
+import {
+  type ComparedServer,
+  doubleDiagnostics,
+  findDoubles,
+  programKey,
+} from "../catalog/doubles.ts";
 import { type Naming, namingFor } from "../catalog/public-name.ts";
 import { reachOf, type ReachedServer } from "../guard/policy.ts";
 import { guardsOver } from "../guard/server-guards.ts";
@@ -14,6 +20,7 @@ import type {
   ServerInstructions,
 } from "../types/board.ts";
 import type { BoardOptions } from "../types/board-options.ts";
+import type { Diagnostic } from "../types/diagnostic.ts";
 import { cancelled, PlugboardError } from "../types/errors.ts";
 import type { BoardEvents, ToolsEvent } from "../types/events.ts";
 import type { JsonObject } from "../types/json.ts";
@@ -99,6 +106,13 @@ export interface PreparedConfiguration extends Configuration, Names {
   tools: PreparedTools;
 }
 
+interface BoardDoubles {
+  /** The public name of each, with that of the tool that it copies. */
+  originals: ReadonlyMap<string, string>;
+  /** What is told of each server that has some. */
+  diagnostics: ReadonlyMap<string, readonly Diagnostic[]>;
+}
+
 export class BoardCore {
   readonly options: BoardOptions;
   readonly clock: Clock;
@@ -131,6 +145,7 @@ export class BoardCore {
   readonly #changes: BoardChanges;
   readonly #closing = new AbortController();
   #configuration: Configuration;
+  #doubles: BoardDoubles | undefined;
 
   /** Each part uses those before it. Throws CONFIG_INVALID or INVALID_ARGUMENTS. */
   constructor({ configuration, options: given, gateway, over }: BoardCoreOptions) {
@@ -173,6 +188,10 @@ export class BoardCore {
     this.#content = this.#makeContent();
     ({ resources: this.resources, prompts: this.prompts } = this.#content);
     this.rules = over === undefined ? this.#makeRules(names) : undefined;
+    // Before whoever else hears of it may ask for them.
+    this.servers.events.on("tools", () => {
+      this.#doubles = undefined;
+    });
     this.#changes = this.#makeChanges();
   }
 
@@ -349,6 +368,7 @@ export class BoardCore {
       const entry = this.servers.named(name);
       this.#content.caches.settingsChanged(entry, replaced.pinnedAnew.includes(entry));
     }
+    this.#doubles = undefined;
     const tell = this.#changes.release({ servers: replaced, tools: change, isListedAnew });
     return {
       ...replaced,
@@ -430,6 +450,7 @@ export class BoardCore {
       ...this.servers.diagnostics(entry),
       ...(this.rules?.diagnostics(entry) ?? []),
       ...ofServers.diagnostics(entry.name),
+      ...(this.doubles.diagnostics.get(entry.name) ?? []),
     ]);
     return ofServers.withoutSecrets(status);
   }
@@ -454,6 +475,47 @@ export class BoardCore {
   /** The tools of the server that are not as they were pinned; undefined if none of them is pinned. */
   unpinned(server: string): string[] | undefined {
     return this.#guard.unpinned(server);
+  }
+
+  /** When the server was pinned, in milliseconds since the epoch. */
+  pinnedAt(server: string): number | undefined {
+    return this.#guard.pinnedAt(server);
+  }
+
+  /** The tools on the list that copy another server's. Kept until tools change, since it is asked for often. */
+  get doubles(): BoardDoubles {
+    this.#doubles ??= this.#findDoubles();
+    return this.#doubles;
+  }
+
+  #findDoubles(): BoardDoubles {
+    const servers = new Map<string, ComparedServer>();
+    const compared = this.tools.list({ all: true }).flatMap((tool) => {
+      const { source, ownDescription: description, parameters: schema } = tool;
+      if (source.kind === "native") return [];
+      const server = servers.get(source.server) ?? this.#comparedServer(source.server);
+      servers.set(source.server, server);
+      return [{ server, name: source.tool, publicName: tool.name, description, schema }];
+    });
+    const doubles = findDoubles(compared);
+    return {
+      originals: new Map([...doubles].map(([one, other]) => [one.publicName, other.publicName])),
+      diagnostics: doubleDiagnostics(doubles),
+    };
+  }
+
+  #comparedServer(name: string): ComparedServer {
+    const entry = this.servers.named(name);
+    const { definition, inGateway } = entry;
+    const home = this.servers.isOwn(entry) ? this : (this.#over?.core ?? this);
+    const told = inGateway ? this.gateway?.server(name) : undefined;
+    return {
+      name,
+      program: programKey(definition),
+      isOfSession: definition.origin === "session",
+      pinnedAt: inGateway ? told?.pinnedAt : home.pinnedAt(name),
+      unpinned: new Set(inGateway ? told?.unpinned : home.unpinned(name)),
+    };
   }
 
   /** Has a gateway know of this board, so that it can use the gateway's servers. */

@@ -274,6 +274,11 @@ export class BoardGuard {
     return this.#pins.unpinned(server);
   }
 
+  /** When the server was pinned, in milliseconds since the epoch. */
+  pinnedAt(server: string): number | undefined {
+    return this.#pins.pinnedAt(server);
+  }
+
   /** Whether only the owner may call the tool. */
   isForOwner(subject: Subject): boolean {
     return this.#policy.isForOwner(subject);

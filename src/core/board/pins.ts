@@ -1,8 +1,9 @@
 // The pins, for a person to review: what is pinned, how it has changed since, and approving or forgetting it.
 
 import { definitionHash } from "../catalog/catalog-cache.ts";
+import { type ComparedServer, findDoubles, programKey } from "../catalog/doubles.ts";
 import { changedParts, type Diff, diffText, diffTools, legible } from "../guard/pins/diff.ts";
-import { approve } from "../guard/pins/pin.ts";
+import { approve, listingOf } from "../guard/pins/pin.ts";
 import type {
   LostPins,
   Pin,
@@ -88,6 +89,43 @@ export function entriesIn(pins: ServerPins): PinEntry[] {
   const { instructions } = pins;
   const areEmpty = instructions.kind === "pinned" && instructions.approved.value === "";
   return areEmpty ? tools : [{ kind: "instructions", pins, pin: instructions }, ...tools];
+}
+
+/**
+ * The pinned tools that copy another server's, each with the name of that: `server/tool`. The servers are those of one agent, in
+ * their order; the keys are the pins themselves.
+ */
+export function doublesOf(
+  servers: readonly ServerDefinition[],
+  all: readonly ServerPins[],
+): ReadonlyMap<Pin<PinnedTool>, string> {
+  const byKey = new Map(all.map((pins) => [`${pins.server} ${pins.key}`, pins]));
+  const compared = servers.flatMap((definition) => {
+    const pins = byKey.get(`${definition.name} ${definitionHash(definition, "")}`);
+    if (pins === undefined) return [];
+    const tools = [...pins.tools].filter(([name]) => listingOf(name) === "tools");
+    const server: ComparedServer = {
+      name: pins.server,
+      program: programKey(definition),
+      isOfSession: false,
+      pinnedAt: pins.instructions.firstSeen,
+      unpinned: new Set(tools.flatMap(([name, { kind }]) => (kind === "pinned" ? [] : [name]))),
+    };
+    return tools.map(([name, pin]) => {
+      const { description, inputSchema: schema } = lastSeen(pin);
+      return { server, name, description, schema, pin };
+    });
+  });
+  return new Map(
+    [...findDoubles(compared)].map(([{ pin }, { server, name }]) => [
+      pin,
+      `${server.name}/${name}`,
+    ]),
+  );
+}
+
+function lastSeen(pin: Pin<PinnedTool>): PinnedTool {
+  return pin.kind === "pinned" ? pin.approved.value : pin.pending.value;
 }
 
 /** The differences between what was approved and what is pending; where there is only one of them, all of it. */

@@ -14,6 +14,8 @@ export interface BoardSearchOptions {
   embed?: Embed | undefined;
   clock: Clock;
   logger: Logger;
+  /** The public names of tools that copy another, each with that of the other. */
+  doubles: () => ReadonlyMap<string, string>;
 }
 
 export class BoardSearch implements ToolSearch {
@@ -40,19 +42,20 @@ export class BoardSearch implements ToolSearch {
     return catalog.search(query, this.#board.tools({ all: true }), {
       limit,
       about: this.#about,
+      doubles: this.#options.doubles(),
       isWanted: (tool) =>
         (all || isSearchable(tool)) && (only === undefined || only.has(serverOf(tool))),
     });
   }
 
   async #open(): Promise<CatalogSearch> {
-    const { embed, ...rest } = this.#options;
+    const { embed, clock, logger } = this.#options;
     this.#board.on("server", () => {
       this.#about = undefined;
     });
     // Loaded here, since most boards are never searched.
     const { CatalogSearch: Search } = await import("../catalog/search/search.ts");
-    return new Search(embed && { embed, ...rest });
+    return new Search(embed && { embed, clock, logger });
   }
 
   #known(servers: readonly string[]): ReadonlySet<string> {

@@ -12,6 +12,8 @@ export interface Diagnostic {
 export type DiagnosticKind =
   /** What a server says about a tool looks like an attempt to steer a model. */
   | "suspicious"
+  /** A tool copies the definition of another server's tool. */
+  | "double"
   /** It differs from its pin, or the pins are lost. */
   | "pins"
   /** It is not offered, because its definition is not valid. */
@@ -25,6 +27,7 @@ export type DiagnosticKind =
   /** An entry of `resourceFilter` matches nothing of the server. */
   | "filter";
 
+/** Whether a person should look at a tool before a model uses it. */
 export function isSuspicious({ kind }: Diagnostic): boolean {
-  return kind === "suspicious";
+  return kind === "suspicious" || kind === "double";
 }

@@ -16,6 +16,8 @@ export interface ServerInGateway {
   readonly tools: ToolList | undefined;
   /** The tools that are not as they were pinned; undefined if none of them is pinned. */
   readonly unpinned: readonly string[] | undefined;
+  /** When it was pinned, in milliseconds since the epoch. */
+  readonly pinnedAt: number | undefined;
   readonly identity: ServerIdentity | undefined;
   supervise(definition: ServerDefinition, listener: SupervisorListener): ServerSupervisor;
 }
@@ -78,6 +80,8 @@ export interface SharedServer extends ToldStatus {
   tools: readonly { tool: ToolDefinition }[] | undefined;
   /** The tools that are not as they were pinned; undefined if none of them is pinned. */
   unpinned: readonly string[] | undefined;
+  /** When it was pinned, in milliseconds since the epoch. */
+  pinnedAt: number | undefined;
   /** Known while the server is up. */
   has: ServerContent["has"] | undefined;
 }

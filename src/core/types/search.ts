@@ -6,6 +6,8 @@ export interface ToolHit {
   tool: Tool;
   /** Higher is better. Compare scores of one search only. */
   score: number;
+  /** The public name of the tool whose definition it copies. It comes after that one. */
+  doubleOf?: string;
 }
 
 export interface SearchOptions {

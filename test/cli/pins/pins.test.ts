@@ -100,6 +100,23 @@ describe("plugboard pins", () => {
     expect(await names()).toHaveLength(3);
   });
 
+  it("names a tool that copies another server's", async () => {
+    const configured = { copier: { command: "copier" }, docs: { command: "docs" } };
+    const [copier, docs] = parseAgentConfig({ servers: configured }).servers;
+    scratch.servers(configured);
+    await see([read], { key: definitionHash(docs!, "") });
+    const copy = { server: "copier", key: definitionHash(copier!, ""), at: LATER };
+    await see([{ ...read, description: "reads a  FILE" }, send], copy);
+    const { stdout } = await scratch.run(["pins"]);
+    expect(stdout).toMatch(
+      /copier\/read .*\n +a double of docs\/read: it copies that definition\n/,
+    );
+    expect(stdout.match(/a double of/g)).toHaveLength(1);
+    const { pins } = JSON.parse((await scratch.run(["pins", "--json"])).stdout);
+    const doubles = pins.map((pin: { server: string; doubleOf?: string }) => pin.doubleOf);
+    expect(doubles).toEqual(["docs/read", undefined, undefined]);
+  });
+
   it("quotes a name that a shell would interpret", async () => {
     await see([]);
     await see([{ ...send, name: "x; rm -rf ~" }], { at: LATER });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { BoardBase } from "../../../src/core/types/board.ts";
 import type { SearchOptions } from "../../../src/core/types/search.ts";
 import { canonicalName } from "../../../src/core/types/tool.ts";
-import { closeBoards, fixture, open } from "../../support/boards.ts";
+import { closeBoards, fixture, open, statusOf } from "../../support/boards.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
 closeBoards();
@@ -101,4 +101,36 @@ it("finds by meaning where the host can embed texts, and by words where that fai
   expect((await found(session, "two numbers"))[0]).toBe("echo/add");
   const warnings = logger.lines.filter(({ level }) => level === "warn");
   expect(warnings).toHaveLength(1);
+});
+
+it("a double is named, and comes after the tool that it copies", async () => {
+  // Both scripts list the very same `echo`.
+  const board = await open({ special: fixture("special-tools"), echo: fixture("echo") });
+  const names = (
+    diagnostics: readonly { kind?: string; subject?: string }[],
+  ): (string | undefined)[] =>
+    diagnostics.flatMap(({ kind, subject }) => (kind === "double" ? [subject] : []));
+  expect(names(statusOf(board, "echo").diagnostics)).toEqual(["echo"]);
+  expect(names(statusOf(board, "special").diagnostics)).toEqual([]);
+  const [first, second] = await board.search("echo a text");
+  expect([first, second].map((hit) => hit && canonicalName(hit.tool))).toEqual([
+    "special/echo",
+    "echo/echo",
+  ]);
+  expect(second?.doubleOf).toBe(first?.tool.name);
+  // In a session, what it brings is a double of what the agent has; a tool that it does not get is nobody's.
+  const brings = { cwd: "/", servers: { brought: fixture("special-tools") } };
+  const session = await (await open({ echo: fixture("echo") })).openSession(brings);
+  const doubles = session.status().map(({ diagnostics }) => names(diagnostics));
+  expect(doubles).toEqual([[], ["echo"]]);
+  const without = await board.openSession({ cwd: "/", tools: { deny: ["special/echo"] } });
+  expect(without.status().flatMap(({ diagnostics }) => names(diagnostics))).toEqual([]);
+});
+
+it("two instances of one program are no doubles", async () => {
+  const board = await open({
+    home: fixture("echo"),
+    work: { ...fixture("echo"), env: { A: "1" } },
+  });
+  expect(board.status().flatMap(({ diagnostics }) => diagnostics)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { PlugboardError } from "../../types/errors.ts";
 import type { ToolHit } from "../../types/search.ts";
 import type { Tool } from "../../types/tool.ts";
 import { Embeddings, type EmbeddingsOptions } from "./embeddings.ts";
-import { type About, ToolIndex } from "./tool-index.ts";
+import { type About, isNameOf, ToolIndex } from "./tool-index.ts";
 
 /** A model that asks more than this at once has not understood what a query is. */
 const MOST_QUERIES = 50;
@@ -13,12 +13,15 @@ const DEFAULT_LIMIT = 10;
 const FUSION = 60;
 /** How many places of two rankings are made one, where fewer are wanted. */
 const DEEPEST_FUSED = 100;
+const NO_DOUBLES: ReadonlyMap<string, string> = new Map();
 
 export interface SearchScope {
   limit?: number | undefined;
   isWanted: (tool: Tool) => boolean;
   /** What servers tell about themselves. Another map if something in it is. */
   about: About;
+  /** The names of tools that copy another, each with that of the other. */
+  doubles?: ReadonlyMap<string, string>;
 }
 
 export class CatalogSearch {
@@ -33,21 +36,27 @@ export class CatalogSearch {
   async search(
     query: string | readonly string[],
     tools: readonly Tool[],
-    { limit = DEFAULT_LIMIT, isWanted, about }: SearchScope,
+    { limit = DEFAULT_LIMIT, isWanted, about, doubles = NO_DOUBLES }: SearchScope,
   ): Promise<ToolHit[]> {
     const queries = checkedQueries(query);
     if (!Number.isSafeInteger(limit) || limit < 1) {
       throw invalid("the limit of a search must be a whole number from 1 on");
     }
     this.#index.update(tools, about);
-    const most = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
+    const fusedMost = this.#embeddings === undefined ? limit : Math.max(limit, DEEPEST_FUSED);
+    // The tool that a double copies may be far below it.
+    const most = doubles.size > 0 ? Infinity : fusedMost;
     const byWords = queries.map((each) => this.#index.rank(each, most, isWanted));
     const byMeaning = await this.#embeddings?.rank(queries, tools.filter(isWanted));
     const rankings =
       byMeaning === undefined
         ? byWords
         : byWords.map((hits, at) => fused(hits, (byMeaning[at] ?? []).slice(0, most)));
-    return inTurn(rankings, limit);
+    const inOrder =
+      doubles.size === 0
+        ? rankings
+        : rankings.map((hits, at) => originalsFirst(hits, doubles, queries[at] ?? ""));
+    return inTurn(inOrder, limit);
   }
 }
 
@@ -75,6 +84,27 @@ function fused(hits: readonly ToolHit[], alike: readonly Tool[]): ToolHit[] {
     }
   }
   return [...scores].map(([tool, score]) => ({ tool, score })).sort((a, b) => b.score - a.score);
+}
+
+/** Puts each double behind the tool that it copies, if that is found too. Whoever writes the double's name means it. */
+function originalsFirst(
+  hits: readonly ToolHit[],
+  doubles: ReadonlyMap<string, string>,
+  query: string,
+): ToolHit[] {
+  const named = query.trim();
+  const byName = new Map(hits.map((hit) => [hit.tool.name, hit]));
+  const ordered = hits.map((hit, place) => {
+    const doubleOf = doubles.get(hit.tool.name);
+    if (doubleOf === undefined) return { hit, score: hit.score, place };
+    const original = byName.get(doubleOf);
+    const isMeant = isNameOf(hit.tool, named) && !(original && isNameOf(original.tool, named));
+    const most = original === undefined || isMeant ? Infinity : original.score;
+    const score = Math.min(hit.score, most);
+    // Of two with the same score, the double is the later one.
+    return { hit: { ...hit, score, doubleOf }, score, place: place + hits.length };
+  });
+  return ordered.sort((a, b) => b.score - a.score || a.place - b.place).map(({ hit }) => hit);
 }
 
 /** Takes the best of each ranking in turn, no tool twice. */

@@ -371,7 +371,8 @@ function leastOf(found: readonly { score: number }[], most: number): number {
   );
 }
 
-function isNameOf(tool: Tool, name: string): boolean {
+/** Whether the text is the name of the tool, as its server, the board or a person writes it. */
+export function isNameOf(tool: Tool, name: string): boolean {
   return name === tool.name || name === ownName(tool) || name === canonicalName(tool);
 }
 

@@ -289,6 +289,13 @@ export class Pins {
     return [...(watch.changes.get("tools")?.keys() ?? [])];
   }
 
+  /** When the server was first seen: now, if its pins are about to be saved; undefined if nothing is pinned. */
+  pinnedAt(server: string): number | undefined {
+    const known = this.#watches.get(server)?.known;
+    if (known?.kind === "none") return this.#clock.now();
+    return known?.kind === "pinned" ? known.pins.instructions.firstSeen : undefined;
+  }
+
   /**
    * Looks again at a tool that does not count as pinned: somebody may have approved it, and the server may have changed
    * it back. Undefined if there is nothing to await.

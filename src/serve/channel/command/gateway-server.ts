@@ -35,6 +35,7 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
   told: ToldStatus;
   tools: ToolList | undefined;
   unpinned: readonly string[] | undefined;
+  pinnedAt: number | undefined;
   has: ServerContent["has"] | undefined;
   readonly #name: string;
   readonly #gateway: GatewayServers;
@@ -55,8 +56,9 @@ export class GatewayServer implements ServerInGateway, ServerSupervisor {
     return this;
   }
 
-  update({ state, has, tools, unpinned, ...told }: WireServer): void {
+  update({ state, has, tools, unpinned, pinnedAt, ...told }: WireServer): void {
     this.told = told;
+    this.pinnedAt = pinnedAt;
     this.has = has ?? this.has;
     const isPinnedAnew = JSON.stringify(unpinned) !== JSON.stringify(this.unpinned);
     this.unpinned = unpinned;

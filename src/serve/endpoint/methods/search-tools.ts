@@ -151,13 +151,14 @@ export class SearchedTools {
     const { board } = this.#context;
     const hidden = board.tools({ all: true }).filter((tool) => !isForModels(tool)).length;
     const hits = await board.search(queries, { limit: most + hidden, all: true });
-    const tools = hits.flatMap(({ tool }) => (isForModels(tool) ? [tool] : [])).slice(0, most);
-    if (tools.length === 0) return NOTHING_FOUND;
-    const lines = tools.map(
-      (tool) => `${tool.name} (${callerOf(tool)}): ${oneLine(summary(tool), LONGEST_LINE)}`,
-    );
+    const found = hits.filter(({ tool }) => isForModels(tool)).slice(0, most);
+    if (found.length === 0) return NOTHING_FOUND;
+    const lines = found.map(({ tool, doubleOf }) => {
+      const copies = doubleOf === undefined ? "" : `; copies ${doubleOf}, so prefer that one`;
+      return `${tool.name} (${callerOf(tool)}${copies}): ${oneLine(summary(tool), LONGEST_LINE)}`;
+    });
     return [
-      `Found ${plural(tools.length, "tool")}, each with the tool that calls it. ${THEIR_WORDS}`,
+      `Found ${plural(found.length, "tool")}, each with the tool that calls it. ${THEIR_WORDS}`,
       ...lines,
     ].join("\n");
   }

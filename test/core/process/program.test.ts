@@ -1,0 +1,19 @@
+import { expect, it } from "vitest";
+import { programOf } from "../../../src/core/process/program.ts";
+
+it.each([
+  ["npx -y @a/files@1.2.0 /tmp", "package @a/files"],
+  ["uvx --from git+https://a.example/b thing", "package thing from git+https://a.example/b"],
+  ["uvx --from=thing==1.0 thing-cli", "package thing-cli from thing"],
+  ["npx ./local.js", "script ./local.js"],
+  ["docker run -i --rm -e TOKEN ghcr.io/a/b:1", "image ghcr.io/a/b"],
+  ["docker compose up", "command docker"],
+  ["python3 -m server", "module server"],
+  ["/usr/bin/node --import x dist/index.js --flag", "script dist/index.js"],
+  ["/opt/my-server --flag value", "command /opt/my-server"],
+  ["cmd /c npx -y files", "package files"],
+])("%s runs the %s", (line, expected) => {
+  const [command = "", ...args] = line.split(" ");
+  const { kind, name, from } = programOf(command, args);
+  expect(`${kind} ${name}${from === undefined ? "" : ` from ${from}`}`).toBe(expected);
+});
