@@ -5,6 +5,8 @@ import type { BoardBase } from "../../../src/core/types/board.ts";
 import type { SearchOptions } from "../../../src/core/types/search.ts";
 import { canonicalName } from "../../../src/core/types/tool.ts";
 import { closeBoards, fixture, open, statusOf } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
+import { MovableClock } from "../../support/movable-clock.ts";
 import { recordingLogger } from "../../support/logger.ts";
 
 closeBoards();
@@ -125,6 +127,16 @@ it("a double is named, and comes after the tool that it copies", async () => {
   expect(doubles).toEqual([[], ["echo"]]);
   const without = await board.openSession({ cwd: "/", tools: { deny: ["special/echo"] } });
   expect(without.status().flatMap(({ diagnostics }) => names(diagnostics))).toEqual([]);
+});
+
+it("the original is the tool whose server was pinned earlier, whatever the order of the servers", async () => {
+  const clock = new MovableClock();
+  const options = { stateDir: temporaryDirectory(), clock };
+  const echo = fixture("echo");
+  await (await open({ echo }, options)).close();
+  clock.forward(24 * 3_600_000);
+  const board = await open({ special: fixture("special-tools"), echo }, options);
+  expect((await found(board, "echo a text")).slice(0, 2)).toEqual(["echo/echo", "special/echo"]);
 });
 
 it("two instances of one program are no doubles", async () => {

@@ -34,6 +34,19 @@ async function ask(
   };
 }
 
+it("a client is told which tool copies another", async () => {
+  const board = await open({ echo: fixture("echo"), special: fixture("special-tools") });
+  const { url } = await serve(board, { search: true });
+  const client = await connectLegacy(url);
+  const { text } = await ask(client, "search_tools", { queries: ["echo"], limit: 2 });
+  expect(text.split("\n").slice(1)).toEqual([
+    expect.stringMatching(/^mcp__echo__echo \(call_changing_tool\): /),
+    expect.stringMatching(
+      /^mcp__special__echo \(call_changing_tool; copies mcp__echo__echo, so prefer that one\): /,
+    ),
+  ]);
+});
+
 describe.each(["legacy", "modern"] as const)("a client (%s)", (era) => {
   it("gets four tools, of which one says that it changes things", async () => {
     const board = await open({ office });
