@@ -111,3 +111,26 @@ it("what the program says about the board is in the instructions", async () => {
   const { result } = await ask("initialize", params);
   expect(result.instructions).toBe("The tools of our site.");
 });
+
+describe("a name of a megabyte", () => {
+  const LONG = "x".repeat(1_000_000);
+
+  it.each([
+    ["a method", LONG, {}],
+    ["a tool", "tools/call", { name: LONG }],
+    ["a resource to read", "resources/read", { uri: `file:///${LONG}` }],
+    ["a resource to subscribe to", "resources/subscribe", { uri: `file:///${LONG}` }],
+    ["a prompt", "prompts/get", { name: LONG }],
+    [
+      "a template",
+      "completion/complete",
+      { ref: { type: "ref/resource", uri: `a:${LONG}` }, argument: { name: LONG, value: LONG } },
+    ],
+  ])("is cut in the error about %s", async (_, method, params) => {
+    const { ask } = await serve();
+    await ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {} });
+    const answer = await ask(method, params);
+    expect(answer).toHaveProperty("error.message");
+    expect(JSON.stringify(answer).length).toBeLessThan(4000);
+  });
+});

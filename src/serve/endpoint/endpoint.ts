@@ -3,6 +3,7 @@
 
 import type { JsonObject } from "../../core/types/json.ts";
 import { toPlugboardError } from "../../core/types/errors.ts";
+import { oneLine } from "../../util/text.ts";
 import { Changes } from "./changes.ts";
 import { Client, type ClientOptions, type Exchange, type Send } from "./client.ts";
 import type { EndpointBoard, EndpointContext, EndpointOptions } from "./context.ts";
@@ -131,7 +132,8 @@ export class Endpoint {
     const { era } = client;
     const method = this.#methods[era].get(request.method);
     if (method === undefined) {
-      return Promise.resolve(refuse(RPC.methodNotFound, `Method not found: ${request.method}`));
+      const message = `Method not found: ${oneLine(request.method, 200)}`;
+      return Promise.resolve(refuse(RPC.methodNotFound, message));
     }
     const inMeta = traceInMeta(request.params);
     const exchange = client.begin(request, send, joinTrace(inMeta, inHeaders));

@@ -6,7 +6,11 @@ import type { AuditEntry, LostEntries, SuspiciousResult } from "../../types/audi
 import type { Decision } from "../../types/guard.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { canonicalJson } from "../../../util/canonical-json.ts";
+import { truncate } from "../../../util/text.ts";
 import type { ValueRedactor } from "../redact.ts";
+
+/** A client chooses the URI or the name of what it reads, and a line must not grow with it. */
+const LONGEST_NAME = 2000;
 
 /** Whose calls are recorded. It is the same for all calls of a tool by one caller, so what lines say about it is made once. */
 export class AuditedTool {
@@ -18,7 +22,8 @@ export class AuditedTool {
   readonly redact: ValueRedactor | undefined;
 
   constructor(names: AuditedNames, redact?: ValueRedactor) {
-    const { agent, session, caller, server, tool } = names;
+    const { agent, session, caller, server } = names;
+    const tool = truncate(names.tool, LONGEST_NAME);
     this.json = JSON.stringify({ agent, session, caller, server, tool }).slice(1, -1);
     this.startEnd = Buffer.from(`${this.json}}\n`);
     this.redact = redact;
@@ -92,6 +97,7 @@ export function suspiciousLine(
     type: "suspicious",
     time: new Date(time).toISOString(),
     ...found,
+    tool: truncate(found.tool, LONGEST_NAME),
   };
   return `${JSON.stringify(line)}\n`;
 }

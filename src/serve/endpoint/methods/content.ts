@@ -5,6 +5,7 @@ import type { CallerOptions } from "../../../core/types/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
+import { truncate } from "../../../util/text.ts";
 import type { Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC, type RpcError } from "../message.ts";
@@ -312,18 +313,21 @@ function isTexts(value: unknown): value is Record<string, string> {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === "string");
 }
 
+/** An error does not send a client's megabyte back to it. */
+const LONGEST_URI = 2000;
+
 function contentFailure(error: unknown, uri?: string): Answer {
   if (!(error instanceof PlugboardError)) throw error;
   const { code, message } = error;
   if (code === "UNKNOWN_RESOURCE") {
-    return refuse(RPC.invalidParams, message, { code, uri });
+    return refuse(RPC.invalidParams, message, { code, uri: uri && truncate(uri, LONGEST_URI) });
   }
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
     return refuse(RPC.invalidParams, message, { code });
   }
   const answered = serverCode(error);
   if (uri !== undefined && (answered === RPC.resourceNotFound || answered === RPC.invalidParams)) {
-    return refuse(RPC.invalidParams, message, { code, uri });
+    return refuse(RPC.invalidParams, message, { code, uri: uri && truncate(uri, LONGEST_URI) });
   }
   return refuse(answered ?? RPC.internalError, message, { code });
 }

@@ -5,8 +5,11 @@ import {
   hashLarge,
   isoTime,
   keepArguments,
+  suspiciousLine,
+  toLine,
 } from "../../../../src/core/guard/audit/record.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
+import { record } from "./records.ts";
 
 const hashOf = (json: string): string =>
   createHash("sha256").update(json).digest("hex").slice(0, 16);
@@ -82,4 +85,16 @@ describe("the time of a line", () => {
     const times = [0, 1, 999, 1000, 1_763_290_800_007, 1_763_290_800_070, 1_763_290_801_700, 5];
     expect(times.map(isoTime)).toEqual(times.map((ms) => new Date(ms).toISOString()));
   });
+});
+
+it.each([
+  ["a call", (tool: string) => toLine(record({ tool }))],
+  [
+    "words that look like instructions",
+    (tool: string) => suspiciousLine(0, { agent: "default", server: "docs", tool, patterns: [] }),
+  ],
+])("a line about %s does not grow with the name that a client sends", (_, lineOf) => {
+  const line = lineOf(`resource:file:///${"x".repeat(1_000_000)}`);
+  expect(line.length).toBeLessThan(4000);
+  expect(JSON.parse(line)).toMatchObject({ tool: expect.stringMatching(/^resource:file:.*…$/) });
 });
