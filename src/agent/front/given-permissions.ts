@@ -133,7 +133,7 @@ export class GivenPermissions {
   }
 
   /** The agent shows a call, or more of one. */
-  saw(toolCall: JsonObject): void {
+  saw(toolCall: JsonObject, within: "update" | "question" = "update"): void {
     const { toolCallId, status } = toolCall;
     if (typeof toolCallId !== "string") return;
     const known = this.#shown.get(toolCallId);
@@ -146,7 +146,7 @@ export class GivenPermissions {
     const tool = isWrapped ? wrapped.tool : named;
     // Calls of the agent's own tools are none of our business.
     if (tool === undefined) return;
-    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args);
+    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args, within);
     const title = toolCall["title"] ?? known?.title;
     const isTitled = typeof title === "string" && this.#publicName(title) === tool;
     const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
@@ -180,7 +180,7 @@ export class GivenPermissions {
   asked(request: JsonObject): void {
     const { toolCall } = request;
     if (!isJsonObject(toolCall) || typeof toolCall["toolCallId"] !== "string") return;
-    this.saw(toolCall);
+    this.saw(toolCall, "question");
     const id = toolCall["toolCallId"];
     const call = this.#shown.get(id);
     if (call?.args === undefined || !call.isTitled || call.hasEnded) return;
@@ -254,7 +254,8 @@ export class GivenPermissions {
       (kind === undefined || KINDS.has(kind)) &&
       (isEmpty(content) || inContent !== undefined) &&
       isEmpty(locations) &&
-      (rawInput === undefined || hidesNothing(rawInput)) &&
+      // A client shows any other value in place of the arguments, null as nothing.
+      (rawInput === undefined || (isJsonObject(rawInput) && hidesNothing(rawInput))) &&
       this.#isPlainMeta(_meta, tool)
     );
   }
@@ -343,16 +344,21 @@ function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefin
   return isWhole ? { tool, args: args ?? {} } : undefined;
 }
 
-/** The hash of the arguments in this message about a call, or of the arguments in an earlier one. */
+/**
+ * The hash of the arguments in this message about a call, or of those in an earlier one if this one shows no others.
+ * Undefined if something that cannot be arguments is in their place.
+ */
 function argumentsIn(
   { rawInput, content }: JsonObject,
   before: string | undefined,
+  within: "update" | "question",
 ): string | undefined {
   if (isJsonObject(rawInput)) {
-    // OpenCode asks about a call without repeating what it has shown of it.
-    if (Object.keys(rawInput).length === 0) return before ?? hashOf({});
-    return hashOf(rawInput);
+    // OpenCode asks about a call without repeating what it has shown of it. In an update, `{}` is what a person sees.
+    const isLeftOut = within === "question" && Object.keys(rawInput).length === 0;
+    return (isLeftOut ? before : undefined) ?? hashOf(rawInput);
   }
+  if (rawInput !== undefined) return undefined;
   if (before !== undefined) return before;
   const written = argumentsInContent(content);
   return written && hashOf(written);

@@ -228,6 +228,28 @@ describe("what was shown before the question belongs to it", () => {
     expect(given.take(TOOL, ARGS)).toBe(true);
   });
 
+  it.each<[string, updates: JsonObject[], asked: JsonObject]>([
+    ["a text in the question", [], { rawInput: "x = harmless" }],
+    ["a number in the question", [], { rawInput: 0 }],
+    ["a list in the question", [], { rawInput: [] }],
+    ["null in the question", [], { rawInput: null }],
+    ["a text in an update", [{ rawInput: "x = harmless" }], {}],
+    ["null in an update", [{ rawInput: null }], {}],
+    ["null in an update and in the question", [{ rawInput: null }], { rawInput: null }],
+    ["no arguments in an update", [{ rawInput: {} }], {}],
+    ["no arguments in an update and in the question", [{ rawInput: {} }], { rawInput: {} }],
+    ["a text in an update, and none in the question", [{ rawInput: "x" }], { rawInput: {} }],
+    ["other arguments in an update", [{ rawInput: { query: "b" } }], { rawInput: {} }],
+  ])("what was shown since counts in its place: %s", (_, updates, asked) => {
+    const { given } = permissions();
+    given.saw({ toolCallId: "1", ...ASKED });
+    for (const update of updates) given.saw({ toolCallId: "1", ...update });
+    const request = question(asked);
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
   it("a tool without arguments needs none", () => {
     const { given } = permissions();
     const request = question({ title: `plugboard_${TOOL}`, rawInput: {} });
@@ -390,6 +412,9 @@ describe("a permission", () => {
 
   it.each<[string, JsonObject]>([
     ["other arguments", { rawInput: { query: "b" } }],
+    ["no arguments", { rawInput: {} }],
+    ["null in place of the arguments", { rawInput: null }],
+    ["a text in place of the arguments", { rawInput: "x = harmless" }],
     ["another title", { title: "Nothing to see here" }],
     ["another tool", { title: "mcp__plugboard__docs__delete" }],
     ["other content", { content: [{ type: "diff", path: "/a", newText: "b" }] }],
