@@ -6,6 +6,7 @@ import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, templateFor } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { ServerDefinition } from "../../core/types/server-definition.ts";
+import { boundedMap } from "../../util/bounded-map.ts";
 import { plural } from "../../util/text.ts";
 import { findChannel } from "../attach/find-channel.ts";
 import { shortPath } from "../status/server-file-name.ts";
@@ -135,31 +136,6 @@ async function findTogether(
     ...weight(examined, agent, model?.contextWindow),
     ...(needsPath ? onlyInTerminal(asked, cli.io, await context.editorPath()) : []),
   ];
-}
-
-/** Never has more than `limit` under way. After a failure no further one begins, and it rejects when the others have ended. */
-async function boundedMap<Item, Result>(
-  items: readonly Item[],
-  limit: number,
-  map: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const queue = items.entries();
-  let hasFailed = false;
-  const worker = async (): Promise<void> => {
-    for (const [at, item] of queue) {
-      if (hasFailed) return;
-      try {
-        results[at] = await map(item);
-      } catch (error) {
-        hasFailed = true;
-        throw error;
-      }
-    }
-  };
-  const ended = await Promise.allSettled(Array.from({ length: limit }, worker));
-  for (const each of ended) if (each.status === "rejected") throw each.reason;
-  return results;
 }
 
 /** Shows a person how far it is, and what is being waited for. */

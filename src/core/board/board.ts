@@ -417,7 +417,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     const { servers, logger } = this.#core;
     const all = servers.own();
     const enabled = all.filter(({ definition }) => definition.enabled);
-    const disabled = all.filter((each) => !enabled.includes(each)).map(({ name }) => name);
+    const disabled = all.filter(({ definition }) => !definition.enabled).map(({ name }) => name);
     if (disabled.length > 0) logger.info(`disabled: ${disabled.join(", ")}`);
     const inState = (kind: string): ServerEntry[] =>
       enabled.filter(({ supervisor }) => supervisor.state.kind === kind);

@@ -90,7 +90,7 @@ export function createServer(
   }
   let hasStarted = false;
   const connect = lazyConnector(
-    {
+    () => ({
       definition,
       timeout: () => supervisor.definition.timeout,
       resolve: (signal) => {
@@ -117,7 +117,7 @@ export function createServer(
       era: reached?.isEraDoubtful ? undefined : reached?.era,
       transport: reached?.transport,
       sendMcpMessage: context.sendMcpMessage,
-    },
+    }),
     redactor,
   );
   const supervisor = new Supervisor({
@@ -158,25 +158,26 @@ export function withDefaults(
   return { ...definition, toolTimeout: defaultToolTimeout };
 }
 
-/** Loads the code that starts servers with the first start. Listing tools from the cache does not need it. */
-function lazyConnector(options: ConnectOptions, redactor: Redactor): Connect {
+/** Loads the code that starts servers with the first start, and asks for the options then. Listing tools from the cache needs neither. */
+function lazyConnector(makeOptions: () => ConnectOptions, redactor: Redactor): Connect {
   let connector: Promise<Connect> | undefined;
   let begun: ReturnType<ConnectOptions["resolve"]> | undefined;
-  const resolve: ConnectOptions["resolve"] = (signal) => {
-    const first = begun;
-    begun = undefined;
-    return first ?? options.resolve(signal);
-  };
   return async (signal, onRemains) => {
     try {
       if (connector === undefined) {
+        const options = makeOptions();
         // Secrets are on their way while the code is loaded.
         begun = options.resolve(signal);
         begun.catch(() => {});
+        const resolve: ConnectOptions["resolve"] = (given) => {
+          const first = begun;
+          begun = undefined;
+          return first ?? options.resolve(given);
+        };
+        connector = import("../upstream/connect.ts").then(({ createConnector }) =>
+          createConnector({ ...options, resolve }),
+        );
       }
-      connector ??= import("../upstream/connect.ts").then(({ createConnector }) =>
-        createConnector({ ...options, resolve }),
-      );
       return await (
         await connector
       )(signal, onRemains);

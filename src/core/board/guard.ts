@@ -24,6 +24,7 @@ import type { GatewayPort } from "../types/gateway-port.ts";
 import type { KnownNames, ToolEffect, ToolName } from "../types/tool-pattern.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { memoryPins } from "../state/memory.ts";
+import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import { type Clock, within } from "../../util/clock.ts";
 import { oneLine, plural, sayTool } from "../../util/text.ts";
 import type { CallStages, CallStagesOptions, GuardedCallee } from "./call-stages.ts";
@@ -118,12 +119,10 @@ export class BoardGuard {
     agent: AgentConfig,
     onOffer: (entry: ServerEntry) => void = () => {},
   ): Promise<() => void> {
-    const prepared = await Promise.all(
-      entries.map(({ entry, definition, predecessor }) => {
-        const hooks = this.#pinHooks(entry, onOffer);
-        return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
-      }),
-    );
+    const prepared = await boundedMap(entries, READERS, ({ entry, definition, predecessor }) => {
+      const hooks = this.#pinHooks(entry, onOffer);
+      return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
+    });
     return () => prepared.forEach((open) => open());
   }
 

@@ -17,6 +17,7 @@ import { isRemote, type ServerDefinition } from "../types/server-definition.ts";
 import type { ServerState } from "../types/server-state.ts";
 import type { LoggedMessage } from "../upstream/log/server-log.ts";
 import type { CatalogEntry } from "../types/tool.ts";
+import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 import { within } from "../../util/clock.ts";
 import { type Deferred, deferred } from "../../util/deferred.ts";
@@ -232,7 +233,7 @@ export class ServerSet {
   async open(definitions: readonly ServerDefinition[], cwd: string): Promise<void> {
     // Before anything is read or listed: a server may repeat the credentials of another.
     this.#options.secrets.learn(definitions);
-    const known = await Promise.all(definitions.map((each) => this.#readEarlier(each, cwd)));
+    const known = await boundedMap(definitions, READERS, (each) => this.#readEarlier(each, cwd));
     const entries = definitions.map((each, index) => this.#create(each, cwd, known[index]));
     this.#followBase();
     await this.#options.guard.open(guardedHere(entries), this.#offerAgain);
@@ -299,8 +300,10 @@ export class ServerSet {
     const { options, guard, secrets } = this.#options;
     // Before anything is read or listed: a server may repeat the credentials of another.
     secrets.learn(definitions);
-    const planned = await Promise.all(
-      definitions.map(async (configured): Promise<PlannedServer> => {
+    const planned = await boundedMap(
+      definitions,
+      READERS,
+      async (configured): Promise<PlannedServer> => {
         const definition = withDefaults(configured, options);
         const before = this.#own.get(definition.name);
         if (before !== undefined && this.#isKept(before, definition, cwd, agent)) {
@@ -313,7 +316,7 @@ export class ServerSet {
         const tools = known.tools ?? this.#toolsOfPredecessor(before, definition);
         const entry = this.#make(configured, cwd, { ...known, tools }, agent, gone.promise);
         return { kind: "new", entry, known: { ...known, tools }, predecessor: before, gone };
-      }),
+      },
     );
     const openPins = await guard.prepareToOpen(
       planned.flatMap((each): PinnedEntry[] => {

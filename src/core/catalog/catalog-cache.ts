@@ -2,7 +2,7 @@
 // definition of the server and for the capabilities that the host advertised to it.
 
 import { createHash } from "node:crypto";
-import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServerIdentity, ToolList } from "../types/connection.ts";
@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject } from "../types/json.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ToolDefinition } from "../types/tool.ts";
 import { readJsonFile, writeJsonFile } from "../state/json-file.ts";
+import { boundedMap, READERS } from "../../util/bounded-map.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
 
 const FORMAT = 1;
@@ -30,7 +31,7 @@ export type Reached = Pick<ServerIdentity, "era" | "isEraDoubtful" | "transport"
 
 export class CatalogCache {
   readonly #directory: string;
-  #names: Promise<string[]> | undefined;
+  #listing: { changedAt: number; byDefinition: Promise<Map<string, string[]>> } | undefined;
 
   constructor(stateDir: string) {
     this.#directory = join(stateDir, "catalog");
@@ -43,19 +44,22 @@ export class CatalogCache {
 
   /** The newest list of the server, whatever was advertised to it. */
   async readAny(definition: string): Promise<CachedTools | undefined> {
-    // Servers that are looked up together share one listing.
-    this.#names ??= readdir(this.#directory)
-      .catch(() => [])
-      .finally(() => {
-        this.#names = undefined;
-      });
-    const names = await this.#names;
-    const own = names.filter((name) => name.startsWith(definition));
-    const entries = await Promise.all(own.map((name) => this.#read(name)));
+    const own = (await this.#names()).get(definition) ?? [];
+    const entries = await boundedMap(own, READERS, (name) => this.#read(name));
     return entries.reduce(
       (latest, each) => ((each?.savedAt ?? 0) > (latest?.savedAt ?? 0) ? each : latest),
       undefined,
     );
+  }
+
+  /** Of all servers, by the hash of the definition. Read again only after a list was added. */
+  #names(): Promise<Map<string, string[]>> {
+    const changedAt = whenChanged(this.#directory);
+    if (this.#listing?.changedAt !== changedAt) {
+      const names = readdir(this.#directory).catch(() => []);
+      this.#listing = { changedAt, byDefinition: names.then(byDefinition) };
+    }
+    return this.#listing.byDefinition;
   }
 
   async write(definition: string, entry: CachedTools): Promise<void> {
@@ -63,6 +67,7 @@ export class CatalogCache {
     const { savedAt, origin, ...rest } = entry;
     // In this order, so that `newest` need not read whole files.
     await writeJsonFile(path, { format: FORMAT, savedAt, origin, ...rest });
+    this.#listing = undefined;
   }
 
   /** The newest list of each of these servers, in whatever directory and with whatever capabilities it was started. */
@@ -75,7 +80,7 @@ export class CatalogCache {
       Object.assign(before, { name, savedAt });
     }
     const found = [...wanted].filter(([, { name }]) => name !== "");
-    const lists = await Promise.all(found.map(([, { name }]) => this.#read(name)));
+    const lists = await boundedMap(found, READERS, ([, { name }]) => this.#read(name));
     return new Map(
       found.flatMap(([origin], index) => {
         const list = lists[index];
@@ -96,6 +101,25 @@ export class CatalogCache {
     if (!Array.isArray(tools) || !tools.every(isToolDefinition)) return undefined;
     if (!Array.isArray(found) || !found.every(isDiagnostic)) return undefined;
     return { savedAt, origin, identity, capabilities, tools, found };
+  }
+}
+
+function byDefinition(names: readonly string[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const definition = name.slice(0, name.indexOf("-"));
+    const group = groups.get(definition);
+    if (group === undefined) groups.set(definition, [name]);
+    else group.push(name);
+  }
+  return groups;
+}
+
+function whenChanged(directory: string): number {
+  try {
+    return statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? -1;
+  } catch {
+    return -1;
   }
 }
 

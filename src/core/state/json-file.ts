@@ -1,7 +1,7 @@
 // JSON files that several processes read and write. They are replaced as a whole and readable only by their owner.
 
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { jsonOfAnyDepth } from "../../util/canonical-json.ts";
 import { createFile } from "../../util/own-file.ts";
@@ -10,6 +10,8 @@ import { replaceFile } from "../../util/replace-file.ts";
 
 /** The file's value; `undefined` if it is missing, unreadable, not a regular file, too large or not JSON. */
 export async function readJsonFile(path: string, maxBytes: number): Promise<unknown> {
+  // Most servers have no file of most kinds, and an attempt to open one costs many times as much as this.
+  if (!existsSync(path)) return undefined;
   try {
     const file = await openRegularFile(path);
     try {

@@ -5,6 +5,9 @@ import { tmpdir } from "node:os";
 import { afterEach, expect, it } from "vitest";
 import { BoardCore } from "../../../src/core/board/core.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
+import { openFileState } from "../../../src/core/state/files/open.ts";
+import { memoryPins } from "../../../src/core/state/memory.ts";
+import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { fixture } from "../../support/boards.ts";
@@ -28,11 +31,12 @@ function definition(name: string, config: ServerConfig): ServerDefinition {
 async function openCore(
   definitions: readonly ServerDefinition[],
   base?: BoardCore,
+  options: BoardOptions = {},
 ): Promise<BoardCore> {
   const agent = { ...parseAgentConfig({ servers: {} }), servers: [...definitions] };
   const core = new BoardCore({
     configuration: { agent, definitions, cwd, native: [] },
-    options: {},
+    options,
     over: base && { core: base, directories: [cwd], session: { id: "s" } },
   });
   opened.push(core);
@@ -55,6 +59,35 @@ function names(core: BoardCore): string[] {
 function servers(core: BoardCore): string[] {
   return core.servers.names().filter((name) => core.servers.toolsOf(name).length > 0);
 }
+
+it("reads what is known of a few servers at a time, however many there are", async () => {
+  const definitions = Array.from({ length: 200 }, (_, at) =>
+    definition(`s${at}`, { ...fixture("crlf"), enabled: false }),
+  );
+  const pins = memoryPins();
+  let reads = 0;
+  let underWay = 0;
+  let most = 0;
+  const core = await openCore(definitions, undefined, {
+    state: {
+      ...openFileState(cwd),
+      pins: {
+        ...pins,
+        async read(id) {
+          reads += 1;
+          underWay += 1;
+          most = Math.max(most, underWay);
+          await new Promise(setImmediate);
+          underWay -= 1;
+          return pins.read(id);
+        },
+      },
+    },
+  });
+  expect(core.servers.names()).toHaveLength(200);
+  expect(reads).toBe(200);
+  expect(most).toBeLessThanOrEqual(16);
+});
 
 async function replace(core: BoardCore, by: ServerDefinition): Promise<void> {
   const { entry, replaced } = await core.servers.add(by, cwd);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { SessionInfo, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../core/types/json.ts";
+import { boundedMap, READERS } from "../../../util/bounded-map.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { makeDirectory } from "../../../util/make-directory.ts";
@@ -18,8 +19,6 @@ import { isKept, SessionRecord } from "./record.ts";
 const VERSION = 1;
 const SUFFIX = ".jsonl";
 const PAGE = 50;
-/** How many files a list opens at once. There may be more sessions than a process can have files open. */
-const READERS = 16;
 /** Enough for the first line and the first prompt, which is all that a list shows. */
 const HEAD_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -131,16 +130,8 @@ export class History {
   }
 
   async #infos(ids: readonly string[]): Promise<SessionInfo[]> {
-    const infos: SessionInfo[] = [];
-    const left = ids.values();
-    const reader = async (): Promise<void> => {
-      for (const id of left) {
-        const info = await this.#info(id);
-        if (info !== undefined) infos.push(info);
-      }
-    };
-    await Promise.all(Array.from({ length: READERS }, reader));
-    return infos;
+    const infos = await boundedMap(ids, READERS, (id) => this.#info(id));
+    return infos.filter((info) => info !== undefined);
   }
 
   async #info(sessionId: string): Promise<SessionInfo | undefined> {

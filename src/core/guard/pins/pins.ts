@@ -76,6 +76,8 @@ interface Watch extends PinnedServerHooks {
   instructions: PinChange | undefined;
 }
 
+const NO_CHANGES: Watch["changes"] = new Map();
+
 export class Pins {
   readonly #store: PinStore;
   readonly #clock: Clock;
@@ -129,14 +131,15 @@ export class Pins {
       known = { kind: "none" };
     }
     const watch: Watch = {
-      ...hooks,
+      relist: hooks.relist,
+      onOffer: hooks.onOffer,
       id,
       mode,
       known,
       isStored: stored.kind === "pinned",
       sightings: new Map(),
       cachedAt: undefined,
-      changes: new Map(),
+      changes: NO_CHANGES,
       instructions: undefined,
     };
     return () => {

@@ -21,6 +21,7 @@ import {
   type StoredPins,
   UNCHANGED,
 } from "../../types/shared-state.ts";
+import { boundedMap, READERS } from "../../../util/bounded-map.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import { hasErrorCode } from "../../../util/error-code.ts";
 import { reasonOf } from "../../../util/system-problem.ts";
@@ -100,19 +101,17 @@ export class PinFiles implements PinStore {
 
   async list(): Promise<ServerPins[]> {
     const names = await jsonFiles(this.#directory);
-    const pins = await Promise.all(names.map((name) => readPins(join(this.#directory, name))));
+    const pins = await boundedMap(names, READERS, (name) => readPins(join(this.#directory, name)));
     return pins.filter((each) => each !== undefined).sort(byName);
   }
 
   async lost(): Promise<LostPins[]> {
-    const records = await Promise.all(
-      (await jsonFiles(this.#known)).map(async (name) => {
-        const id = await readJsonFile(join(this.#known, name), MAX_RECORD_BYTES);
-        return isPinnedServer(id) && fileName(id) === name ? id : undefined;
-      }),
-    );
+    const records = await boundedMap(await jsonFiles(this.#known), READERS, async (name) => {
+      const id = await readJsonFile(join(this.#known, name), MAX_RECORD_BYTES);
+      return isPinnedServer(id) && fileName(id) === name ? id : undefined;
+    });
     const known = records.filter((each) => each !== undefined);
-    const stored = await Promise.all(known.map((id) => this.#readStored(fileName(id), id)));
+    const stored = await boundedMap(known, READERS, (id) => this.#readStored(fileName(id), id));
     return stored.flatMap((each) => (each.kind === "lost" ? [each.lost] : [])).sort(byName);
   }
 
