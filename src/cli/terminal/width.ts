@@ -83,10 +83,17 @@ function indentFor(margin: string, at: number, width: number): [indent: string, 
   return [indent, width - indent.length];
 }
 
-/** Whether an indented line may be something to copy: prose has a comma, a colon or a full stop between its words. */
+/**
+ * Whether an indented line may be something to copy: prose has a comma, a colon or a full stop between its words. A command
+ * has them between quotation marks alone, as in `--header "Authorization: Bearer …"`.
+ */
 function isCopied(plain: string): boolean {
-  return /^\s+(?:plugboard |https?:|["{}[\]])/.test(plain) || !/^\S|[,.:;] /.test(plain);
+  const isMarked = /^\s+(?:plugboard |https?:|["{}[\]])/.test(plain);
+  return isMarked || !/^\S|[,.:;] /.test(plain.replace(QUOTED, "$1"));
 }
+
+/** An apostrophe inside a word begins nothing. */
+const QUOTED = /(^|[\s=])(?:"[^"]*"|'[^']*')/g;
 
 // oxlint-disable-next-line no-control-regex
 const COLORS = /\u001b\[\d+m/g;

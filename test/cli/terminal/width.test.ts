@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { clientEntries } from "../../../src/cli/tokens/client-entries.ts";
 import {
   cut,
   displayWidth,
@@ -86,8 +87,22 @@ describe("wrap", () => {
       "    key; expected a",
       "    or b",
     ]);
-    const copied = ["  chmod go-w /a/long/path", '  "command": "npx", "args": []'];
-    expect(copied.flatMap((line) => wrapLine(line, 20))).toEqual(copied);
+    expect(wrapLine("  it isn't there, so you can't", 20)).toEqual([
+      "  it isn't there, so",
+      "    you can't",
+    ]);
+  });
+
+  it.each([
+    "  chmod go-w /a/long/path",
+    '  "command": "npx", "args": []',
+    '  curl https://a.example/mcp --header "Authorization: Bearer x"',
+    "  env GREETING='hello, world' npx -y some-server",
+    ...clientEntries("https://a.example/mcp", "plug_x").flatMap(({ lines }) =>
+      lines.map((line) => `  ${line}`),
+    ),
+  ])("never breaks what is copied: %s", (line) => {
+    expect(wrapLine(line, 20)).toEqual([line]);
   });
 
   it("breaks after each character where only one wide character fits", () => {
