@@ -4,6 +4,7 @@ import { DEFAULT_MAX_MESSAGE_BYTES } from "@agentclientprotocol/sdk";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { Logger } from "../../core/types/logger.ts";
 import { startProcess } from "../../core/process/start-process.ts";
+import { type RedactText, StderrLog } from "../../core/process/stderr-log.ts";
 import type { Clock } from "../../util/clock.ts";
 import { within } from "../../util/clock.ts";
 import { plainText, truncate } from "../../util/text.ts";
@@ -23,8 +24,10 @@ export interface AgentProcessOptions {
   logger: Logger;
   /** The PATH of the user's terminal, if that is another one: used where the command is not found without it. */
   programPath?: Promise<string | undefined>;
-  /** What the agent writes to stderr, as it comes. */
-  onStderr: (chunk: Buffer) => void;
+  /** Each line that the agent writes to stderr, as plain text and without secrets. */
+  onStderr: (line: string) => void;
+  /** Removes secrets: an agent can repeat what a server or a model has told it. */
+  redact: RedactText;
 }
 
 /** How a process of the agent ended. */
@@ -66,13 +69,10 @@ export async function startAgentProcess(
   given: AgentCommand,
   options: AgentProcessOptions,
 ): Promise<AgentProcess> {
-  const { clock, logger, onStderr } = options;
+  const { clock, logger, onStderr, redact } = options;
   const child = await start(given, options);
-  const tail = new LastWords();
-  child.stderr.on("data", (chunk: Buffer) => {
-    tail.push(chunk);
-    onStderr(chunk);
-  });
+  const words = new LastWords(redact);
+  const log = new StderrLog(child.stderr, clock, onStderr, redact);
   const stderrEnded = new Promise<void>((resolve) => child.stderr.once("close", () => resolve()));
   const writer = new LineWriter(
     child.stdin.write.bind(child.stdin),
@@ -82,7 +82,8 @@ export async function startAgentProcess(
   let reading: Promise<void> = Promise.resolve();
   const ended = child.exited.then(async ({ code, signal }): Promise<AgentEnd> => {
     await within(clock, DRAIN_MS, Promise.all([reading, stderrEnded]));
-    return { code, signal, stderr: tail.lines() };
+    const last = [...words.lines(), ...log.tail()].slice(-KEPT_LINES);
+    return { code, signal, stderr: last.map((line) => truncate(line, LONGEST_LINE)) };
   });
   return {
     pid: child.pid,
@@ -91,7 +92,7 @@ export async function startAgentProcess(
       return reading;
     },
     send: (line) => writer.send(line),
-    keepWords: (line) => tail.push(Buffer.concat([line.subarray(0, KEPT_BYTES), NEWLINE])),
+    keepWords: (line) => words.push(Buffer.concat([line.subarray(0, KEPT_BYTES), NEWLINE])),
     room: () => writer.room(),
     ended,
     stop: () => child.stop(),
@@ -137,20 +138,24 @@ const LONGEST_LINE = 300;
 
 const NEWLINE = Buffer.from("\n");
 
-/** The end of what an agent wrote that is no message. */
+/** The end of what an agent wrote to stdout that is no message. */
 class LastWords {
+  readonly #redact: RedactText;
   #kept = Buffer.alloc(0);
+
+  constructor(redact: RedactText) {
+    this.#redact = redact;
+  }
 
   push(chunk: Buffer): void {
     this.#kept = Buffer.concat([this.#kept, chunk.subarray(-KEPT_BYTES)]).subarray(-KEPT_BYTES);
   }
 
   lines(): string[] {
-    return plainText(this.#kept.toString("utf8"))
+    return this.#redact(plainText(this.#kept.toString("utf8")), true)
       .split("\n")
-      .map((line) => truncate(line.trimEnd(), LONGEST_LINE))
-      .filter((line) => line !== "")
-      .slice(-KEPT_LINES);
+      .map((line) => line.trimEnd())
+      .filter((line) => line !== "");
   }
 }
 

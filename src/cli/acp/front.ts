@@ -7,6 +7,7 @@ import { sampleModel } from "../../agent/loop/sample.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { SessionEndpoints } from "../../serve/endpoint/session-endpoints.ts";
 import type { AgentConfig } from "../../core/types/agent-config.ts";
+import type { Board } from "../../core/types/board.ts";
 import { reapOrphansOnce } from "../../core/process/reap-orphans.ts";
 import type { SamplingOptions } from "../../core/types/sampling.ts";
 import { GatewayClient } from "../../openclaw/gateway-client.ts";
@@ -90,7 +91,7 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
       write,
       signal,
       onRefusal: io.stdin.isTTY ? async () => {} : refuse,
-      start: agentStarter(command, { format, openclaw }, context, programPath),
+      start: agentStarter(command, { format, openclaw, board }, context, programPath),
       isPerSession: format !== undefined,
       handOver: ({ takesHttp }) => {
         if (openclaw !== undefined) return openclaw.handOver(endpoints);
@@ -178,10 +179,16 @@ async function openOpenclaw(
   };
 }
 
+interface AgentSurroundings {
+  format: AgentConfigFormat | undefined;
+  openclaw: Openclaw | undefined;
+  board: Pick<Board, "redactor">;
+}
+
 /** With a format, each process gets files of its own, which go with it. */
 function agentStarter(
   { agent }: FrontRequest,
-  { format, openclaw }: { format: AgentConfigFormat | undefined; openclaw: Openclaw | undefined },
+  { format, openclaw, board }: AgentSurroundings,
   { io, clock, logger }: CliContext,
   programPath: Promise<string | undefined>,
 ): RelayOptions["start"] {
@@ -190,7 +197,13 @@ function agentStarter(
   const start = (command: readonly string[]): Promise<AgentProcess> =>
     startAgentProcess(
       { command, cwd, env },
-      { clock, logger, programPath, onStderr: (chunk) => void io.stderr.write(chunk) },
+      {
+        clock,
+        logger,
+        programPath,
+        onStderr: (line) => void io.stderr.write(`${line}\n`),
+        redact: (text) => board.redactor.text(text),
+      },
     );
   return async (endpoint) => {
     // OpenClaw's own program ends without its gateway, after some seconds, and says less.

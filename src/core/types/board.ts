@@ -57,6 +57,11 @@ export function joinReports(reports: readonly ReloadReport[]): ReloadReport {
 
 /** What an agent's board and a session's board have in common. */
 export interface BoardBase extends AsyncDisposable, ToolSearch {
+  /**
+   * Takes the secrets of the servers out of what you show or keep yourself: a person may have typed one, and a model may
+   * have repeated it.
+   */
+  readonly redactor: BoardRedactor;
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   /**
@@ -156,11 +161,6 @@ export interface SessionBoard extends BoardBase {
   readonly cwd: string;
   /** What was left out of the session and what it replaces, one sentence each. Changes with the servers. */
   readonly notices: readonly string[];
-  /**
-   * Takes the secrets of the servers out of what you show or keep of the session yourself: a person may have typed one, and
-   * a model may have repeated it.
-   */
-  readonly redactor: BoardRedactor;
   /**
    * Stops and starts a server of this session. A shared server is only started if it is down: while it runs,
    * other sessions use it, so this rejects with UNSUPPORTED.

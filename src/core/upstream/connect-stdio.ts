@@ -17,7 +17,7 @@ import {
 import { type FailureCause, findCause, withCause } from "./log/find-cause.ts";
 import { nodeRemedy } from "./log/node-version.ts";
 import { watchForQuestion } from "./log/question-watch.ts";
-import { StderrLog } from "./log/stderr-log.ts";
+import { StderrLog } from "../process/stderr-log.ts";
 import { containerEngine, reapContainers } from "../process/containers.ts";
 import { INSTALL_MS, installerOf, watchInstall } from "../process/install-watch.ts";
 import { type ServerProcess, startProcess } from "../process/start-process.ts";

@@ -3,7 +3,7 @@
 import type { ServerIdentity } from "../../types/connection.ts";
 import { oneLine, plainText, truncate } from "../../../util/text.ts";
 import { hasInvisible } from "../lists/text-cleaner.ts";
-import type { RedactText } from "../log/stderr-log.ts";
+import type { RedactText } from "../../process/stderr-log.ts";
 import { type Handshake, infoOf } from "./handshake.ts";
 
 /** In characters. Instructions end up in prompts and in the cache. */

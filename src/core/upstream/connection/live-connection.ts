@@ -21,7 +21,7 @@ import { listPages } from "../lists/list-pages.ts";
 import { TOOL_LIST } from "../lists/list-tools.ts";
 import { withCause } from "../log/find-cause.ts";
 import type { LoggedMessage } from "../log/server-log.ts";
-import type { RedactText } from "../log/stderr-log.ts";
+import type { RedactText } from "../../process/stderr-log.ts";
 import { RequestRouter } from "../requests/request-router.ts";
 import type { HostAnswers } from "../requests/host-answers.ts";
 import { type Carrier, INITIALIZED } from "../transport/carrier.ts";

@@ -9,8 +9,8 @@ import type { Clock } from "../../../util/clock.ts";
 import { isTooDeep } from "../../../util/json-depth.ts";
 import { asText, oneLine, plainText, plural } from "../../../util/text.ts";
 import { mapStrings } from "../../../util/value-strings.ts";
-import { LogLimit } from "./log-limit.ts";
-import type { RedactText } from "./stderr-log.ts";
+import { LogLimit } from "../../process/log-limit.ts";
+import type { RedactText } from "../../process/stderr-log.ts";
 
 const MAX_LINE = 2000;
 /** How many characters of a message we look at. */

@@ -16,7 +16,7 @@ import { errorMessage } from "../../../util/error-message.ts";
 import { isTooDeep } from "../../../util/json-depth.ts";
 import type { QuestionQueue } from "../../../util/question-queue.ts";
 import { asText, oneLine, plainText, truncate } from "../../../util/text.ts";
-import type { RedactText } from "../log/stderr-log.ts";
+import type { RedactText } from "../../process/stderr-log.ts";
 import type { RequestOrigin } from "./calls-in-flight.ts";
 
 const MAX_MESSAGE = 16 * 1024;

@@ -1,11 +1,11 @@
-// Reads a server's stderr, always to the end, because a full pipe would block the server. Its lines go to the
+// Reads the stderr of a server or an agent, always to the end, because a full pipe would block it. Its lines go to the
 // log as plain text, without secrets and in bounded number; the last ones are kept, for `status` and to find out
 // why the server failed.
 
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
-import type { Clock } from "../../../util/clock.ts";
-import { plainText, plural, truncate } from "../../../util/text.ts";
+import type { Clock } from "../../util/clock.ts";
+import { plainText, plural, truncate } from "../../util/text.ts";
 import { LogLimit } from "./log-limit.ts";
 
 const MAX_LINE = 2000;

@@ -1,6 +1,6 @@
 // Limits how many lines a server can put into the log; the rest of a flood is only counted.
 
-import type { Clock } from "../../../util/clock.ts";
+import type { Clock } from "../../util/clock.ts";
 
 export interface LogLimitOptions {
   clock: Clock;

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { Redactor } from "../../../../src/core/redaction/redactor.ts";
-import { StderrLog } from "../../../../src/core/upstream/log/stderr-log.ts";
-import { ManualClock, settle } from "../../../support/manual-clock.ts";
+import { Redactor } from "../../../src/core/redaction/redactor.ts";
+import { StderrLog } from "../../../src/core/process/stderr-log.ts";
+import { ManualClock, settle } from "../../support/manual-clock.ts";
 
 function setUp(...secrets: string[]) {
   const redactor = new Redactor();
