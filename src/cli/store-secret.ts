@@ -129,7 +129,7 @@ async function put(
   }
   const stored = await secrets.store(provider, name, value).catch((cause: unknown) => {
     const { message, hint, permanent } = toPlugboardError(cause, "SECRET_UNAVAILABLE");
-    const told = `the value cannot be put into ${provider}: ${message}; nothing has changed`;
+    const told = `the value cannot be put into ${provider}: ${message}; the configuration has not changed`;
     throw secretUnavailable(told, { hint, permanent, cause });
   });
   const found = await read(stored).catch((cause: unknown) => {

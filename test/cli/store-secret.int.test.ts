@@ -87,7 +87,7 @@ describe("a value goes", () => {
     );
     expect(code).toBe(3);
     expect(stderr).toContain("the value cannot be put into vault: ");
-    expect(stderr).toContain("nothing has changed");
+    expect(stderr).toContain("the configuration has not changed");
     expect(JSON.parse(scratch.read("own.json"))).toEqual(config);
   });
 });

@@ -2,7 +2,7 @@
 // then they are put away, and the entry has only references to them.
 
 import { PlugboardError } from "../../core/types/errors.ts";
-import type { SecretStoreName } from "../../core/types/secret-provider.ts";
+import type { SecretReference, SecretStoreName } from "../../core/types/secret-provider.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -13,7 +13,7 @@ import {
   WHERE,
   withStore,
 } from "../store-secret.ts";
-import { askYesNo } from "../terminal/input.ts";
+import { askYesNo, isOwnAnswer, notWanted } from "../terminal/input.ts";
 import { secretSettings, type ServerFile } from "./server-file.ts";
 
 /** `--secrets [provider]`. */
@@ -24,13 +24,15 @@ export interface SecretsOption {
 interface Store {
   provider: SecretStoreName;
   agent: SecretSettingsOf;
-  place: (name: string) => string;
+  place: (name: string) => SecretReference;
 }
 
 interface TypedSecret {
   name: string;
   value: string;
-  reference: string;
+  reference: SecretReference;
+  /** Where it is, in words that a person can find it by. */
+  place: string;
   isStored: boolean;
 }
 
@@ -70,8 +72,9 @@ export class TypedSecrets {
     if (store === undefined) throw new Error("there is no place for secrets");
     const name = secretName(this.#server, key);
     const reference = store.place(name);
-    this.#typed.push({ name, value, reference, isStored: false });
-    return reference;
+    const place = store.provider === "file" ? visible(reference.path) : WHERE[store.provider];
+    this.#typed.push({ name, value, reference, place, isStored: false });
+    return reference.text;
   }
 
   get isEmpty(): boolean {
@@ -81,13 +84,12 @@ export class TypedSecrets {
   /** What a person should see before they agree. */
   lines(): string[] {
     if (this.#typed.length === 0) return [];
-    const references = this.#typed.map(({ reference }) => `  ${visible(reference)}`);
-    return ["These values would be stored as secrets:", ...references];
+    return ["These values would be stored as secrets:", ...referenceLines(this.#typed)];
   }
 
   /**
    * Once the person has agreed, puts the values away, and then runs the task. If one of these fails, it says what was put
-   * away and stays there. May be called again: what is stored is not stored twice.
+   * away and stays there, and how to remove it. May be called again: what is stored is not stored twice.
    */
   async onceAgreed<Result>(
     agree: () => Promise<void>,
@@ -102,11 +104,11 @@ export class TypedSecrets {
       return await task();
     } catch (error) {
       const stored = this.#typed.filter(({ isStored }) => isStored);
-      if (stored.length > 0) {
-        this.#context.screen.note("These values were stored, and are still there:");
-        for (const { reference } of stored) this.#context.screen.note(`  ${visible(reference)}`);
-      }
-      throw error;
+      if (stored.length === 0) throw error;
+      const { screen } = this.#context;
+      for (const line of leftLines(stored)) screen.note(line);
+      const isNo = error instanceof PlugboardError && isOwnAnswer(error);
+      throw isNo ? notWanted("the configuration has not changed") : error;
     }
   }
 
@@ -117,7 +119,7 @@ export class TypedSecrets {
       return await withStore(to, agent, this.#context, async ({ provider, place }) => {
         // A provider may need to be told more before it can say where it puts something.
         place("plugboard");
-        return { provider, agent, place: (name) => place(name).text };
+        return { provider, agent, place };
       });
     } catch (error) {
       if (this.#option !== undefined || !(error instanceof PlugboardError)) throw error;
@@ -138,13 +140,27 @@ export class TypedSecrets {
     } catch (error) {
       if (!(error instanceof PlugboardError) || error.code !== "INVALID_ARGUMENTS") throw error;
       // Another server may use it; or it is left from an attempt that failed.
-      const question = `${visible(reference)} has another value already. Replace it?`;
+      const question = `${visible(reference.text)} has another value already. Replace it?`;
       if (!(await askYesNo(question, this.#context))) {
-        throw new PlugboardError("NOT_APPROVED", `${error.message}; nothing has changed`, {
+        const told = `${error.message}; the configuration has not changed`;
+        throw new PlugboardError("NOT_APPROVED", told, {
           hint: "give the server another name, or put the value elsewhere with --secrets",
         });
       }
       await put(true);
     }
   }
+}
+
+function referenceLines(secrets: readonly TypedSecret[]): string[] {
+  return secrets.map(({ reference }) => `  ${visible(reference.text)}`);
+}
+
+/** A person who has no use for a value can take it out where it is: there is no command for that. */
+function leftLines(stored: readonly TypedSecret[]): string[] {
+  return [
+    "These values were stored, and are still there:",
+    ...referenceLines(stored),
+    ...stored.map(({ name, place }) => `To remove ${visible(name)}, delete it from ${place}.`),
+  ];
 }

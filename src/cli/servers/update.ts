@@ -325,12 +325,14 @@ async function compared(
   const question = "Start it, to see how its tools change?";
   const [old, now] = await secrets.onceAgreed(
     () => requireYes(question, { yes: command.yes, what }, context),
-    async () => [
-      await tryServer(name, withoutRules(before), file, context, "unknown"),
-      await tryServer(name, withoutRules(after), file, context),
-    ],
+    async () => {
+      const known = await tryServer(name, withoutRules(before), file, context, "unknown");
+      const tried = await tryServer(name, withoutRules(after), file, context);
+      if (!tried.isListed) await requireAnswer(name, tried, command, context);
+      return [known, tried];
+    },
   );
-  if (!now.isListed) return requireAnswer(name, now, command, context);
+  if (!now.isListed) return undefined;
   const changes = compareTools(old.isListed ? old.tools : [], now.tools);
   if (!old.isListed)
     screen.note("The tools of the old version are not known; those of the new one:");
@@ -354,9 +356,9 @@ async function requireAnswer(
   trial: Trial,
   { yes }: UpdateRequest,
   context: CliContext,
-): Promise<undefined> {
+): Promise<void> {
   for (const line of trialLines(name, trial, context)) context.screen.note(line);
-  if (trial.hasAnswered || (!yes && canAsk(context))) return undefined;
+  if (trial.hasAnswered || (!yes && canAsk(context))) return;
   throw doesNotAnswer(
     name,
     trial,

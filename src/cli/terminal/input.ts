@@ -134,9 +134,9 @@ export async function requireYes(
 
 const ownAnswers = new WeakSet<PlugboardError>();
 
-/** What a command ends with after a person's own no. */
-export function notWanted(): PlugboardError {
-  const error = new PlugboardError("NOT_APPROVED", "nothing has changed");
+/** What a command ends with after a person's own no. `outcome` says what that leaves. */
+export function notWanted(outcome = "nothing has changed"): PlugboardError {
+  const error = new PlugboardError("NOT_APPROVED", outcome);
   ownAnswers.add(error);
   return error;
 }

@@ -100,7 +100,7 @@ describe("plugboard secrets move", () => {
     const { code, stderr } = await move("db", "PGPASSWORD", "--yes");
     expect(code).toBe(3);
     expect(stderr).toContain("the value cannot be put into file: ");
-    expect(stderr).toContain("nothing has changed");
+    expect(stderr).toContain("the configuration has not changed");
     expect(scratch.read("plugboard.json")).toBe(FILE);
   });
 

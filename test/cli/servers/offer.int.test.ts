@@ -295,8 +295,10 @@ describe("a secret that is typed for a server in the registry", () => {
     );
     expect(failed.code).toBe(4);
     expect(failed.stderr).toContain(
-      `These values were stored, and are still there:\n  ${inFile()}\n`,
+      `These values were stored, and are still there:\n  ${inFile()}\nTo remove notes-API_KEY, delete it from ${store()}.\n`,
     );
+    expect(failed.stderr).toMatch(/\nthe configuration has not changed\n$/);
+    expect(failed.stderr).not.toContain("nothing has changed");
     expect(existsSync(file())).toBe(false);
     const replace = `${inFile()} has another value already. Replace it? [y/N] `;
     const kept = await add(SECRET, ["Add it? [y/N] ", "y\n"], [replace, "n\n"]);
