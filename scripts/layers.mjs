@@ -60,7 +60,13 @@ function importsOf(src, from) {
   }));
 }
 
+/** The page runs in a browser: it shares helpers with the gateway, and what the two say to each other. */
+const PAGE = "page" + sep;
+const PAGE_WIRE = join("serve", "gateway", "page", "wire.ts");
+
 function isAllowed({ from, to }) {
+  if (from.startsWith(PAGE))
+    return to.startsWith(PAGE) || to === PAGE_WIRE || part(to, 0) === "util";
   if (from.startsWith(DEMO) || to.startsWith(DEMO)) {
     return from.startsWith(DEMO) && (to.startsWith(DEMO) || part(to, 0) === "util");
   }

@@ -113,6 +113,31 @@ describeInBrowser("the page", (browser) => {
     await context.close();
   });
 
+  it("does not call with other arguments than those that are shown", async () => {
+    const { page, context } = await rig.open(browser());
+    await page.goto(`${rig.origin}/ui/#/tools/default%2Fecho%2Fadd`);
+    await page.getByRole("spinbutton", { name: "a" }).fill("1");
+    await page.getByRole("spinbutton", { name: "b" }).fill("1");
+    await page.getByRole("button", { name: "JSON" }).click();
+    for (const text of ['{"a": 5', "[1]", "5"]) {
+      await page.getByRole("textbox", { name: "Arguments" }).fill(text);
+      await page.getByRole("button", { name: "Call" }).click();
+      expect(await page.getByLabel("Result").count()).toBe(0);
+    }
+    await page.getByRole("textbox", { name: "Arguments" }).fill('{"a": 5, "b": 6}');
+    await page.getByRole("button", { name: "Call" }).click();
+    await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("11");
+    await context.close();
+  });
+
+  it("is not opened by its cookie alone, which a browser sends to other ports too", async () => {
+    const { page, context } = await rig.open(browser());
+    await page.evaluate("localStorage.clear()");
+    await page.reload();
+    await expect.poll(() => page.textContent("main")).toContain("plugboard ui");
+    await context.close();
+  });
+
   it("cancels a call, and shows its progress until then", async () => {
     const { page, context } = await rig.open(browser());
     await page.goto(`${rig.origin}/ui/#/tools/default%2Fecho%2Fprogress`);
@@ -121,7 +146,7 @@ describeInBrowser("the page", (browser) => {
     await page.getByRole("button", { name: "Call" }).click();
     await expect.poll(() => page.textContent("output >> nth=1")).toMatch(/step \d+ of 1000/);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Call" }).waitFor();
+    await page.getByText("You cancelled the call").waitFor();
     await goTo(page, "Activity");
     const row = page.getByRole("row").filter({ hasText: "echo/progress" });
     await expect.poll(() => row.first().textContent()).toContain("CANCELLED");
@@ -145,7 +170,7 @@ describeInBrowser("the page", (browser) => {
     await expect.poll(() => question.textContent()).toContain("careful/add");
     expect(await question.getByLabel("Arguments").count()).toBe(0);
     expect(await question.getByRole("button").count()).toBe(0);
-    await waiting.getByRole("button", { name: "Allow careful/add once" }).click();
+    await waiting.getByRole("button", { name: "Allow once: careful/add" }).click();
     await expect.poll(() => page.getByLabel("Structured content").textContent()).toContain("3");
     await expect.poll(() => waiting.getByRole("article").count()).toBe(0);
     await Promise.all([context.close(), viewer.context.close()]);
@@ -161,7 +186,7 @@ describeInBrowser("the page", (browser) => {
     const change = page.getByRole("article", { name: "changing/send" });
     await expect.poll(() => change.locator("del").textContent()).toBe("sister");
     expect(await change.locator("ins").textContent()).toBe("bank");
-    await page.getByRole("button", { name: "Approve changing/send" }).click();
+    await page.getByRole("button", { name: "Approve: changing/send" }).click();
     await expect.poll(() => page.getByRole("article").count()).toBe(0);
     await context.close();
   });

@@ -1,8 +1,9 @@
 // The frame around every view: where you can go, whether the gateway is there, and the view itself.
 
-import { computed } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
-import { leave } from "./gateway.ts";
+import { GatewayError, leave } from "./gateway.ts";
+import { stopFollowing } from "./line.ts";
 import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
@@ -68,6 +69,8 @@ const VIEWS: readonly View[] = [
 
 const current = computed(() => VIEWS.find(({ name }) => name === route.value.view) ?? VIEWS[0]);
 
+const signOutProblem = signal<string | undefined>(undefined);
+
 export function App(): VNode {
   if (line.value === "signed-out") return <SignIn />;
   const view = current.value;
@@ -84,6 +87,7 @@ export function App(): VNode {
         {you.value && (
           <span class="you">
             {you.value.name}
+            {signOutProblem.value && <span role="alert">{signOutProblem.value}</span>}
             <button type="button" class="plain" onClick={() => void signOut()}>
               Sign out
             </button>
@@ -134,6 +138,12 @@ function skip(event: Event): void {
 }
 
 async function signOut(): Promise<void> {
-  await leave().catch(() => {});
+  try {
+    await leave();
+  } catch (error) {
+    signOutProblem.value = error instanceof GatewayError ? error.message : String(error);
+    return;
+  }
+  stopFollowing();
   line.value = "signed-out";
 }

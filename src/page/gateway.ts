@@ -9,7 +9,12 @@ import {
   type PageRequests,
 } from "../serve/gateway/page/wire.ts";
 
-const HEADERS = { [API_HEADER]: "1" };
+/** Beside the cookie: it is for this origin alone, where a browser sends a cookie to every port of the host. */
+const SECRET = "plugboard-ui";
+
+function headers(): Record<string, string> {
+  return { [API_HEADER]: localStorage.getItem(SECRET) ?? "1" };
+}
 
 /** A request that the gateway has refused, or that did not reach it. */
 export class GatewayError extends Error {
@@ -34,11 +39,14 @@ export async function ask<Name extends keyof PageRequests>(
 
 /** Signs in with the key of a link. Rejects with a GatewayError. */
 export async function enter(key: string): Promise<void> {
-  await post("enter", { key });
+  const reply = await post("enter", { key });
+  const { secret } = (await reply.json()) as { secret: string };
+  localStorage.setItem(SECRET, secret);
 }
 
 export async function leave(): Promise<void> {
   await post("leave", {});
+  localStorage.removeItem(SECRET);
 }
 
 export type PageCallEvent = {
@@ -52,15 +60,23 @@ export async function callTool(
   signal: AbortSignal,
 ): Promise<void> {
   const reply = await post("tools/call", body, signal);
-  await readStream(reply, ({ event, data }) =>
-    onEvent({ name: event, is: JSON.parse(data) as object } as PageCallEvent),
-  );
+  let hasEnded = false;
+  await readStream(reply, ({ event, data }) => {
+    hasEnded ||= event === "result";
+    onEvent({ name: event, is: JSON.parse(data) as object } as PageCallEvent);
+  });
+  if (!hasEnded) throw brokenOff(signal.aborted);
+}
+
+function brokenOff(isCancelled: boolean): GatewayError {
+  const message = isCancelled ? "You cancelled the call" : "The gateway went away during the call";
+  return new GatewayError({ code: "CANCELLED", message, hint: "It may have taken effect." });
 }
 
 function post(method: string, body: object, signal?: AbortSignal): Promise<Response> {
   return send(method, {
     method: "POST",
-    headers: { ...HEADERS, "content-type": "application/json" },
+    headers: { ...headers(), "content-type": "application/json" },
     body: JSON.stringify(body),
     ...(signal && { signal }),
   });
@@ -90,11 +106,13 @@ export interface Place {
 /** Reads events until the stream ends. Rejects with a GatewayError if there is none. */
 export async function readEvents(
   place: Place,
+  onOpen: () => void,
   onEvent: (event: PageEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const headers = { ...HEADERS, ...(place.id !== undefined && { "last-event-id": place.id }) };
-  const reply = await send("events", { headers, signal });
+  const from: Record<string, string> = place.id === undefined ? {} : { "last-event-id": place.id };
+  const reply = await send("events", { headers: { ...headers(), ...from }, signal });
+  onOpen();
   await readStream(reply, ({ id, event, data }) => {
     if (id !== undefined) place.id = id;
     const value = JSON.parse(data) as object;

@@ -10,7 +10,18 @@ const HIDDEN_MS = 1000;
 /** What waits for the next frame, before it is applied at once. */
 const MOST_QUEUED = 2000;
 
-export function follow(signal: AbortSignal): void {
+let following = new AbortController();
+
+/** Ends the stream, for somebody who has signed out. */
+export function stopFollowing(): void {
+  following.abort();
+}
+
+/** Begins anew if it is called again. */
+export function follow(): void {
+  following.abort();
+  following = new AbortController();
+  const { signal } = following;
   const queue: PageEvent[] = [];
   let isPlanned = false;
   const flush = (): void => {
@@ -33,21 +44,18 @@ async function keepOpen(onEvent: (event: PageEvent) => void, signal: AbortSignal
   let wait = FIRST_WAIT_MS;
   while (!signal.aborted) {
     try {
-      await readEvents(
-        place,
-        (event) => {
-          wait = FIRST_WAIT_MS;
-          if (line.value !== "live") line.value = "live";
-          onEvent(event);
-        },
-        signal,
-      );
+      const onOpen = (): void => {
+        wait = FIRST_WAIT_MS;
+        line.value = "live";
+      };
+      await readEvents(place, onOpen, onEvent, signal);
     } catch (error) {
       if (error instanceof GatewayError && error.code === "NOT_SIGNED_IN") {
         line.value = "signed-out";
         return;
       }
     }
+    if (signal.aborted) return;
     line.value = "lost";
     await new Promise((resolve) => setTimeout(resolve, wait));
     wait = Math.min(2 * wait, LONGEST_WAIT_MS);

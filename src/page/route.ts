@@ -3,6 +3,8 @@
 
 import { signal } from "@preact/signals";
 
+const KEY = /^#k=([\w-]{20,100})$/;
+
 export interface Route {
   view: string;
   /** What the view is about, if it is about one thing. */
@@ -32,9 +34,13 @@ export function linkTo(view: string, id?: string): string {
   return id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`;
 }
 
+export function hasKey(): boolean {
+  return KEY.test(location.hash);
+}
+
 /** The key in a link that opens the page. It leaves the address bar and the history at once. */
 export function takeKey(): string | undefined {
-  const [, key] = /^#k=([\w-]{20,100})$/.exec(location.hash) ?? [];
+  const [, key] = KEY.exec(location.hash) ?? [];
   if (key !== undefined) history.replaceState(null, "", location.pathname);
   return key;
 }

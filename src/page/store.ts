@@ -69,6 +69,12 @@ function applyOne(event: Exclude<PageEvent, { name: "call" }>): void {
     case "agent":
       agents.value = new Map(agents.value).set(event.is.id, event.is);
       return;
+    case "agents": {
+      const { ids } = event.is;
+      agents.value = new Map([...agents.value].filter(([id]) => ids.includes(id)));
+      servers.value = new Map([...servers.value].filter(([, { agent }]) => ids.includes(agent)));
+      return;
+    }
     case "waiting":
       waiting.value = event.is;
       return;

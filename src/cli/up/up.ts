@@ -89,7 +89,8 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   if (http !== undefined) sayWhere(http, config, say);
   // Whoever reads a journal must not get in.
   if (http !== undefined && screen.terminal.err.isTerminal) {
-    say(`To look at it in a browser: ${http.newPageLink("owner")}`);
+    say("To look at it in a browser, within a minute; later, run plugboard ui:");
+    say(`  ${http.newPageLink("owner")}`);
   }
   followEdits(live, gateway, config.settings, context);
   await aborted(ending);

@@ -42,7 +42,7 @@ export function fieldOf(given: Schema, root: Schema, depth = 0): Field {
   if (only !== undefined) return { ...described, kind: "choice", values: [only] };
   if (Array.isArray(values)) return { ...described, kind: "choice", values };
   const forms = schemasIn(schema["oneOf"]) ?? schemasIn(schema["anyOf"]);
-  if (forms !== undefined) return eitherOf(schema, forms, root, described);
+  if (forms !== undefined) return eitherOf(schema, forms, root, described, depth);
   const types = [schema["type"]].flat().filter((each) => each !== "null");
   if (types.length > 1) {
     const each = types.map((type) => ({ title: String(type), schema: { ...schema, type } }));
@@ -76,7 +76,7 @@ export function fieldOf(given: Schema, root: Schema, depth = 0): Field {
 function objectOf(schema: Schema, described: Described): Field {
   const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
   const names = Object.keys(properties);
-  const isOpen = names.length === 0 && schema["additionalProperties"] !== false;
+  const isOpen = names.length === 0 && isSchema(schema["additionalProperties"]);
   // An object with names of your own choice has no fields.
   if (isOpen || names.length > MOST_MEMBERS) return { ...described, kind: "json" };
   const required = new Set([schema["required"]].flat());
@@ -98,6 +98,7 @@ function eitherOf(
   forms: readonly Schema[],
   root: Schema,
   described: Described,
+  depth: number,
 ): Field {
   const { oneOf: _, anyOf: __, ...around } = schema;
   const real = forms
@@ -105,7 +106,7 @@ function eitherOf(
     .filter((form) => form["type"] !== "null");
   const [single] = real;
   if (single !== undefined && real.length === 1) {
-    return { ...fieldOf({ ...around, ...single }, root), ...described };
+    return { ...fieldOf({ ...around, ...single }, root, depth + 1), ...described };
   }
   if (real.every((form) => form["const"] !== undefined)) {
     return { ...described, kind: "choice", values: real.map((form) => form["const"]) };

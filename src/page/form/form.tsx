@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import { Foreign } from "../parts/foreign.tsx";
 import { type Field, fieldOf, type Schema } from "./field.ts";
 
@@ -61,6 +61,15 @@ function Members({
   depth = 0,
 }: FormProps & { field: Of<"object"> }): VNode {
   const held = isObject(value) ? value : {};
+  useEffect(() => {
+    // A list that is required may well be empty.
+    const missing = field.members.filter(
+      ({ name, schema, isRequired }) =>
+        isRequired && held[name] === undefined && fieldOf(schema, root).kind === "list",
+    );
+    if (missing.length === 0) return;
+    onChange({ ...held, ...Object.fromEntries(missing.map(({ name }) => [name, []])) });
+  }, []);
   const set = (name: string, next: unknown): void => {
     const { [name]: _, ...others } = held;
     onChange(next === undefined ? others : { ...others, [name]: next });
@@ -195,7 +204,7 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
     "aria-describedby": isDescribed ? `${id}-hint` : undefined,
     required: isRequired,
   };
-  const hinted = field.default === undefined ? undefined : `${shown(field.default)} if left empty`;
+  const hinted = field.default === undefined ? undefined : `left out: ${shown(field.default)}`;
   switch (field.kind) {
     case "yes-no":
       return (
@@ -243,21 +252,20 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
     case "text": {
       const text = typeof value === "string" ? value : "";
       const take = (next: string): void => onChange(next === "" ? undefined : next);
-      return field.isLong ? (
+      // Any text may have several lines, and one line of it must not lose the others.
+      return (
         <textarea
           {...same}
-          rows={4}
+          rows={Math.min(12, Math.max(field.isLong ? 4 : 1, text.split("\n").length))}
           placeholder={hinted}
           value={text}
           onInput={(event) => take(event.currentTarget.value)}
-        />
-      ) : (
-        <input
-          {...same}
-          type="text"
-          placeholder={hinted}
-          value={text}
-          onInput={(event) => take(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing || field.isLong)
+              return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
         />
       );
     }
@@ -266,13 +274,18 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
   }
 }
 
-/** Keeps what is typed while it is not JSON yet. */
+/** Keeps what is typed while it is not JSON yet; its form cannot be sent until it is. */
 export function JsonInput({
   id,
   value,
   onChange,
   rows = 4,
-}: Pick<FormProps, "value" | "onChange"> & { id: string; rows?: number }): VNode {
+  isObjectWanted = false,
+}: Pick<FormProps, "value" | "onChange"> & {
+  id: string;
+  rows?: number;
+  isObjectWanted?: boolean;
+}): VNode {
   const typed = useSignal<string | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   return (
@@ -283,13 +296,16 @@ export function JsonInput({
         rows={rows}
         spellcheck={false}
         aria-invalid={problem.value !== undefined}
+        ref={(area) => area?.setCustomValidity(problem.value ?? "")}
         value={typed.value ?? (value === undefined ? "" : JSON.stringify(value, null, 2))}
         onInput={(event) => {
           const text = event.currentTarget.value;
           typed.value = text;
           try {
-            onChange(text.trim() === "" ? undefined : JSON.parse(text));
-            problem.value = undefined;
+            const next: unknown = text.trim() === "" ? undefined : JSON.parse(text);
+            problem.value =
+              isObjectWanted && !isObject(next ?? {}) ? "This takes an object." : undefined;
+            if (problem.value === undefined) onChange(next);
           } catch (error) {
             problem.value = error instanceof Error ? error.message : String(error);
           }

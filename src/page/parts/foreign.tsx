@@ -10,7 +10,7 @@ export function Foreign({ text, most = LONGEST }: { text: string; most?: number 
   const cut = text.length > most;
   return (
     <span class="foreign" title={cut ? `${text.length} characters in all` : undefined}>
-      {visible(text.slice(0, most))}
+      {text.slice(0, most).split("\n").map(visible).join("\n")}
       {cut && "…"}
     </span>
   );

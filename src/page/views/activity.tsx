@@ -50,9 +50,14 @@ export function Activity(): VNode {
 const OUTCOMES = { ok: ["✓", "good"], error: ["✕", "bad"], refused: ["⊘", "warn"] } as const;
 
 export function CallTable({ calls: all }: { calls: readonly CallFacts[] }): VNode {
-  if (all.length === 0) return <p class="quiet">No calls since somebody first looked.</p>;
+  if (all.length === 0)
+    return (
+      <p class="quiet">
+        No calls yet. They are shown from the moment somebody first opens this page.
+      </p>
+    );
   return (
-    <div class="scroll">
+    <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>

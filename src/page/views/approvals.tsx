@@ -1,8 +1,11 @@
 // Approvals: the calls that wait for a person, with everything one needs to decide.
 
+import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
+import { useEffect } from "preact/hooks";
 import type { WaitingCall } from "../../serve/gateway/page/wire.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
+import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
@@ -15,7 +18,8 @@ export function Approvals(): VNode {
       <h1>Approvals</h1>
       {all.length === 0 && (
         <p class="quiet">
-          No call waits. One that needs approval waits here if its client cannot ask its user.
+          No call waits for you. If a call needs approval and its client cannot ask, it waits here.
+          <code>plugboard approvals list</code> has what you have always allowed.
         </p>
       )}
       {all.map((call) => (
@@ -26,7 +30,7 @@ export function Approvals(): VNode {
 }
 
 function Question({ call }: { call: WaitingCall }): VNode {
-  const { id, tool, caller, agent, description, args, hints, trusted, reason, since, until } = call;
+  const { id, tool, caller, agent, description, hints, trusted, reason, since, until } = call;
   return (
     <article class="question" aria-labelledby={`call-${id}`}>
       <h2 id={`call-${id}`}>
@@ -36,7 +40,8 @@ function Question({ call }: { call: WaitingCall }): VNode {
         <strong>
           <Foreign text={caller} most={100} />
         </strong>{" "}
-        (agent {agent}) asked <Ago at={since} />. It waits until it is too late: <Ago at={until} />.
+        (agent {agent}) asked <Ago at={since} />. Without an answer it is refused <Ago at={until} />
+        .
       </p>
       <p>{reason}</p>
       {description && (
@@ -47,25 +52,21 @@ function Question({ call }: { call: WaitingCall }): VNode {
       <p class="quiet">
         The server says: {saidOf(hints)}. {!trusted && "Nobody has checked that."}
       </p>
-      {args !== undefined && (
-        <pre tabIndex={0} aria-label="Arguments">
-          <code>{escapedJsonLines(args)}</code>
-        </pre>
-      )}
+      {isOwner.value && <Arguments id={id} />}
       {isOwner.value && (
         <p class="actions">
           <Act
             method="approvals/answer"
             body={{ id, answer: "once" }}
             kind="primary"
-            label={`Allow ${tool} once`}
+            label={`Allow once: ${tool}`}
           >
             Allow once
           </Act>
           <Act
             method="approvals/answer"
             body={{ id, answer: "always" }}
-            label={`Always allow ${tool}`}
+            label={`Always allow: ${tool}`}
           >
             Always allow
           </Act>
@@ -73,13 +74,32 @@ function Question({ call }: { call: WaitingCall }): VNode {
             method="approvals/answer"
             body={{ id, answer: "refuse" }}
             kind="danger"
-            label={`Refuse ${tool}`}
+            label={`Refuse: ${tool}`}
           >
             Refuse
           </Act>
         </p>
       )}
     </article>
+  );
+}
+
+function Arguments({ id }: { id: string }): VNode {
+  const found = useSignal<object | GatewayError | undefined>(undefined);
+  useEffect(() => {
+    void ask("approvals/show", { id })
+      .then(({ args }) => args)
+      .catch((error: unknown) => error as GatewayError)
+      .then((answer) => {
+        found.value = answer;
+      });
+  }, [id]);
+  const shown = found.value;
+  if (shown instanceof GatewayError) return <p role="alert">{shown.message}</p>;
+  return (
+    <pre tabIndex={0} aria-label="Arguments">
+      <code>{shown === undefined ? "…" : escapedJsonLines(shown)}</code>
+    </pre>
   );
 }
 

@@ -35,7 +35,7 @@ function PeopleTable({
   return (
     <section>
       <h2>{title}</h2>
-      <div class="scroll">
+      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
         <table>
           <thead>
             <tr>

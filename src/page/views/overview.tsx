@@ -139,7 +139,7 @@ function Prompts(): VNode {
   return (
     <section aria-labelledby="prompts">
       <h2 id="prompts">In a prompt</h2>
-      <div class="scroll">
+      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
         <table>
           <thead>
             <tr>

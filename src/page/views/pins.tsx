@@ -45,7 +45,7 @@ function Change({ change }: { change: ChangedDefinition }): VNode {
       <Parts pin={pin} />
       {isOwner.value && (
         <p class="actions">
-          <Act method="pins/approve" body={pin} kind="primary" label={`Approve ${name}`}>
+          <Act method="pins/approve" body={pin} kind="primary" label={`Approve: ${name}`}>
             Approve
           </Act>
         </p>

@@ -39,6 +39,7 @@ export function Server({ id }: { id: string }): VNode {
           {remedy && <p>{remedy}</p>}
         </div>
       )}
+      {!isOwner.value && state === "failed" && <p class="quiet">The owner sees why.</p>}
       {isOwner.value && (
         <p class="actions">
           <Act method="servers/restart" body={{ agent, server: name }}>

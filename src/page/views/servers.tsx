@@ -31,7 +31,7 @@ export function Servers(): VNode {
         <p>{all.length === 0 ? "There are none yet." : "None has this name."}</p>
       )}
       {shown.length > 0 && (
-        <div class="scroll">
+        <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
           <table>
             <thead>
               <tr>

@@ -10,7 +10,7 @@ import { ask, callTool, GatewayError } from "../gateway.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { Result } from "../parts/result.tsx";
 import { linkTo } from "../route.ts";
-import { isOwner } from "../store.ts";
+import { isOwner, waiting } from "../store.ts";
 import { effectOf } from "./tools.tsx";
 
 export function ToolView({ id }: { id: string }): VNode {
@@ -66,7 +66,7 @@ function Details({ tool }: { tool: ToolDetails }): VNode {
           <code>{escapedJsonLines(tool.parameters)}</code>
         </pre>
       </details>
-      {isOwner.value && <Call tool={tool} />}
+      {isOwner.value ? <Call tool={tool} /> : <p class="quiet">Only the owner can call it here.</p>}
     </>
   );
 }
@@ -104,12 +104,9 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
         },
         abort.signal,
       );
-      if (call.value.kind === "running") call.value = { kind: "none" };
     } catch (error) {
-      call.value =
-        error instanceof GatewayError && !abort.signal.aborted
-          ? { kind: "failed", error }
-          : { kind: "none" };
+      if (error instanceof GatewayError) call.value = { kind: "failed", error };
+      else throw error;
     }
   };
   const state = call.value;
@@ -148,7 +145,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
         {mode.value === "JSON" && (
           <div class="field">
             <label for={id}>Arguments</label>
-            <JsonInput id={id} value={args.value} onChange={take} rows={10} />
+            <JsonInput id={id} value={args.value} onChange={take} rows={10} isObjectWanted />
           </div>
         )}
         {mode.value === "Command" && (
@@ -190,7 +187,8 @@ function Running({ progress }: { progress: PageCallEvents["progress"] | undefine
       {progress?.total !== undefined && (
         <progress value={progress.progress} max={progress.total} aria-label="Progress" />
       )}{" "}
-      {progress?.message && <Foreign text={progress.message} most={300} />}
+      {progress?.message && <Foreign text={progress.message} most={300} />}{" "}
+      {waiting.value.length > 0 && <a href={linkTo("approvals")}>Approvals</a>}
     </p>
   );
 }

@@ -67,7 +67,7 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
       <p class="quiet">
         {tools.length === total ? total : `${from.value + 1} to ${last} of ${total}`} tools
       </p>
-      <div class="scroll">
+      <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
         <table>
           <thead>
             <tr>

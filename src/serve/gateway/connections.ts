@@ -73,6 +73,15 @@ export class Connections {
     }
   }
 
+  get most(): number {
+    return this.#shares.most;
+  }
+
+  /** Of one caller. */
+  get each(): number {
+    return this.#shares.each;
+  }
+
   /** Whether somebody was let in on the connection that a request came over. */
   isKnown(socket: Socket): boolean {
     return this.#known.has(socket);

@@ -250,6 +250,8 @@ export class Gateway {
   /** False if there is no place for the caller's connection; then the request has been answered. */
   #opened(request: IncomingMessage, reply: ServerResponse, admitted: AdmittedCaller): boolean {
     const { socket } = request;
+    // It went away while its token was checked, and will not say so again.
+    if (socket.destroyed || reply.destroyed) return false;
     if (!this.#connections.isKnown(socket)) {
       const shortage = this.#connections.admit(socket, admitted.caller.id);
       if (shortage !== undefined) {
@@ -340,7 +342,7 @@ export class Gateway {
   }
 
   #tooMany(reply: ServerResponse, shortage: Shortage, of: "connections" | "requests"): void {
-    const { each, most } = this.#places;
+    const { each, most } = of === "requests" ? this.#places : this.#connections;
     this.#options.watcher?.refusedConnection("connections");
     const what =
       shortage === "own"

@@ -52,9 +52,9 @@ import {
 } from "./gateway.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
-import { Page, VISITOR } from "./page/page.ts";
+import { Page } from "./page/page.ts";
 import { PageFiles } from "./page/page-files.ts";
-import { Visitors } from "./page/visitors.ts";
+import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { Role } from "./page/wire.ts";
 import { RecentLogs } from "./seeing/recent-logs.ts";
 import { Seeing } from "./seeing/seeing.ts";
@@ -287,8 +287,10 @@ async function listen(
   if (options.http !== false) opened.http = await openHttp(options, parts, undo);
   const address = channelAddress(options);
   /** A gateway without a port opens one of this machine's for its page. */
+  let opening: Promise<ListeningHttp> | undefined;
   const pageLink = async (role: Role): Promise<string> => {
-    opened.http ??= await openHttp(onThisMachine(options), parts, undo);
+    opening ??= openHttp(onThisMachine(options), parts, undo);
+    opened.http ??= await opening;
     return opened.http.newPageLink(role);
   };
   const host = channelHost(options, parts, pageLink);

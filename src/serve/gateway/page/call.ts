@@ -10,10 +10,11 @@ import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { STREAM_HEADERS } from "../../endpoint/http/reply.ts";
 import { checked } from "./methods.ts";
-import type { Visitor } from "./visitors.ts";
+import { VISITOR, type Visitor } from "./visitors.ts";
 import type { PageCallEvents } from "./wire.ts";
 
 const LONGEST_NAME = 500;
+const CANNOT_ASK = "the server asks you something, which the page cannot show; use plugboard call";
 
 const REQUEST = z.strictObject({
   agent: z.string().max(LONGEST_NAME),
@@ -46,7 +47,7 @@ export async function callFromPage(
     if (!reply.writableEnded) reply.write(`event: ${name}\ndata: ${jsonOfAnyDepth(data)}\n\n`);
   };
   const ask = askFor(agent);
-  const caller = { id: `page:${visitor.nonce}`, label: `${visitor.name}, in the page` };
+  const caller = { id: `${VISITOR}${visitor.nonce}`, label: `${visitor.name}, in the page` };
   reply.writeHead(200, STREAM_HEADERS);
   reply.write(": open\n\n");
   const began = clock.monotonic();
@@ -59,6 +60,11 @@ export async function callFromPage(
         caller,
         tell: (message) => tell("progress", { progress: 0, message }),
       }),
+    // The page has no form for these yet, and nobody else is asked.
+    onElicitation: async () => {
+      tell("progress", { progress: 0, message: CANNOT_ASK });
+      return { action: "cancel" };
+    },
     onUpdate: ({ progress }) => {
       if (progress !== undefined) tell("progress", progress);
     },

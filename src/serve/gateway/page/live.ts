@@ -8,6 +8,7 @@ import type { PendingApproval, SharedState } from "../../../core/types/shared-st
 import type { ServerState } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
+import { Shares } from "../../../util/shares.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { type EventView, GatewayEvents } from "../seeing/events.ts";
 import type { Seeing } from "../seeing/seeing.ts";
@@ -30,6 +31,10 @@ const REFRESH_MS = 500;
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
 const KEPT_CALLS = 500;
+/** Pages that are open at a time: in all, of one visitor, of viewers. */
+const MOST_PAGES = 32;
+const MOST_PAGES_OF_ONE = 8;
+const MOST_VIEWERS = 24;
 const MOST_PEOPLE = 200;
 
 export interface LiveOptions {
@@ -52,6 +57,11 @@ export class Live {
   #waiting: readonly PendingApproval[] = [];
   #changes: readonly ChangedDefinition[] = [];
   #arePinsRead = false;
+  #isClosed = false;
+  /** Pages that are open: of everybody, and of viewers. */
+  #readers = 0;
+  #viewers = 0;
+  readonly #places = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
   #timer: Timer | undefined;
   #minuteTimer: Timer | undefined;
   #offEvents: (() => void) | undefined;
@@ -76,13 +86,32 @@ export class Live {
   async open(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): Promise<void> {
     this.#offEvents ??= this.#options.seeing.events.listen((name, data) => this.#heard(name, data));
     await this.#look();
-    this.#stream.open(request, reply, viewOf(visitor));
+    // A visitor who went away meanwhile will not say so again.
+    if (reply.destroyed || this.#isClosed) return;
+    const shortage = this.#places.take(visitor.nonce);
+    const isFull = visitor.role === "viewer" && this.#viewers >= MOST_VIEWERS;
+    if (shortage === undefined && isFull) this.#places.giveBack(visitor.nonce);
+    if (shortage !== undefined || isFull) {
+      reply.writeHead(503, { "Content-Type": "application/json", "Retry-After": "10" });
+      const message = "too many pages are open already; close some of them";
+      return void reply.end(JSON.stringify({ error: { code: "RATE_LIMITED", message } }));
+    }
+    const isViewer = visitor.role === "viewer" ? 1 : 0;
     const left = this.#options.onReader?.();
-    reply.once("close", () => left?.());
+    this.#viewers += isViewer;
+    this.#readers += 1;
+    reply.once("close", () => {
+      this.#places.giveBack(visitor.nonce);
+      this.#viewers -= isViewer;
+      this.#readers -= 1;
+      left?.();
+    });
+    this.#stream.open(request, reply, viewOf(visitor));
     this.#timer ??= this.#refreshLater();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#minuteTimer?.cancel();
@@ -107,17 +136,20 @@ export class Live {
       },
       agents: agents.map(agentFacts),
       servers: this.#servers().map((server) => CUTS.server(role, server)),
-      waiting: CUTS.waiting(role, this.#waiting.map(waitingCall)),
+      waiting: this.#waiting.map(waitingCall),
       changes: [...this.#changes],
-      ...(unappliedEdit !== undefined && { edit: unappliedEdit }),
+      ...(unappliedEdit !== undefined && {
+        edit: CUTS.edit(role, { unapplied: unappliedEdit }).unapplied,
+      }),
       minutes: this.#minutes,
       calls: [...this.#calls.values()].map((call) => CUTS.call(role, call)),
       people: this.#people(),
     };
   }
 
-  #add<Name extends keyof PageEvents>(name: Name, is: PageEvents[Name]): void {
-    if (this.#stream.isKept) this.#stream.add(name, { is });
+  /** With `about`, it says all about that thing: what was said before need not be kept. */
+  #add<Name extends keyof PageEvents>(name: Name, is: PageEvents[Name], about?: string): void {
+    if (this.#stream.isKept) this.#stream.add(name, { is }, about);
   }
 
   /** Sends only what differs from what was sent before. */
@@ -126,14 +158,16 @@ export class Live {
     const about = `${name} ${key}`;
     if (this.#sent.get(about) === text) return;
     this.#sent.set(about, text);
-    this.#add(name, is);
+    this.#add(name, is, about);
   }
 
+  /** Until nobody looks any more. */
   #refreshLater(): Timer {
     return this.#options.clock.later(REFRESH_MS, () => {
       void this.#look().then(() => {
+        if (this.#timer === undefined) return;
         this.#refresh();
-        if (this.#timer !== undefined) this.#timer = this.#refreshLater();
+        this.#timer = this.#readers > 0 ? this.#refreshLater() : undefined;
       });
     });
   }
@@ -144,6 +178,12 @@ export class Live {
       this.#tell("server", `${server.agent}/${server.name}`, server);
     }
     const { agents, unappliedEdit } = this.#options.seeing.status();
+    const present = new Set(servers.map(({ agent, name }) => `server ${agent}/${name}`));
+    // One that comes back is told anew.
+    for (const about of this.#sent.keys()) {
+      if (about.startsWith("server ") && !present.has(about)) this.#sent.delete(about);
+    }
+    this.#tell("agents", "", { ids: agents.map(({ id }) => id) });
     for (const agent of agents) {
       this.#tell("agent", agent.id, agentFacts(agent));
       const names = servers.filter((each) => each.agent === agent.id).map(({ name }) => name);
@@ -278,7 +318,8 @@ function stateFacts(state: ServerState): StateFacts {
     case "backoff":
     case "failed": {
       const { message, hint } = state.error;
-      const remedy = (state.kind === "failed" ? state.remedy : undefined) ?? hint;
+      const again = state.kind === "failed" ? state.remedy : undefined;
+      const remedy = [hint, again].filter((each) => each !== undefined).join("; ") || undefined;
       const at = state.kind === "backoff" ? state.retryAt : undefined;
       return { state: state.kind, at, why: message, remedy };
     }
@@ -316,18 +357,16 @@ const CUTS = {
     const { message: _, ...rest } = call;
     return rest;
   },
-  waiting: (role: Role, all: WaitingCall[]): WaitingCall[] =>
-    role === "owner" ? all : all.map(withoutArguments),
+  /** It names servers and files. */
+  edit: (role: Role, edit: PageEvents["edit"]): PageEvents["edit"] =>
+    role === "owner" || edit.unapplied === undefined
+      ? edit
+      : { unapplied: { kind: edit.unapplied.kind, message: "the owner sees which" } },
 };
-
-function withoutArguments(call: WaitingCall): WaitingCall {
-  const { args: _, ...rest } = call;
-  return rest;
-}
 
 function waitingCall(question: PendingApproval): WaitingCall {
   const { id, agent, caller, request, createdAt, expiresAt } = question;
-  const { tool, server, title, description, args, hints, trusted, reason, always } = request;
+  const { tool, server, title, description, hints, trusted, reason, always } = request;
   return {
     id,
     agent,
@@ -336,7 +375,6 @@ function waitingCall(question: PendingApproval): WaitingCall {
     server,
     title,
     description,
-    args,
     hints,
     trusted,
     reason,

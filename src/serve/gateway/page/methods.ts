@@ -9,14 +9,14 @@ import type { Board } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { PinEntry } from "../../../core/types/pin.ts";
-import type { SharedState } from "../../../core/types/shared-state.ts";
+import type { PendingApproval, SharedState } from "../../../core/types/shared-state.ts";
 import { canonicalName, type Tool } from "../../../core/types/tool.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { Visitor } from "./visitors.ts";
 import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "./wire.ts";
 
 export interface PageMethodsOptions {
-  state: Pick<SharedState, "pending" | "pins">;
+  state: Pick<SharedState, "pending" | "pins" | "limits">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
 }
@@ -30,6 +30,8 @@ interface Method<Name extends keyof PageRequests> {
 
 type Methods = { readonly [Name in keyof PageRequests]: Method<Name> };
 
+/** Of one viewer, in a minute. */
+const VIEWER_REQUESTS = 240;
 const LONGEST_NAME = 500;
 const LONGEST_SUMMARY = 300;
 const MOST_FOUND = 100;
@@ -64,6 +66,10 @@ export class PageMethods {
         takes: z.strictObject({ agent: NAME, tool: NAME }),
         run: async ({ agent, tool }) => toolDetails(agent, await this.boardOf(agent).find(tool)),
       },
+      "approvals/show": {
+        takes: z.strictObject({ id: NAME }),
+        run: async ({ id }) => ({ args: (await this.#question(id)).request.args }),
+      },
       "approvals/answer": {
         takes: z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
         run: ({ id, answer }) => this.#answer(id, answer),
@@ -95,13 +101,22 @@ export class PageMethods {
   }
 
   /** Rejects with a PlugboardError. */
-  async run(name: string, body: JsonObject, { role }: Visitor): Promise<object> {
+  async run(name: string, body: JsonObject, { role, nonce }: Visitor): Promise<object> {
     if (!Object.hasOwn(this.#methods, name)) {
       throw new PlugboardError("UNSUPPORTED", `the gateway cannot do '${oneLine(name, 100)}'`);
     }
     const method = this.#methods[name as keyof Methods] as Method<keyof PageRequests>;
     if (role !== "owner" && method.isForViewers !== true) throw notForViewers();
+    if (role !== "owner") await this.#count(nonce);
     return method.run(checked(method.takes, body));
+  }
+
+  /** A search costs more than it shows, and viewers have nothing to do in a hurry. */
+  async #count(nonce: string): Promise<void> {
+    const bucket = { key: `page ${nonce}`, perMinute: VIEWER_REQUESTS };
+    const delay = await this.#options.state.limits.take([bucket], 0);
+    if (delay?.isRefused)
+      throw new PlugboardError("RATE_LIMITED", "too many requests; wait a moment");
   }
 
   /** Throws INVALID_ARGUMENTS for an agent that nobody has asked for yet. */
@@ -148,13 +163,23 @@ export class PageMethods {
   }
 
   async #answer(id: string, answer: "once" | "always" | "refuse"): Promise<object> {
-    const { pending } = this.#options.state;
-    const question = (await pending.list()).find((each) => each.id === id);
-    if (question !== undefined && (await pending.answer(question, answer))) return {};
-    throw new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
-      hint: "it was answered elsewhere, its time was over, or its caller has gone",
-    });
+    const question = await this.#question(id);
+    if (await this.#options.state.pending.answer(question, answer)) return {};
+    throw notWaiting();
   }
+
+  async #question(id: string): Promise<PendingApproval> {
+    const all = await this.#options.state.pending.list();
+    const question = all.find((each) => each.id === id);
+    if (question === undefined) throw notWaiting();
+    return question;
+  }
+}
+
+function notWaiting(): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
+    hint: "it was answered elsewhere, its time was over, or its caller has gone",
+  });
 }
 
 function changedAgain(): PlugboardError {

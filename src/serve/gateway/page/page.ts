@@ -4,19 +4,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toPlugboardError } from "../../../core/types/errors.ts";
 import { isJsonObject } from "../../../core/types/json.ts";
+import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import type { Live } from "./live.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
 import { callFromPage, type PageCallOptions } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
-import type { Visitors } from "./visitors.ts";
+import { VISITOR, type Visitors } from "./visitors.ts";
 import { API_HEADER, type ApiFailure } from "./wire.ts";
 
-const MOST_BODY_BYTES = 1024 * 1024;
+/** Arguments of a call are the largest that the page sends. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024;
+const KEY_BODY_BYTES = 1024;
+const MOST_JSON = { values: 50_000, depth: 200 };
 const API = "/ui/api/";
-/** Begins the id of a visitor among all callers. */
-export const VISITOR = "page:";
 
 /** Nothing of another origin is loaded, nothing is run that is not a file of ours, and nobody shows the page in a frame. */
 const POLICY = [
@@ -93,7 +95,11 @@ export class Page {
     if (visitor !== undefined && name === "events" && request.method === "GET") {
       return live.open(request, reply, visitor);
     }
-    const body = request.method === "POST" ? parseJson(await bodyOf(request)) : undefined;
+    if (request.method !== "POST") return refuse(reply, NOT_JSON);
+    // Whoever is not signed in has nothing to send but a key.
+    const bytes = await bodyOf(request, visitor === undefined ? KEY_BODY_BYTES : MOST_BODY_BYTES);
+    if (bytes === undefined) return refuse(reply, TOO_LARGE);
+    const body = parseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
     if (visitor === undefined || name === "enter") return this.#enter(body["key"], reply);
     if (name === "leave") {
@@ -112,15 +118,16 @@ export class Page {
     const entered = typeof key === "string" ? this.#options.visitors.enter(key) : undefined;
     if (entered === undefined) return refuse(reply, WRONG_KEY);
     reply.setHeader("Set-Cookie", entered.setCookie);
-    send(reply, 200, { role: entered.visitor.role });
+    send(reply, 200, { role: entered.visitor.role, secret: entered.secret });
   }
 
   /** A page of another site can send neither the header nor our own origin. */
   #isFromPage({ headers, method }: IncomingMessage): boolean {
-    if (headers[API_HEADER] !== "1") return false;
+    if (headers[API_HEADER] === undefined) return false;
     const site = headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin") return false;
-    return method === "GET" || this.#isOwn(headers.origin, headers.host);
+    if (method === "GET" && headers.origin === undefined) return true;
+    return this.#isOwn(headers.origin, headers.host);
   }
 
   #isOwn(origin: string | undefined, host: string | undefined): boolean {
@@ -162,21 +169,30 @@ const NOT_JSON: ApiRefusal = {
   message: "this takes a POST with a JSON object",
 };
 
-/** Empty if it is longer than anything that the page sends, or the page has gone. */
-async function bodyOf(request: IncomingMessage): Promise<string> {
+/** Undefined if it is larger than that, or takes longer to read than it should. Empty if the page has gone. */
+async function bodyOf(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MOST_BODY_BYTES) return "";
+      if (size > most) return undefined;
       chunks.push(chunk);
     }
   } catch {
-    return "";
+    return Buffer.alloc(0);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  const { values, depth } = measureJson(bytes, MOST_JSON);
+  return values > MOST_JSON.values || depth > MOST_JSON.depth ? undefined : bytes;
 }
+
+const TOO_LARGE: ApiRefusal = {
+  status: 413,
+  code: "MESSAGE_TOO_LARGE",
+  message: "the page takes no more than this at once",
+  hint: "use the command line for large arguments: plugboard call",
+};
 
 function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
   send(reply, status, { error } satisfies ApiFailure);
@@ -188,6 +204,7 @@ const STATUS: Readonly<Record<string, number>> = {
   UNKNOWN_TOOL: 404,
   UNKNOWN_SERVER: 404,
   UNSUPPORTED: 409,
+  RATE_LIMITED: 429,
 };
 
 function fail(reply: ServerResponse, error: unknown): void {

@@ -1,12 +1,14 @@
-// Who looks at the page: one-time keys that a link carries, and the cookies for which the page trades them. A cookie is
-// sealed, so that the gateway need not remember it; one that was given back is revoked like a session.
+// Who looks at the page: one-time keys that a link carries, and what the page trades them for: a cookie, and a secret that
+// it keeps for its own origin, since a browser sends cookies to every port of a host. The cookie is sealed, so that the
+// gateway need not remember it; one that was given back is revoked like a session.
 
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { SessionStore } from "../../../core/types/shared-state.ts";
 import type { Clock } from "../../../util/clock.ts";
+import { isSameSecret } from "../../../util/same-secret.ts";
 import type { Sealer } from "../../endpoint/sealed.ts";
-import type { Role } from "./wire.ts";
+import { API_HEADER, type Role } from "./wire.ts";
 
 /** How long a link works. */
 const KEY_MS = 60_000;
@@ -16,6 +18,8 @@ const MOST_KEYS = 64;
 const KEY_BYTES = 32;
 const LONGEST_COOKIE = 4096;
 const PURPOSE = "page";
+/** Begins the id of a visitor among all callers. */
+export const VISITOR = "page:";
 
 export interface Visitor {
   role: Role;
@@ -25,6 +29,13 @@ export interface Visitor {
   nonce: string;
   /** Milliseconds since the epoch. */
   until: number;
+}
+
+interface Entered {
+  visitor: Visitor;
+  setCookie: string;
+  /** What the page sends with every request from then on. */
+  secret: string;
 }
 
 export interface VisitorsOptions {
@@ -66,23 +77,23 @@ export class Visitors {
   }
 
   /** What sets the cookie, or undefined for a key that is unknown, used or too old. */
-  enter(key: string): { visitor: Visitor; setCookie: string } | undefined {
+  enter(key: string): Entered | undefined {
     const { clock } = this.#options;
     const hashed = hash("sha256", key);
     const found = this.#keys.get(hashed);
     this.#keys.delete(hashed);
     if (found === undefined || found.until <= clock.now()) return undefined;
-    return this.admit(found.role, found.role === "owner" ? "the owner" : "a viewer");
-  }
-
-  /** Signs somebody in whom somebody else has recognised. */
-  admit(role: Role, name: string): { visitor: Visitor; setCookie: string } {
-    const { clock, random, sealer, gateway } = this.#options;
-    const until = clock.now() + VISIT_MS;
-    const nonce = random(12).toString("base64url");
-    const visitor = { role, name, nonce, until };
-    const value = sealer.seal(PURPOSE, { ...visitor, gateway });
-    return { visitor, setCookie: this.#setCookie(value, VISIT_MS / 1000) };
+    const { random, sealer, gateway } = this.#options;
+    const { role } = found;
+    const visitor = {
+      role,
+      name: role === "owner" ? "the owner" : "a viewer",
+      nonce: random(12).toString("base64url"),
+      until: clock.now() + VISIT_MS,
+    };
+    const secret = random(KEY_BYTES).toString("base64url");
+    const value = sealer.seal(PURPOSE, { ...visitor, gateway, secret: hash("sha256", secret) });
+    return { visitor, secret, setCookie: this.#setCookie(value, VISIT_MS / 1000) };
   }
 
   find(request: IncomingMessage): Visitor | undefined {
@@ -90,6 +101,8 @@ export class Visitors {
     const sealed = cookieIn(request.headers.cookie, this.#cookie);
     const value = sealed === undefined ? undefined : sealer.open(PURPOSE, sealed);
     if (value === undefined || value["gateway"] !== gateway) return undefined;
+    const shown = String(request.headers[API_HEADER] ?? "");
+    if (!isSameSecret(value["secret"], hash("sha256", shown))) return undefined;
     const { role, name, nonce, until } = value;
     if (role !== "owner" && role !== "viewer") return undefined;
     if (typeof name !== "string" || typeof nonce !== "string") return undefined;

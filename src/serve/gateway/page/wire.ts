@@ -6,7 +6,11 @@ import type { JsonObject } from "../../../core/types/json.ts";
 /** A viewer sees no arguments, results, stderr or names of secrets, and changes nothing. */
 export type Role = "owner" | "viewer";
 
-/** The name of the header that every request to the API carries: no form and no link can send it. */
+/**
+ * The header that every request to the API carries: no form and no link can send it. Its value is the secret that the
+ * page got when it signed in, or `1` until then. A cookie alone opens nothing, since a browser also sends it to other
+ * ports of this host.
+ */
 export const API_HEADER = "x-plugboard";
 
 /** Everything the page shows without being asked for more. It is the first event of a stream. */
@@ -100,8 +104,6 @@ export interface WaitingCall {
   server?: string;
   title?: string;
   description?: string;
-  /** Absent for viewers. */
-  args?: JsonObject;
   hints: ToolHints;
   /** Whether the hints can be believed. */
   trusted: boolean;
@@ -176,6 +178,8 @@ export interface PageEvents {
   /** The names that are left: others are gone. */
   servers: { agent: string; names: string[] };
   agent: AgentFacts;
+  /** Those that are left. */
+  agents: { ids: string[] };
   waiting: WaitingCall[];
   changes: ChangedDefinition[];
   /** Without one: all edits are applied. */
@@ -223,6 +227,8 @@ export interface PageRequests {
     gives: { total: number; tools: ToolFacts[] };
   };
   "tools/get": { takes: { agent: string; tool: string }; gives: ToolDetails };
+  /** The whole call: an answer is for this and nothing else. */
+  "approvals/show": { takes: { id: string }; gives: { args: JsonObject } };
   "approvals/answer": {
     takes: { id: string; answer: "once" | "always" | "refuse" };
     gives: object;

@@ -48,6 +48,8 @@ export class GatewayEvents<View extends EventView = EventView> {
   #sent = 0;
   readonly #readers = new Map<ServerResponse, View | undefined>();
   readonly #listeners = new Set<EventListener>();
+  /** The number of the last event about each thing. */
+  readonly #lastAbout = new Map<string, number>();
   #isKept = false;
   #flush: Timer | undefined;
   #keepAlive: Timer | undefined;
@@ -68,9 +70,13 @@ export class GatewayEvents<View extends EventView = EventView> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** `data` must not change any more. */
-  add(name: string, data: object): void {
+  /**
+   * `data` must not change any more. With `about`, it replaces the last event about the same thing, which nobody needs
+   * any more.
+   */
+  add(name: string, data: object, about?: string): void {
     if (!this.#isKept) return;
+    if (about !== undefined) this.#replace(about);
     for (const listener of this.#listeners) listener(name, data);
     const at = this.#options.clock.now();
     this.#ring[this.#count % KEPT] = { name, at, data };
@@ -78,8 +84,16 @@ export class GatewayEvents<View extends EventView = EventView> {
     if (this.#readers.size > 0) this.#flush ??= this.#options.clock.later(FLUSH_MS, this.#send);
   }
 
+  #replace(about: string): void {
+    const last = this.#lastAbout.get(about);
+    if (last !== undefined && last >= this.#count - KEPT) this.#ring[last % KEPT] = undefined;
+    this.#lastAbout.set(about, this.#count);
+  }
+
   /** Answers a request with the stream. */
   open(request: IncomingMessage, reply: ServerResponse, view?: View): void {
+    // It went away while somebody found out what it may see, and will not say so again.
+    if (reply.destroyed) return;
     if (this.#readers.size >= MOST_READERS) {
       reply.writeHead(503, { "Content-Type": "text/plain", "Retry-After": "10" });
       return void reply.end(`there are already ${MOST_READERS} readers of the events\n`);

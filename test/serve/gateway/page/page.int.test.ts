@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,9 +78,13 @@ function enter(key: string, headers = own()): Promise<Answer> {
   return send("/ui/api/enter", { method: "POST", headers, body: JSON.stringify({ key }) });
 }
 
-async function cookieOf(role: "owner" | "viewer"): Promise<string> {
-  const { headers } = await enter(keyOf(role));
-  return headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+/** What a page that is signed in sends with every request, besides its origin. */
+async function signedIn(
+  role: "owner" | "viewer",
+): Promise<{ cookie: string; "x-plugboard": string }> {
+  const { headers, body } = await enter(keyOf(role));
+  const { secret } = JSON.parse(body) as { secret: string };
+  return { cookie: headers["set-cookie"]?.[0]?.split(";")[0] ?? "", "x-plugboard": secret };
 }
 
 describe("the way in", () => {
@@ -90,7 +94,10 @@ describe("the way in", () => {
 
   it("is a key that works once", async () => {
     const key = keyOf("owner");
-    expect(await enter(key)).toMatchObject({ status: 200, body: '{"role":"owner"}' });
+    expect(await enter(key)).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('"role":"owner"'),
+    });
     expect(await enter(key)).toMatchObject({
       status: 401,
       body: expect.stringContaining("has been used, or is older than a minute"),
@@ -98,7 +105,7 @@ describe("the way in", () => {
   });
 
   it("ends with signing out", async () => {
-    const headers = own({ cookie: await cookieOf("owner") });
+    const headers = own(await signedIn("owner"));
     expect(await send("/ui/api/events", { headers })).toMatchObject({ status: 200 });
     expect(await send("/ui/api/leave", { method: "POST", headers, body: "{}" })).toMatchObject({
       status: 200,
@@ -122,65 +129,64 @@ describe("everything under /ui/", () => {
     });
   });
 
-  it.each(["/ui/../package.json", "/ui/..%2fpackage.json", "/ui/gateway/token", "/ui/.token"])(
-    "%s is no file of the page",
-    async (path) => {
-      expect(await send(path)).toMatchObject({ status: 404 });
-    },
-  );
+  it("has its files, and nothing beside them", async () => {
+    await writeFile(join(stateDir, "main.js"), "1;");
+    await writeFile(join(stateDir, "..hidden.js"), "2;");
+    await mkdir(join(stateDir, "folder"));
+    await writeFile(join(stateDir, "folder", "other.js"), "3;");
+    expect(await send("/ui/main.js")).toMatchObject({ status: 200, body: "1;" });
+    for (const path of [
+      "..hidden.js",
+      "folder/other.js",
+      "folder%2fother.js",
+      "folder",
+      "gateway/token",
+    ]) {
+      expect(await send(`/ui/${path}`), path).toMatchObject({ status: 404 });
+    }
+  });
 });
 
 describe("a request is refused", () => {
   const POST = { method: "POST", body: '{"agent":"default","server":"x"}' };
 
-  it.each<[string, number, (cookie: string) => Parameters<typeof send>[1]]>([
-    ["without a cookie", 401, () => ({ ...POST, headers: own() })],
-    ["without the header of the page", 403, (cookie) => ({ ...POST, headers: { cookie, origin } })],
+  it.each<[string, number, Partial<NonNullable<Parameters<typeof send>[1]>>, string[]?]>([
+    ["without a cookie", 401, {}, ["cookie"]],
+    ["with the cookie alone", 401, { headers: { "x-plugboard": "1" } }],
+    ["without the header of the page", 403, {}, ["x-plugboard"]],
+    ["of another site", 403, { headers: { "sec-fetch-site": "cross-site" } }],
+    ["of another port of this host", 403, { headers: { "sec-fetch-site": "same-site" } }],
+    ["of another origin", 403, { headers: { origin: "http://127.0.0.1:1" } }],
+    ["of no origin", 403, {}, ["origin"]],
+    ["under another name (DNS rebinding)", 403, { headers: { host: "evil.example" } }],
+    ["that reads", 400, { method: "GET", body: "" }],
+    ["that is not JSON", 400, { body: "{" }],
+    ["that is a list", 400, { body: "[]" }],
+    ["with more than it takes", 400, { body: '{"agent":"default","server":"x","y":1}' }],
+    ["that is larger than anything the page sends", 413, { body: " ".repeat(5_000_000) }],
     [
-      "of another site",
-      403,
-      (cookie) => ({ ...POST, headers: own({ cookie, "sec-fetch-site": "cross-site" }) }),
+      "with more values than anything the page sends",
+      413,
+      { body: `{"a":[${"1,".repeat(60_000)}1]}` },
     ],
-    [
-      "of another port of this host",
-      403,
-      (cookie) => ({ ...POST, headers: own({ cookie, "sec-fetch-site": "same-site" }) }),
-    ],
-    [
-      "of another origin",
-      403,
-      (cookie) => ({ ...POST, headers: own({ cookie, origin: "http://127.0.0.1:1" }) }),
-    ],
-    ["of no origin", 403, (cookie) => ({ ...POST, headers: { cookie, "x-plugboard": "1" } })],
-    [
-      "under another name (DNS rebinding)",
-      403,
-      (cookie) => ({ ...POST, headers: own({ cookie, host: "evil.example" }) }),
-    ],
-    ["that reads", 400, (cookie) => ({ headers: own({ cookie }) })],
-    ["that is not JSON", 400, (cookie) => ({ ...POST, body: "{", headers: own({ cookie }) })],
-    ["that is a list", 400, (cookie) => ({ ...POST, body: "[]", headers: own({ cookie }) })],
-    [
-      "with more than it takes",
-      400,
-      (cookie) => ({
-        ...POST,
-        body: '{"agent":"default","server":"x","y":1}',
-        headers: own({ cookie }),
-      }),
-    ],
-    [
-      "of the owner for a server that is not there",
-      404,
-      (cookie) => ({ ...POST, headers: own({ cookie }) }),
-    ],
-  ])("%s", async (_, status, make) => {
-    const answer = await send("/ui/api/servers/restart", make(await cookieOf("owner")));
+    ["nested deeper than anything the page sends", 413, { body: `{"a":${"[".repeat(300)}` }],
+    ["of the owner for a server that is not there", 404, {}],
+  ])("%s", async (_, status, { headers, ...more }, without = []) => {
+    const all: Record<string, string> = { ...own(await signedIn("owner")), ...headers };
+    for (const name of without) delete all[name];
+    const answer = await send("/ui/api/servers/restart", { ...POST, ...more, headers: all });
     expect(answer).toMatchObject({ status });
   });
 
+  it("of somebody who is not signed in, and sends more than a key", async () => {
+    const body = JSON.stringify({ key: "x".repeat(2000) });
+    expect(await send("/ui/api/enter", { method: "POST", headers: own(), body })).toMatchObject({
+      status: 413,
+    });
+  });
+
   it("of a viewer that changes something", async () => {
-    const headers = own({ cookie: await cookieOf("viewer") });
+    const headers = own(await signedIn("viewer"));
     expect(await send("/ui/api/servers/restart", { ...POST, headers })).toMatchObject({
       status: 403,
       body: expect.stringContaining("a viewer changes nothing"),
@@ -190,10 +196,10 @@ describe("a request is refused", () => {
 
 describe("the page's cookie and the tokens of MCP clients", () => {
   it("do not open each other's doors", async () => {
-    const cookie = await cookieOf("owner");
-    const message = { method: "POST", body: "{}", headers: own({ cookie }) };
+    const headers = own(await signedIn("owner"));
+    const message = { method: "POST", body: "{}", headers };
     expect(await send("/mcp", message)).toMatchObject({ status: 401 });
-    expect(await send("/api/status", { headers: own({ cookie }) })).toMatchObject({ status: 401 });
+    expect(await send("/api/status", { headers })).toMatchObject({ status: 401 });
     const { tokenFile = "" } = gateway.http ?? {};
     const authorization = `Bearer ${(await readFile(tokenFile, "utf8")).trim()}`;
     expect(await send("/api/status", { headers: { authorization } })).toMatchObject({
@@ -207,7 +213,7 @@ describe("the page's cookie and the tokens of MCP clients", () => {
 
 describe("the stream", () => {
   it.each(["owner", "viewer"] as const)("begins with everything that %s sees", async (role) => {
-    const headers = own({ cookie: await cookieOf(role) });
+    const headers = own(await signedIn(role));
     const { status, body } = await send("/ui/api/events", { headers });
     expect(status).toBe(200);
     const [, data = "{}"] = /^event: snapshot\ndata: (.*)$/m.exec(body) ?? [];

@@ -22,18 +22,24 @@ function open({ url = "http://127.0.0.1:7584", gateway = "a" } = {}) {
   return { clock, visitors: visitorsOf(gateway), visitorsOf };
 }
 
-/** As a browser sends it back. */
-function sends(...cookies: (string | undefined)[]): IncomingMessage {
-  const pairs = cookies.map((each) => each?.split(";")[0]).filter(Boolean);
-  return { headers: { cookie: pairs.join("; ") } } as unknown as IncomingMessage;
+function enter(visitors: Visitors, role: "owner" | "viewer" = "owner") {
+  const entered = visitors.enter(visitors.newKey(role));
+  if (entered === undefined) throw new Error("the key did not work");
+  return entered;
+}
+
+/** As the page sends it, with what it got when it signed in. */
+function sends(secret: string, ...cookies: string[]): IncomingMessage {
+  const cookie = cookies.map((each) => each.split(";")[0]).join("; ");
+  return { headers: { cookie, "x-plugboard": secret } } as unknown as IncomingMessage;
 }
 
 describe("a key", () => {
   it("opens the page once", () => {
     const { visitors } = open();
     const key = visitors.newKey("owner");
-    const entered = visitors.enter(key);
-    expect(visitors.find(sends(entered?.setCookie))).toMatchObject({ role: "owner" });
+    const { secret, setCookie } = visitors.enter(key) ?? { secret: "", setCookie: "" };
+    expect(visitors.find(sends(secret, setCookie))).toMatchObject({ role: "owner" });
     expect(visitors.enter(key)).toBeUndefined();
   });
 
@@ -77,35 +83,40 @@ describe("a cookie", () => {
 
   it("holds for twelve hours", async () => {
     const { visitors, clock } = open();
-    const { setCookie } = visitors.admit("viewer", "Ada");
+    const { secret, setCookie } = enter(visitors, "viewer");
     await clock.advance(12 * HOUR - 1);
-    expect(visitors.find(sends(setCookie))).toMatchObject({ role: "viewer", name: "Ada" });
+    expect(visitors.find(sends(secret, setCookie))).toMatchObject({ role: "viewer" });
     await clock.advance(1);
-    expect(visitors.find(sends(setCookie))).toBeUndefined();
+    expect(visitors.find(sends(secret, setCookie))).toBeUndefined();
   });
 
   it("opens nothing once its visitor has left", async () => {
     const { visitors } = open();
-    const { setCookie, visitor } = visitors.admit("owner", "the owner");
+    const { secret, setCookie, visitor } = enter(visitors);
     expect(await visitors.leave(visitor)).toMatch(/^plugboard-ui-7584=;.*Max-Age=0$/);
-    expect(visitors.find(sends(setCookie))).toBeUndefined();
+    expect(visitors.find(sends(secret, setCookie))).toBeUndefined();
+  });
+
+  it.each(["", "1", "a".repeat(43)])("opens nothing with the secret %j", (secret) => {
+    const { visitors } = open();
+    expect(visitors.find(sends(secret, enter(visitors).setCookie))).toBeUndefined();
   });
 
   it("of another gateway opens nothing", () => {
     const { visitors, visitorsOf } = open();
-    const { setCookie } = visitorsOf("b").admit("owner", "the owner");
-    expect(visitors.find(sends(setCookie))).toBeUndefined();
+    const { secret, setCookie } = enter(visitorsOf("b"));
+    expect(visitors.find(sends(secret, setCookie))).toBeUndefined();
   });
 
   it("counts only if there is one of its name", () => {
     const { visitors } = open();
-    const { setCookie } = visitors.admit("owner", "the owner");
-    expect(visitors.find(sends("plugboard-ui-7584=x", setCookie))).toBeUndefined();
-    expect(visitors.find(sends("plugboard-ui-7585=x", setCookie))).toBeDefined();
+    const { secret, setCookie } = enter(visitors);
+    expect(visitors.find(sends(secret, "plugboard-ui-7584=x", setCookie))).toBeUndefined();
+    expect(visitors.find(sends(secret, "plugboard-ui-7585=x", setCookie))).toBeDefined();
   });
 
   it.each(["", "x", `plugboard-ui-7584=${"a".repeat(5000)}`])("is not %.20j", (cookie) => {
     const { visitors } = open();
-    expect(visitors.find(sends(cookie))).toBeUndefined();
+    expect(visitors.find(sends("", cookie))).toBeUndefined();
   });
 });

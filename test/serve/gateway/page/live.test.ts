@@ -1,0 +1,176 @@
+import { EventEmitter } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
+import { GatewayEvents } from "../../../../src/serve/gateway/seeing/events.ts";
+import { Live, type LiveOptions } from "../../../../src/serve/gateway/page/live.ts";
+import { Tally } from "../../../../src/serve/gateway/seeing/tally.ts";
+import type { Role, Snapshot } from "../../../../src/serve/gateway/page/wire.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+class FakeReply extends EventEmitter {
+  text = "";
+  status = 0;
+  destroyed = false;
+  writableLength = 0;
+  writeHead(status: number): this {
+    this.status = status;
+    return this;
+  }
+  write(text: string): void {
+    this.text += text;
+  }
+  end(text = ""): void {
+    this.text += text;
+    this.leave();
+  }
+  leave(): void {
+    this.destroyed = true;
+    this.emit("close");
+  }
+}
+
+const QUESTION = {
+  id: "abc",
+  agent: "default",
+  caller: { id: "token:1", label: "ci" },
+  createdAt: 0,
+  expiresAt: 1000,
+  argsHash: "",
+  request: { tool: "files/rm", args: { path: "/secret-place" }, hints: {}, reason: "asked" },
+} as unknown as PendingApproval;
+
+function open() {
+  const clock = new ManualClock();
+  const lists = { count: 0 };
+  const state = {
+    name: "files",
+    transport: "stdio",
+    target: "node files.js --key $KEY",
+    state: { kind: "failed", error: { code: "SPAWN_FAILED", message: "KEY is missing" } },
+    tools: 0,
+    promptTokens: 0,
+    restarts: 0,
+    calls: { total: 0, failed: 0, inFlight: 0 },
+    diagnostics: [],
+    stderr: [],
+  };
+  const seeing = {
+    events: new GatewayEvents({ clock, run: "r", snapshot: () => ({}) }),
+    tally: new Tally(),
+    since: 1,
+    servers: () => [{ agent: "default", status: state }],
+    status: () => ({
+      agents: [{ id: "default", isOpen: true, servers: [] }],
+      clients: { list: [] },
+      sessions: { list: [] },
+      attached: { list: [] },
+      unappliedEdit: { kind: "waiting", message: "files would start in another way" },
+    }),
+  };
+  const pending = {
+    list: async () => {
+      lists.count += 1;
+      return [QUESTION];
+    },
+  };
+  const readers = { open: 0 };
+  const live = new Live({
+    seeing,
+    state: { pending, pins: { list: async () => [] }, changes: { subscribe: () => () => {} } },
+    clock,
+    url: () => "http://127.0.0.1:1/mcp",
+    onReader: () => {
+      readers.open += 1;
+      return () => void (readers.open -= 1);
+    },
+  } as unknown as LiveOptions);
+  const look = async (role: Role, nonce: string = role, reply = new FakeReply()) => {
+    const request = { headers: {}, method: "GET" } as IncomingMessage;
+    const visitor = { role, name: role, nonce, until: Infinity };
+    await live.open(request, reply as unknown as ServerResponse, visitor);
+    return reply;
+  };
+  return { live, clock, look, lists, readers, seeing };
+}
+
+function snapshotIn({ text }: FakeReply): Snapshot {
+  return JSON.parse(/^event: snapshot\ndata: (.*)$/m.exec(text)?.[1] ?? "{}") as Snapshot;
+}
+
+describe("what a visitor sees", () => {
+  it("is everything for the owner; a viewer gets no command lines, reasons and arguments", async () => {
+    const { look, live } = open();
+    const owner = snapshotIn(await look("owner"));
+    expect(owner.servers[0]).toMatchObject({
+      target: "node files.js --key $KEY",
+      why: "KEY is missing",
+    });
+    expect(owner.edit?.message).toContain("files");
+    const viewer = await look("viewer");
+    expect(snapshotIn(viewer).servers[0]).toMatchObject({ name: "files", state: "failed" });
+    for (const hidden of ["files.js", "KEY", "secret-place", "would start"]) {
+      expect(viewer.text, hidden).not.toContain(hidden);
+    }
+    live.close();
+  });
+
+  it("are the calls as they happen, for a viewer without what a server has said", async () => {
+    const { look, live, clock, seeing } = open();
+    const [owner, viewer] = [await look("owner"), await look("viewer")];
+    const failure = { code: "SERVER_ERROR", message: "boom" };
+    const source = { kind: "mcp", server: "files", tool: "rm" };
+    const call = {
+      agent: "default",
+      callId: "1",
+      tool: "x",
+      source,
+      durationMs: 5,
+      isError: true,
+      failure,
+    };
+    seeing.events.add("call", call);
+    await clock.advance(100);
+    expect(owner.text).toMatch(/event: call\n.*"outcome":"error".*boom/);
+    expect(viewer.text).toMatch(/event: call\n.*"outcome":"error"/);
+    expect(viewer.text).not.toContain("boom");
+    live.close();
+  });
+});
+
+describe("looking", () => {
+  it("costs nothing once nobody looks any more", async () => {
+    const { look, clock, lists, live, readers } = open();
+    const reply = await look("owner");
+    await clock.advance(2000);
+    expect(readers.open).toBe(1);
+    reply.leave();
+    expect(readers.open).toBe(0);
+    await clock.advance(2000);
+    const { count } = lists;
+    await clock.advance(10_000);
+    expect(lists.count).toBe(count);
+    live.close();
+  });
+
+  it("of somebody who went away at once takes no place", async () => {
+    const { look, live, readers } = open();
+    for (let at = 0; at < 40; at += 1) {
+      const reply = new FakeReply();
+      reply.destroyed = true;
+      await look("owner", "gone", reply);
+    }
+    expect(readers.open).toBe(0);
+    expect((await look("owner")).status).toBe(200);
+    live.close();
+  });
+
+  it("has a place for the owner, however many viewers there are", async () => {
+    const { look, live } = open();
+    const statuses: number[] = [];
+    for (let at = 0; at < 40; at += 1) statuses.push((await look("viewer", `v${at % 5}`)).status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(24);
+    expect((await look("owner")).status).toBe(200);
+    live.close();
+  });
+});
