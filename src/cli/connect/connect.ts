@@ -31,6 +31,7 @@ import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 import { boardStart } from "./board-start.ts";
 import { listApplications } from "./list.ts";
+import { hasImportable } from "../import/import.ts";
 import { moveServers, serversOf } from "./move.ts";
 
 export async function runConnect(command: ConnectRequest, context: CliContext): Promise<number> {
@@ -54,7 +55,7 @@ export async function connect(
   context: CliContext,
   report: object = {},
 ): Promise<number> {
-  const { io, options } = context;
+  const { io } = context;
   const found = findSource(context);
   const load = async (): Promise<{ source: ConfigSource; agent: AgentConfig }> =>
     (await loadAlone(chosenFile(findSource(context), command), context)) ?? {
@@ -96,7 +97,8 @@ export async function connect(
   const names = new Set(moved.map((path) => path.at(-1)));
   const twice = (await onBothSides(file, agent, context)).filter((name) => !names.has(name));
   const notes = [
-    ...notesOn(application, source, agent, start, options),
+    ...(await noServersNotes(source, agent, context)),
+    ...startNotes(application, start),
     ...whichServers(application, found, source),
     ...(application.notes?.(value, agent) ?? []),
     ...twiceNotes(
@@ -217,20 +219,23 @@ export function refuseForeign(
   );
 }
 
-function notesOn(
-  { name }: ConnectedApplication,
+async function noServersNotes(
   source: ConfigSource,
   { servers }: AgentConfig,
-  { args, variables }: BoardStart,
-  options: CliContext["options"],
-): string[] {
+  context: CliContext,
+): Promise<string[]> {
+  if (source.kind !== "demo" && servers.length > 0) return [];
+  const [what, words] = (await hasImportable(context))
+    ? ["bring yours", "import --write"]
+    : ["add one", "add files -- npx -y @modelcontextprotocol/server-filesystem ."];
   return [
-    ...(source.kind === "demo" || servers.length === 0
-      ? [
-          "You have no servers yet, so the board would be empty or show the demo. To bring yours:",
-          `  ${offeredCommand("import --write", options)}`,
-        ]
-      : []),
+    `You have no servers yet, so the board would be empty or show the demo. To ${what}:`,
+    `  ${offeredCommand(words, context.options)}`,
+  ];
+}
+
+function startNotes({ name }: ConnectedApplication, { args, variables }: BoardStart): string[] {
+  return [
     ...(variables.length === 0
       ? []
       : [

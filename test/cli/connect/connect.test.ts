@@ -272,6 +272,20 @@ describe("plugboard connect", () => {
     expect(scratch.read(".cursor/mcp.json").includes(ownBin())).toBe(answer === "y");
   });
 
+  it.each([
+    [
+      "brings those of other applications",
+      '{"mcpServers":{"a":{"command":"a"}}}',
+      "import --write",
+    ],
+    ["adds one where they have none", "{}", "add files -- npx "],
+  ])("names the command that %s, if you have no servers", async (_, cursor, offered) => {
+    put(".cursor/mcp.json", cursor);
+    const { stderr } = await scratch.run(["connect", "claude-code"]);
+    expect(stderr).toContain(`:\n  plugboard ${offered}`);
+    expect(stderr.match(/ plugboard (?:import --write|add files)/g)).toHaveLength(1);
+  });
+
   it("names the configuration that is not the user's own, and the agent", async () => {
     scratch.servers({ x: { command: "x", env: { A: "${SOME_KEY}" } } });
     const { stdout, stderr } = await scratch.run(["connect", "codex", "--yes", "--json"]);
