@@ -64,7 +64,29 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
     ],
     reason: "decides which scripts npm runs, and with what",
   },
+  {
+    // `npm_config_@scope:registry` is the registry of a scope.
+    names: [
+      "NPM_CONFIG_REGISTRY",
+      "NPM_CONFIG_@*",
+      "BUN_CONFIG_REGISTRY",
+      "PIP_INDEX_URL",
+      "PIP_EXTRA_INDEX_URL",
+      "PIP_FIND_LINKS",
+      "UV_INDEX*",
+      "UV_DEFAULT_INDEX",
+      "UV_EXTRA_INDEX_URL",
+      "UV_FIND_LINKS",
+    ],
+    reason: "chooses where packages come from, whatever their names are",
+  },
 ];
+
+/**
+ * Refused from a registry and a bundle alone. Files of other applications and sessions of editors often set PATH: what a
+ * desktop starts does not have the shell's, and their servers would not start without it.
+ */
+const PATH_REASON = "chooses which programs are run, whatever the command names";
 
 const EXACT = new Map(
   CODE_VARIABLES.flatMap(({ names, reason }) => names.map((name) => [name, reason] as const)),
@@ -74,11 +96,13 @@ const BEGINNINGS = [...EXACT].flatMap(([name, reason]) =>
 );
 
 /**
- * Why somebody else may not set the variable, to be put after its name; undefined for any other. The case of letters does
- * not count, as on Windows and for npm, to which `-` and `_` are the same.
+ * Why somebody else may not set the variable, to be put after its name; undefined for any other. A publisher is whoever
+ * offers a server in a registry or a bundle. The case of letters does not count, as on Windows and for npm, to which `-`
+ * and `_` are the same.
  */
-export function codeVariableReason(name: string): string | undefined {
+export function codeVariableReason(name: string, by?: "publisher"): string | undefined {
   const folded = name.toUpperCase().replaceAll("-", "_");
+  if (folded === "PATH") return by === "publisher" ? PATH_REASON : undefined;
   const begun = BEGINNINGS.find(([beginning]) => folded.startsWith(beginning));
   return EXACT.get(folded) ?? begun?.[1];
 }

@@ -24,6 +24,11 @@ const CODE = [
   "npm_config_script_shell",
   "npm_config_script-shell",
   "NPM_CONFIG_IGNORE_SCRIPTS",
+  "npm_config_registry",
+  "npm_config_@scope:registry",
+  "PIP_INDEX_URL",
+  "UV_INDEX",
+  "UV_DEFAULT_INDEX",
 ];
 const OTHERS = [
   "PATH",
@@ -35,7 +40,6 @@ const OTHERS = [
   "PYTHONIOENCODING",
   "GIT_AUTHOR_NAME",
   "npm_config_cache",
-  "npm_config_registry",
   "JAVA_HOME",
   "OLD_LD_",
 ];

@@ -227,6 +227,10 @@ describe("the entry of a bundle", () => {
     });
   }
 
+  it.each(["NODE_OPTIONS", "npm_config_registry", "PATH"])("does not set %s", (name) => {
+    expect(() => build({ env: { [name]: "x" } })).toThrow(`sets ${name}, which `);
+  });
+
   it("does not run a program beside the bundle", () => {
     expect(() => build({ type: "binary", command: "../other/run" })).toThrow(
       "is outside of the bundle",

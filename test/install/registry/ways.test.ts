@@ -415,6 +415,16 @@ describe("what a publisher wrote", () => {
       "it sets Node_Options, which loads modules into every program of Node.js",
     ],
     [
+      "another registry of packages",
+      { environmentVariables: [{ name: "npm_config_registry", value: "https://a.example" }] },
+      "it sets npm_config_registry, which chooses where packages come from",
+    ],
+    [
+      "other directories of programs",
+      { environmentVariables: [{ name: "PATH", value: "bin" }] },
+      "it sets PATH, which chooses which programs are run",
+    ],
+    [
       "a shell",
       { runtimeHint: "bash", runtimeArguments: [{ type: "positional", value: "-c" }] },
       "it has to be run with bash",
