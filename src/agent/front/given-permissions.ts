@@ -146,7 +146,7 @@ export class GivenPermissions {
     const tool = isWrapped ? wrapped.tool : named;
     // Calls of the agent's own tools are none of our business.
     if (tool === undefined) return;
-    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known?.args, within);
+    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known, within);
     const title = toolCall["title"] ?? known?.title;
     const isTitled = typeof title === "string" && this.#publicName(title) === tool;
     const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
@@ -350,15 +350,19 @@ function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefin
  */
 function argumentsIn(
   { rawInput, content }: JsonObject,
-  before: string | undefined,
+  known: ShownCall | undefined,
   within: "update" | "question",
 ): string | undefined {
+  const before = known?.args;
   if (isJsonObject(rawInput)) {
     // OpenCode asks about a call without repeating what it has shown of it. In an update, `{}` is what a person sees.
     const isLeftOut = within === "question" && Object.keys(rawInput).length === 0;
     return (isLeftOut ? before : undefined) ?? hashOf(rawInput);
   }
   if (rawInput !== undefined) return undefined;
+  // Content that was the arguments is not shown any more.
+  const isEmptied = Array.isArray(content) && content.length === 0;
+  if (isEmptied && before === known?.written) return undefined;
   if (before !== undefined) return before;
   const written = argumentsInContent(content);
   return written && hashOf(written);

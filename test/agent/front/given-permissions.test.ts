@@ -250,6 +250,17 @@ describe("what was shown before the question belongs to it", () => {
     expect(given.take(TOOL, ARGS)).toBe(false);
   });
 
+  it("arguments in its content do not count once the content is empty", () => {
+    const { given } = permissions();
+    const text = { type: "text", text: JSON.stringify(ARGS) };
+    const content = [{ type: "content", content: text }];
+    given.saw({ toolCallId: "1", title: ASKED.title, content });
+    const request = question({ content: [] });
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
   it("a tool without arguments needs none", () => {
     const { given } = permissions();
     const request = question({ title: `plugboard_${TOOL}`, rawInput: {} });
