@@ -114,6 +114,7 @@ describe("a server in the editor", () => {
       "- shop (in the editor): ready, 5 tools",
       "- other (in the editor): ready, 5 tools",
       expect.stringContaining("- echo: ready"),
+      expect.stringContaining("- other: 5 of its tools are doubles of those of shop"),
     ]);
     expect(await editor.ask(session, "/mcp")).toBe("- shop (in the editor): ready, 5 tools");
     expect(

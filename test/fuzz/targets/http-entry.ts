@@ -30,7 +30,7 @@ export async function httpEntry(): Promise<Target> {
         {
           name: "echo",
           description: "Says it again.",
-          inputSchema: {
+          parameters: {
             type: "object",
             properties: { text: { type: "string" } },
             required: ["text"],
