@@ -100,8 +100,9 @@ describe("a server that is kept alive", () => {
     expect(started).toMatch(
       /^The gateway runs in the background \(pid \d+\) and listens on http:\S+\/mcp\n/,
     );
-    const [gateway = 0, ...others] = gateways();
-    expect(others).toEqual([]);
+    // The other one gives up its lock a moment before it ends.
+    await eventually(() => gateways().length === 1);
+    const [gateway = 0] = gateways();
     expect(gateway).not.toBe(kept);
     expect(started).toContain(`(pid ${gateway})`);
     await printed("call", "page/current");
