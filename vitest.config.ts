@@ -46,8 +46,8 @@ export default defineConfig({
     },
     // The projects share what has been transformed, and so do runs: each source is transformed once, not once per project.
     experimental: { fsModuleCache: true },
-    // A machine that is slow for a moment is not a failure. Who mends a test sees every failure: this is for CI alone, and
-    // the report names a test that passed the second time.
+    // A machine that is slow for a moment is not a failure. For CI alone, since the report does not say which tests passed
+    // the second time: a race can hide behind it, and shows only where you run the tests yourself.
     retry: process.env["CI"] === "true" ? 1 : 0,
     // Nothing is read at import or kept in modules, so files can share a process: a third less work.
     isolate: false,
