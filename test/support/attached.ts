@@ -10,7 +10,7 @@ import {
   type Gateway,
   type GatewayServersOptions,
   GatewayServers,
-} from "../../src/serve/channel/command/gateway-servers.ts";
+} from "../../src/serve/attach/command/gateway-servers.ts";
 import { systemClock } from "../../src/util/clock.ts";
 import type { TestChannel } from "./channels.ts";
 

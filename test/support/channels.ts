@@ -9,13 +9,13 @@ import {
   type ChannelAddress,
   connectChannel,
   type CommandInfo,
-} from "../../src/serve/channel/greeting.ts";
-import type { Link } from "../../src/serve/channel/link.ts";
+} from "../../src/serve/attach/greeting.ts";
+import type { Link } from "../../src/serve/attach/link.ts";
 import {
   type ChannelHost,
   serveChannel,
   type ServedChannel,
-} from "../../src/serve/channel/gateway/serve-channel.ts";
+} from "../../src/serve/attach/gateway/serve-channel.ts";
 import type { Board } from "../../src/core/types/board.ts";
 import { type Clock, systemClock } from "../../src/util/clock.ts";
 import { recordingLogger } from "./logger.ts";

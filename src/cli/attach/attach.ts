@@ -6,7 +6,7 @@ import type { ConfigSource } from "../../core/config/find.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { Board } from "../../core/types/board.ts";
 import type { BoardOptions } from "../../core/types/board-options.ts";
-import { type Gateway, GatewayServers } from "../../serve/channel/command/gateway-servers.ts";
+import { type Gateway, GatewayServers } from "../../serve/attach/command/gateway-servers.ts";
 import type { Environment } from "../../util/environment.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";

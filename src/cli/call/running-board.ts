@@ -2,8 +2,8 @@
 // boards and starts servers, which takes longer to load than such a call takes. Where anything is out of the ordinary,
 // the call goes the ordinary way.
 
-import type { Link } from "../../serve/channel/link.ts";
-import { ask } from "../../serve/channel/wire.ts";
+import type { Link } from "../../serve/attach/link.ts";
+import { ask } from "../../serve/attach/wire.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";
 import type { OnElicitation } from "../../core/types/elicitation.ts";

@@ -11,7 +11,7 @@ import {
   isGatewayProcess,
   type RunningGateway,
 } from "../../core/state/running-gateway.ts";
-import { ask, stateFromWire } from "../../serve/channel/wire.ts";
+import { ask, stateFromWire } from "../../serve/attach/wire.ts";
 import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";

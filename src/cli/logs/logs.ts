@@ -6,7 +6,7 @@ import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
-import { ask } from "../../serve/channel/wire.ts";
+import { ask } from "../../serve/attach/wire.ts";
 import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText } from "../../util/text.ts";

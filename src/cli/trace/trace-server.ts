@@ -6,7 +6,7 @@ import type { Board } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
-import { ask } from "../../serve/channel/wire.ts";
+import { ask } from "../../serve/attach/wire.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";

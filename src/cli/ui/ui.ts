@@ -1,7 +1,7 @@
 // `plugboard ui`: a link to the page of the running gateway, opened in the browser.
 
 import { PlugboardError } from "../../core/types/errors.ts";
-import { ask } from "../../serve/channel/wire.ts";
+import { ask } from "../../serve/attach/wire.ts";
 import { visible } from "../../util/visible.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";

@@ -6,12 +6,12 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ChannelAddress } from "../channel/greeting.ts";
+import type { ChannelAddress } from "../attach/greeting.ts";
 import {
   type ChannelHost,
   type ServedChannel,
   serveChannel,
-} from "../channel/gateway/serve-channel.ts";
+} from "../attach/gateway/serve-channel.ts";
 import type { Fingerprint } from "../../core/config/fingerprint.ts";
 import { placeOf } from "../../core/config/find.ts";
 import { type ClientBoardOptions, openClientBoard } from "../endpoint/client-board.ts";

@@ -1,7 +1,7 @@
 import { createServer, connect, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { Link, type LinkOptions, type RequestOptions } from "../../../src/serve/channel/link.ts";
+import { Link, type LinkOptions, type RequestOptions } from "../../../src/serve/attach/link.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { eventually } from "../../support/processes.ts";

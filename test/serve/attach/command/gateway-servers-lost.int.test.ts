@@ -6,8 +6,8 @@ import { connect as connectTo, createServer, type Server, type Socket } from "no
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBoard } from "../../../../src/core/board/board.ts";
-import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
-import type { Link } from "../../../../src/serve/channel/link.ts";
+import { connectChannel } from "../../../../src/serve/attach/greeting.ts";
+import type { Link } from "../../../../src/serve/attach/link.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { connectChannel } from "../../../../src/serve/channel/greeting.ts";
-import type { RequestOptions } from "../../../../src/serve/channel/link.ts";
-import { ask } from "../../../../src/serve/channel/wire.ts";
+import { connectChannel } from "../../../../src/serve/attach/greeting.ts";
+import type { RequestOptions } from "../../../../src/serve/attach/link.ts";
+import { ask } from "../../../../src/serve/attach/wire.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
 import type { BoardCallOptions } from "../../../../src/core/types/board.ts";
 import type { CallOutcome } from "../../../../src/core/types/tool.ts";
@@ -443,7 +443,7 @@ function tracing(trace: number): object {
 
 /** The greeting of a command that is written by hand. */
 async function greet(socket: Socket, key: string): Promise<void> {
-  const { proofOf } = await import("../../../../src/serve/channel/greeting.ts");
+  const { proofOf } = await import("../../../../src/serve/attach/greeting.ts");
   const [greeting] = (await once(socket, "data")) as [Buffer];
   const { nonce } = JSON.parse(String(greeting)) as { nonce: string };
   const proof = proofOf("command", key, [nonce, "mine"]);
