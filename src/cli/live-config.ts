@@ -37,7 +37,7 @@ import type { ServerDefinition } from "../core/types/server-definition.ts";
 import { checkHome } from "../core/state/state-directory.ts";
 import { shellQuoted } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
-import type { UnappliedEdit } from "../serve/gateway/seeing/status.ts";
+import type { UnappliedEdit } from "../serve/gateway/monitoring/status.ts";
 import type { CliContext } from "./context.ts";
 import { findSource } from "./find-source.ts";
 import { withoutFile } from "./open.ts";

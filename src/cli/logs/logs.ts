@@ -7,7 +7,7 @@ import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
 import { ask } from "../../serve/attach/wire.ts";
-import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
+import type { GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";

@@ -15,7 +15,7 @@ import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { type OpenedBoard, withBoard } from "../open.ts";
 import { NATIVE_MODULES } from "../../core/config/fingerprint.ts";
-import type { GatewayStatus } from "../../serve/gateway/seeing/status.ts";
+import type { GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { attachedNames, readStatus } from "./running-gateway.ts";
 import { fileName, hidingNotes } from "./server-file-name.ts";
 import { stateCell, stateMore, stateNotes } from "./server-state.ts";

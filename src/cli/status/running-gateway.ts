@@ -6,7 +6,7 @@ import { gatewayFile, type RunningGateway } from "../../core/state/running-gatew
 import { ask } from "../../serve/attach/wire.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
-import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/seeing/status.ts";
+import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";

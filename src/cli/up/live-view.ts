@@ -3,8 +3,8 @@
 
 import type { ServerStatus } from "../../core/types/server-status.ts";
 import { duration, plural } from "../../util/text.ts";
-import { medianMs } from "../../serve/gateway/seeing/tally.ts";
-import type { Seeing } from "../../serve/gateway/seeing/seeing.ts";
+import { medianMs } from "../../serve/gateway/monitoring/tally.ts";
+import type { Monitoring } from "../../serve/gateway/monitoring/monitoring.ts";
 import type { CliContext } from "../context.ts";
 import { stateCell } from "../status/server-state.ts";
 import type { RenderRows } from "../terminal/screen.ts";
@@ -37,7 +37,7 @@ interface Sample {
 }
 
 export function liveView(
-  seeing: Pick<Seeing, "tally" | "servers" | "clients" | "since" | "status">,
+  monitoring: Pick<Monitoring, "tally" | "servers" | "clients" | "since" | "status">,
   url: string | undefined,
   { clock, screen, signal }: Pick<CliContext, "clock" | "screen" | "signal">,
 ): RenderRows {
@@ -46,21 +46,21 @@ export function liveView(
   const { paint } = terminal.err;
   return ({ width }) => {
     const now = clock.monotonic();
-    const current = { at: now, byServer: countsOf(seeing) };
+    const current = { at: now, byServer: countsOf(monitoring) };
     while (samples.length > 1 && now - (samples[1]?.at ?? now) >= WINDOW_MS) samples.shift();
     const before = samples[0];
     // Lines of the log draw the view too, any number of times within a second.
     if (now - (samples.at(-1)?.at ?? -Infinity) >= 900) samples.push(current);
-    const { sessions, attached } = seeing.status();
-    const what = signal.aborted ? "stopping" : `up ${duration(clock.now() - seeing.since)}`;
+    const { sessions, attached } = monitoring.status();
+    const what = signal.aborted ? "stopping" : `up ${duration(clock.now() - monitoring.since)}`;
     const head = [
       url ?? "without HTTP",
-      plural(seeing.clients.present, "client"),
+      plural(monitoring.clients.present, "client"),
       plural(sessions.total, "session"),
       ...(attached.total > 0 ? [plural(attached.total, "attached command")] : []),
       what,
     ].join(terminal.unicode ? " · " : ", ");
-    const servers = seeing.servers();
+    const servers = monitoring.servers();
     const hasAgents = new Set(servers.map(({ agent }) => agent)).size > 1;
     const rows = servers.map(({ agent, status }): Row => {
       const key = keyOf(agent, status.name);
@@ -104,7 +104,7 @@ function serverRow(
   };
 }
 
-function countsOf({ tally }: Pick<Seeing, "tally">): Map<string, Counts> {
+function countsOf({ tally }: Pick<Monitoring, "tally">): Map<string, Counts> {
   const byServer = new Map<string, Counts>();
   for (const { agent, server, calls, errors, durations } of tally.tools) {
     const key = keyOf(agent, server);

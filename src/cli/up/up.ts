@@ -81,8 +81,8 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   tellReady(command.readyFd);
   if (gateway === undefined) return EXIT.ok;
   if (background) await loadCallPath();
-  const { http, seeing } = gateway;
-  const view = screen.live(liveView(seeing, http?.url, { ...context, signal: ending }), {
+  const { http, monitoring } = gateway;
+  const view = screen.live(liveView(monitoring, http?.url, { ...context, signal: ending }), {
     everyMs: VIEW_MS,
     isWhole: true,
   });
@@ -230,7 +230,7 @@ function followEdits(
       tellLater(gatewayDifferences(started, next.settings));
       return report;
     },
-    onUnapplied: (edit) => gateway.seeing.showEdit(edit),
+    onUnapplied: (edit) => gateway.monitoring.showEdit(edit),
   });
   onHangup(() => live.reload());
 }

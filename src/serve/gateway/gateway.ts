@@ -107,7 +107,7 @@ interface GatewayWatcher {
 }
 
 /** The kinds of routes, as they are counted. */
-type RouteKind = "mcp" | "health" | "seeing" | "open" | "page" | "none";
+type RouteKind = "mcp" | "health" | "monitoring" | "open" | "page" | "none";
 
 type GatewayState =
   | { kind: "serving" }
@@ -297,7 +297,7 @@ export class Gateway {
     if (isOfPage(path)) return "page";
     const { routes, openRoutes } = this.#options;
     if (openRoutes && findRoute(openRoutes, path)) return "open";
-    return routes && findRoute(routes, path) ? "seeing" : "none";
+    return routes && findRoute(routes, path) ? "monitoring" : "none";
   }
 
   /** Not async, nor what it calls: a call passes here, and would wait for every promise in between. */

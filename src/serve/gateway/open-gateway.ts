@@ -56,8 +56,8 @@ import { Page } from "./page/page.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { Role } from "./page/wire.ts";
-import { RecentLogs } from "./seeing/recent-logs.ts";
-import { Seeing } from "./seeing/seeing.ts";
+import { RecentLogs } from "./monitoring/recent-logs.ts";
+import { Monitoring } from "./monitoring/monitoring.ts";
 
 /** How long sending the last spans may take. */
 const FLUSH_MS = 2000;
@@ -109,7 +109,7 @@ export interface OpenedGateway {
     /** A link that opens the page once, within a minute. */
     newPageLink: (role: Role) => string;
   };
-  seeing: Seeing;
+  monitoring: Monitoring;
   /**
    * Applies what `readAgent` reads by now to the boards that are open. These are the agents from now on; one that is no
    * longer among them is closed. Servers of agents other than the default one are reported as `agent/server`.
@@ -148,11 +148,11 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   const agentIds = [...given.agentIds];
   const options = { ...given, agentIds };
   const parts = await openParts(options, undo);
-  const { state, seeing, agents, approvals } = parts;
+  const { state, monitoring, agents, approvals } = parts;
   const note = new GatewayNote();
   undo.add(() => note.remove());
   const { http, channel, address } = await listen(options, parts, undo);
-  seeing.show({
+  monitoring.show({
     isReady: () => !undo.hasBegun,
     inFlight: () => (http?.gateway.inFlight ?? 0) + channel.inFlight,
     ...(http && { traffic: () => http.gateway.traffic, sessions: http.sessions }),
@@ -163,7 +163,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
       const fingerprint = await options.fingerprint?.();
       return noteGateway(options.stateDir, {
         ...noteOf(options, http),
-        since: seeing.since,
+        since: monitoring.since,
         channel: address,
         fingerprint,
       });
@@ -171,7 +171,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
   await writeNote();
   undo.add(async () => {
     approvals.close();
-    seeing.events.close();
+    monitoring.events.close();
     agents.endStreams();
   });
   // One in the background opens a board when somebody attaches to it.
@@ -184,7 +184,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
         newPageLink: http.newPageLink,
       },
     }),
-    seeing,
+    monitoring,
     reload: (ids) => reloadAgents(ids, options, parts),
     async writeNote() {
       if (!undo.hasBegun) await writeNote();
@@ -195,7 +195,7 @@ async function openLocked(given: LoggedOptions, undo: UndoSteps): Promise<Opened
 
 interface GatewayParts {
   state: SharedState;
-  seeing: Seeing;
+  monitoring: Monitoring;
   sealer: Sealer;
   approvals: WaitingApprovals;
   agents: GatewayAgents;
@@ -211,7 +211,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
   const onProblem = (message: string): void => logger.warn(message);
   const keys = await state.openSealKeys({ keepFor: SESSION_MS, onProblem });
   undo.add(async () => keys.close());
-  const seeing = new Seeing({
+  const monitoring = new Monitoring({
     version: packageVersion(),
     pid: process.pid,
     ...(configFile !== undefined && { config: configFile }),
@@ -219,7 +219,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     clock,
     logger,
   });
-  undo.add(async () => seeing.close());
+  undo.add(async () => monitoring.close());
   const sealer = new Sealer(keys, randomBytes);
   // Removes what a gateway that was killed has left.
   await state.pending.list();
@@ -243,7 +243,7 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
     ...(options.search && { search: true }),
     idleMs: settings.sessionTimeout,
     sessionServers: settings.limits.sessionServers,
-    onSession: (id, board) => seeing.watchSession(id, board),
+    onSession: (id, board) => monitoring.watchSession(id, board),
     open: async (id) => {
       if (!agentIds.includes(id)) return undefined;
       const agentOption = id === DEFAULT_AGENT ? "" : ` --agent ${shellWord(id)}`;
@@ -255,12 +255,12 @@ async function openParts(options: OpenGatewayOptions, undo: UndoSteps): Promise<
         restartHint: (server) =>
           `to start it again: plugboard restart ${shellWord(server)}${agentOption}`,
       });
-      unwatch.set(id, seeing.watch(id, opened.board));
+      unwatch.set(id, monitoring.watch(id, opened.board));
       return opened;
     },
   });
   undo.add(() => agents.close());
-  return { state, seeing, sealer, approvals, agents, unwatch };
+  return { state, monitoring, sealer, approvals, agents, unwatch };
 }
 
 interface Listening {
@@ -319,7 +319,7 @@ function channelAddress(options: OpenGatewayOptions): ChannelAddress {
 
 function channelHost(
   { onReload, onStop, onAttached, logs }: LoggedOptions,
-  { agents, seeing }: GatewayParts,
+  { agents, monitoring }: GatewayParts,
   pageLink: ChannelHost["pageLink"],
 ): ChannelHost {
   return {
@@ -332,11 +332,11 @@ function channelHost(
       });
     },
     stop: () => onStop?.(),
-    status: () => seeing.status(),
+    status: () => monitoring.status(),
     logs,
-    watch: (agent, session) => seeing.watchSession(agent, session),
+    watch: (agent, session) => monitoring.watchSession(agent, session),
     attached: (command) => {
-      const gone = [seeing.attached(command), onAttached?.()];
+      const gone = [monitoring.attached(command), onAttached?.()];
       return () => gone.forEach((each) => each?.());
     },
   };
@@ -485,7 +485,7 @@ async function openHttp(
   undo: UndoSteps,
 ): Promise<ListeningHttp> {
   const { settings, agentIds, defaultAgent, network, clock, logger } = options;
-  const { state, seeing, sealer, agents } = parts;
+  const { state, monitoring, sealer, agents } = parts;
   const { tokens } = state;
   await tokens.ensureDefault();
   const isGone = (caller: string, policy: TokenPolicy | undefined): boolean => {
@@ -502,7 +502,7 @@ async function openHttp(
     idleMs: settings.sessionTimeout,
     most: settings.limits.sessions,
     isGone,
-    onChange: (change, session) => seeing.session(change, session),
+    onChange: (change, session) => monitoring.session(change, session),
   });
   const access = new Access({
     settings,
@@ -531,16 +531,16 @@ async function openHttp(
       bodies: new Shares(4 * Math.max(BODIES_OF_ONE, settings.limits.bodyBytes)),
       limitsIn: "gateway.limits",
       onRequest: ({ caller, agent }, client, isInSession) =>
-        seeing.asked(caller, agent, client, isInSession),
+        monitoring.asked(caller, agent, client, isInSession),
     }),
     sessions,
     agents,
     defaultAgent,
     isGone,
-    ...admitRequests(access, agentIds, seeing),
+    ...admitRequests(access, agentIds, monitoring),
     page,
-    routes: seeing.routes,
-    watcher: seeing,
+    routes: monitoring.routes,
+    watcher: monitoring,
     clock,
     logger,
   });
@@ -557,7 +557,7 @@ interface OpenedPage extends GatewayPage {
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
   options: OpenGatewayOptions,
-  { state, seeing, sealer, agents, approvals }: GatewayParts,
+  { state, monitoring, sealer, agents, approvals }: GatewayParts,
   undo: UndoSteps,
 ): OpenedPage {
   const { settings, clock } = options;
@@ -575,7 +575,7 @@ function openPage(
         gateway: gatewayFile(options.stateDir, placeIn(options), "json"),
       });
       const live = new Live({
-        seeing,
+        monitoring,
         state,
         clock,
         onReader: () => options.onAttached?.(),
@@ -633,7 +633,7 @@ function alreadyRuns(file: string | undefined): PlugboardError {
 function admitRequests(
   access: Access,
   agentIds: readonly string[],
-  seeing: Pick<Seeing, "refused">,
+  monitoring: Pick<Monitoring, "refused">,
 ): Pick<GatewayOptions, "admit" | "checkSource" | "openRoutes"> {
   const showMetadata: Route = (request, reply) => {
     const document = access.metadata(pathOf(request), agentIds);
@@ -644,7 +644,7 @@ function admitRequests(
     admit(request, reply, agent) {
       const decide = (admission: Admission): Admitted | undefined => {
         if (admission.isAdmitted) return admission;
-        seeing.refused(request, admission, "caller");
+        monitoring.refused(request, admission, "caller");
         sendRefusal(reply, admission);
         return undefined;
       };
@@ -654,7 +654,7 @@ function admitRequests(
     checkSource(request, reply) {
       const refusal = access.check(request);
       if (refusal !== undefined) {
-        seeing.refused(request, refusal, "source");
+        monitoring.refused(request, refusal, "source");
         sendRefusal(reply, refusal);
         return false;
       }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { liveView } from "../../../src/cli/up/live-view.ts";
-import { Clients } from "../../../src/serve/gateway/seeing/clients.ts";
-import { Tally } from "../../../src/serve/gateway/seeing/tally.ts";
+import { Clients } from "../../../src/serve/gateway/monitoring/clients.ts";
+import { Tally } from "../../../src/serve/gateway/monitoring/tally.ts";
 import type { BoardEvents } from "../../../src/core/types/events.ts";
 import type { ServerState } from "../../../src/core/types/server-state.ts";
 import { Emitter } from "../../../src/util/emitter.ts";
@@ -20,7 +20,7 @@ function view(servers: [agent: string, name: string][], env: Record<string, stri
   const stop = new AbortController();
   const attached = { total: 0 };
   const calls = { total: 0, failed: 0, inFlight: 2 };
-  const seeing = {
+  const monitoring = {
     tally,
     clients,
     since: clock.now(),
@@ -31,7 +31,7 @@ function view(servers: [agent: string, name: string][], env: Record<string, stri
         status: { name, state: READY, calls, restarts: 1 } as never,
       })),
   };
-  const render = liveView(seeing, "http://127.0.0.1:1/mcp", {
+  const render = liveView(monitoring, "http://127.0.0.1:1/mcp", {
     clock,
     screen: { terminal: terminal(100, env) } as never,
     signal: stop.signal,

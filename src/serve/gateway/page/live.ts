@@ -10,9 +10,9 @@ import type { ServerStatus } from "../../../core/types/server-status.ts";
 import type { ToolSource } from "../../../core/types/tool.ts";
 import { Shares } from "../../../util/shares.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import { type EventView, GatewayEvents } from "../seeing/events.ts";
-import type { Seeing } from "../seeing/seeing.ts";
-import { durationsOf, quantileMs } from "../seeing/tally.ts";
+import { type EventView, GatewayEvents } from "../monitoring/events.ts";
+import type { Monitoring } from "../monitoring/monitoring.ts";
+import { durationsOf, quantileMs } from "../monitoring/tally.ts";
 import type { Visitor } from "./visitors.ts";
 import type {
   CallFacts,
@@ -38,7 +38,7 @@ const MOST_VIEWERS = 24;
 const MOST_PEOPLE = 200;
 
 export interface LiveOptions {
-  seeing: Pick<Seeing, "events" | "servers" | "status" | "tally" | "since">;
+  monitoring: Pick<Monitoring, "events" | "servers" | "status" | "tally" | "since">;
   state: Pick<SharedState, "pending" | "pins" | "changes">;
   clock: Clock;
   /** Somebody looks. Returns what is called when they no longer do. */
@@ -70,10 +70,10 @@ export class Live {
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    const { clock, seeing, state } = options;
+    const { clock, monitoring, state } = options;
     this.#stream = new GatewayEvents({
       clock,
-      run: seeing.since.toString(36),
+      run: monitoring.since.toString(36),
       snapshot: (view) => (view === undefined ? {} : this.snapshot(view.visitor)),
     });
     this.#offPins = state.changes.subscribe("pins", () => {
@@ -84,7 +84,9 @@ export class Live {
 
   /** Answers a request with the stream of events. Resolves when it has begun. */
   async open(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): Promise<void> {
-    this.#offEvents ??= this.#options.seeing.events.listen((name, data) => this.#heard(name, data));
+    this.#offEvents ??= this.#options.monitoring.events.listen((name, data) =>
+      this.#heard(name, data),
+    );
     await this.#look();
     // A visitor who went away meanwhile will not say so again.
     if (reply.destroyed || this.#isClosed) return;
@@ -121,8 +123,8 @@ export class Live {
   }
 
   snapshot({ role, name, until }: Visitor): Snapshot {
-    const { seeing, url } = this.#options;
-    const { version, pid, since, config, state, agents, unappliedEdit } = seeing.status();
+    const { monitoring, url } = this.#options;
+    const { version, pid, since, config, state, agents, unappliedEdit } = monitoring.status();
     const address = url();
     return {
       you: { role, name, until },
@@ -177,7 +179,7 @@ export class Live {
     for (const server of servers) {
       this.#tell("server", `${server.agent}/${server.name}`, server);
     }
-    const { agents, unappliedEdit } = this.#options.seeing.status();
+    const { agents, unappliedEdit } = this.#options.monitoring.status();
     const present = new Set(servers.map(({ agent, name }) => `server ${agent}/${name}`));
     // One that comes back is told anew.
     for (const about of this.#sent.keys()) {
@@ -217,11 +219,11 @@ export class Live {
   }
 
   #countMinute(): void {
-    const { clock, seeing } = this.#options;
+    const { clock, monitoring } = this.#options;
     const now = clock.now();
     let calls = 0;
     let errors = 0;
-    for (const tool of seeing.tally.tools) {
+    for (const tool of monitoring.tally.tools) {
       calls += tool.calls;
       for (const count of tool.errors.values()) errors += count;
     }
@@ -235,15 +237,15 @@ export class Live {
   }
 
   #servers(): ServerFacts[] {
-    const { seeing } = this.#options;
-    return seeing.servers().map(({ agent, status }) => {
-      const durations = durationsOf(seeing.tally, agent, status.name);
+    const { monitoring } = this.#options;
+    return monitoring.servers().map(({ agent, status }) => {
+      const durations = durationsOf(monitoring.tally, agent, status.name);
       return serverFacts(agent, status, durations);
     });
   }
 
   #people(): People {
-    const { clients, sessions, attached } = this.#options.seeing.status();
+    const { clients, sessions, attached } = this.#options.monitoring.status();
     return {
       clients: clients.list.slice(0, MOST_PEOPLE).map(({ caller, agent, client, ...seen }) => ({
         name: [client.name, client.version].filter(Boolean).join(" "),
@@ -276,7 +278,7 @@ function agentFacts({ id, isOpen, toolSearch }: AgentStatus): Snapshot["agents"]
   return { id, isOpen, prompt: { mode, before, after } };
 }
 
-type AgentStatus = ReturnType<Seeing["status"]>["agents"][number];
+type AgentStatus = ReturnType<Monitoring["status"]>["agents"][number];
 
 function serverFacts(
   agent: string,

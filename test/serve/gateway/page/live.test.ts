@@ -2,9 +2,9 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
-import { GatewayEvents } from "../../../../src/serve/gateway/seeing/events.ts";
+import { GatewayEvents } from "../../../../src/serve/gateway/monitoring/events.ts";
 import { Live, type LiveOptions } from "../../../../src/serve/gateway/page/live.ts";
-import { Tally } from "../../../../src/serve/gateway/seeing/tally.ts";
+import { Tally } from "../../../../src/serve/gateway/monitoring/tally.ts";
 import type { Role, Snapshot } from "../../../../src/serve/gateway/page/wire.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
@@ -55,7 +55,7 @@ function open() {
     diagnostics: [],
     stderr: [],
   };
-  const seeing = {
+  const monitoring = {
     events: new GatewayEvents({ clock, run: "r", snapshot: () => ({}) }),
     tally: new Tally(),
     since: 1,
@@ -76,7 +76,7 @@ function open() {
   };
   const readers = { open: 0 };
   const live = new Live({
-    seeing,
+    monitoring,
     state: { pending, pins: { list: async () => [] }, changes: { subscribe: () => () => {} } },
     clock,
     url: () => "http://127.0.0.1:1/mcp",
@@ -91,7 +91,7 @@ function open() {
     await live.open(request, reply as unknown as ServerResponse, visitor);
     return reply;
   };
-  return { live, clock, look, lists, readers, seeing };
+  return { live, clock, look, lists, readers, monitoring };
 }
 
 function snapshotIn({ text }: FakeReply): Snapshot {
@@ -116,7 +116,7 @@ describe("what a visitor sees", () => {
   });
 
   it("are the calls as they happen, for a viewer without what a server has said", async () => {
-    const { look, live, clock, seeing } = open();
+    const { look, live, clock, monitoring } = open();
     const [owner, viewer] = [await look("owner"), await look("viewer")];
     const failure = { code: "SERVER_ERROR", message: "boom" };
     const source = { kind: "mcp", server: "files", tool: "rm" };
@@ -129,7 +129,7 @@ describe("what a visitor sees", () => {
       isError: true,
       failure,
     };
-    seeing.events.add("call", call);
+    monitoring.events.add("call", call);
     await clock.advance(100);
     expect(owner.text).toMatch(/event: call\n.*"outcome":"error".*boom/);
     expect(viewer.text).toMatch(/event: call\n.*"outcome":"error"/);

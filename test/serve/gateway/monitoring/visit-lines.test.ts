@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { VisitLines } from "../../../../src/serve/gateway/seeing/visit-lines.ts";
+import { VisitLines } from "../../../../src/serve/gateway/monitoring/visit-lines.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 

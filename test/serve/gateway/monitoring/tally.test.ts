@@ -5,7 +5,7 @@ import {
   NATIVE,
   OTHER_TOOLS,
   Tally,
-} from "../../../../src/serve/gateway/seeing/tally.ts";
+} from "../../../../src/serve/gateway/monitoring/tally.ts";
 import { PlugboardError } from "../../../../src/core/types/errors.ts";
 import type { BoardEvents, CallEvent } from "../../../../src/core/types/events.ts";
 import type { ServerState } from "../../../../src/core/types/server-state.ts";

@@ -96,7 +96,7 @@ const REFUSAL_LINES: Readonly<Record<RequestRefusal, string>> = {
   connections: "too many connections",
 };
 
-export class Seeing {
+export class Monitoring {
   readonly tally = new Tally();
   readonly clients: Clients;
   readonly events: GatewayEvents<View>;

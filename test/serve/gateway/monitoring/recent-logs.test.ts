@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RecentLogs } from "../../../../src/serve/gateway/seeing/recent-logs.ts";
+import { RecentLogs } from "../../../../src/serve/gateway/monitoring/recent-logs.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 

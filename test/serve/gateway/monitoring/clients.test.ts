@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Clients } from "../../../../src/serve/gateway/seeing/clients.ts";
+import { Clients } from "../../../../src/serve/gateway/monitoring/clients.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const alice = { id: "token:1", label: "alice" };

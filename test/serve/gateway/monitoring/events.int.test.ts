@@ -4,7 +4,7 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GatewayEvents } from "../../../../src/serve/gateway/seeing/events.ts";
+import { GatewayEvents } from "../../../../src/serve/gateway/monitoring/events.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { deferred } from "../../../../src/util/deferred.ts";
 
