@@ -86,6 +86,14 @@ export class FrontAgent {
     return this.#options.ids.has(id);
   }
 
+  /** Ends its process. Whoever asks for something next starts another. */
+  rest(): void {
+    if (this.#state.kind !== "up") return;
+    const { process } = this.#state;
+    this.#state = { kind: "down" };
+    void process.stop();
+  }
+
   /** Idempotent; never rejects; resolves when nothing of it is left. */
   async stop(): Promise<void> {
     const started = this.#state.kind === "starting" ? this.#state.started : undefined;
@@ -95,6 +103,10 @@ export class FrontAgent {
   }
 
   async #start(handshake: JsonObject | undefined): Promise<void> {
+    // One that rests has to end first: what it has not answered is not the next one's to answer.
+    const before = this.#process;
+    await before?.stop();
+    await before?.ended;
     let process: AgentProcess | undefined;
     try {
       const begun = await this.#options.start();

@@ -358,7 +358,10 @@ export class RelayedSessions {
   #sleepWhenGone(session: RelayedSession): void {
     const { board } = session;
     void board.prepared.gone?.then(() => {
-      if (session.board === board) this.#sleep(session);
+      if (session.board !== board) return;
+      this.#sleep(session);
+      // It has lost what it needs for its work as well, and may take long to look for it again. Another process looks at once.
+      if (this.#restoringMethod() !== undefined) session.agent.rest();
     });
   }
 

@@ -3,8 +3,9 @@
 import { expect, it } from "vitest";
 import type { HandOver } from "../../../src/agent/front/hand-over.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
+import type { JsonObject } from "../../../src/core/types/json.ts";
 import { deferred } from "../../../src/util/deferred.ts";
-import { settled, startFront } from "./memory-front.ts";
+import { type MemoryAgent, type Script, settled, startFront } from "./memory-front.ts";
 
 const prompt = (sessionId: string) => ({ sessionId, prompt: [{ type: "text", text: "hi" }] });
 
@@ -48,11 +49,14 @@ it("a session whose hand-over fails has no board, and says why", async () => {
   await expect.poll(async () => (await fetch(url)).status).toBe(404);
 });
 
-it("a board that the agent cannot use any more is closed, and opened anew with the next request", async () => {
+/** The board of the first session cannot be used any more when `gone` is resolved. */
+async function frontWithGone(capabilities: JsonObject, script: Script = {}) {
   const gone = deferred();
   const opened: string[] = [];
   let prepared = 0;
   const front = await startFront({
+    capabilities: { mcpCapabilities: { http: true }, ...capabilities },
+    script,
     handOver: (usual) => ({
       ...usual,
       prepare: async (request) => {
@@ -65,13 +69,40 @@ it("a board that the agent cannot use any more is closed, and opened anew with t
       },
     }),
   });
+  return { front, gone, opened, prepared: () => prepared };
+}
+
+it("a board that the agent cannot use any more is closed, and opened anew with the next request", async () => {
+  const { front, gone, opened, prepared } = await frontWithGone({});
   const sessionId = await front.newSession();
   const { url } = front.agent().asked("session/new")[0].params.mcpServers[0];
   gone.resolve();
   await expect.poll(async () => (await fetch(url)).status).toBe(404);
-  // The agent itself still runs, and knows the session.
+  // The agent cannot open sessions again, so it still runs, and knows the session.
   expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
-  expect(prepared).toBe(2);
+  expect(prepared()).toBe(2);
   expect(opened).toEqual([sessionId, sessionId]);
   expect(front.agents).toHaveLength(1);
+});
+
+it("an agent that opens sessions again ends with such a board, and another process has the next request", async () => {
+  const lost = new Set<MemoryAgent>();
+  const { front, gone } = await frontWithGone(
+    { loadSession: true },
+    {
+      "session/prompt": (_, agent) =>
+        lost.has(agent) ? new Error("gateway not connected") : { stopReason: "end_turn" },
+    },
+  );
+  const sessionId = await front.newSession();
+  const other = await front.newSession();
+  lost.add(front.agent());
+  gone.resolve();
+  await expect.poll(() => front.agent().isStopped).toBe(true);
+  expect(await front.request("session/prompt", prompt(sessionId))).toHaveProperty("result");
+  expect(front.agents).toHaveLength(2);
+  // The board of the other one can be used, so it goes on with the process that is there now.
+  expect(await front.request("session/prompt", prompt(other))).toHaveProperty("result");
+  expect(front.agents).toHaveLength(2);
+  expect(front.agent().asked("session/load")).toHaveLength(2);
 });
