@@ -104,7 +104,21 @@ export function endGateways() {
 }
 
 export async function freePort() {
-  const server = createServer().listen(0, HOST);
+  return listenOnce(0);
+}
+
+/** The first of so many free ports in a row, below those that the system gives to whoever asks for any. */
+export async function freePorts(count) {
+  for (;;) {
+    const first = 10_000 + Math.floor(Math.random() * 20_000);
+    const row = Array.from({ length: count }, (_, n) => listenOnce(first + n));
+    const found = await Promise.allSettled(row);
+    if (found.every(({ status }) => status === "fulfilled")) return first;
+  }
+}
+
+async function listenOnce(wanted) {
+  const server = createServer().listen(wanted, HOST);
   await once(server, "listening");
   const { port } = server.address();
   server.close();

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { PLUGIN_CHECKS } from "./plugin-checks.mjs";
-import { freePort } from "../lib/run-gateway.mjs";
+import { freePorts } from "../lib/run-gateway.mjs";
 import { fixture } from "./lib/rig.mjs";
 import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
 
@@ -16,6 +16,8 @@ const FOUND_MS = 60_000;
 /** A gateway that is gone is given a minute to come back. */
 const GONE_MS = 120_000;
 const SESSIONS = 10;
+/** As many as `plugboard openclaw setup` makes unless it is told otherwise. */
+const SLOTS = 8;
 /** OpenClaw's own tools for the resources and prompts of a server. */
 const UTILITIES = new Set(["prompts_get", "prompts_list", "resources_list", "resources_read"]);
 const FRAMED =
@@ -90,7 +92,7 @@ export const CHECKS = [
   {
     name: "plugboard openclaw setup: OpenClaw accepts the slots, a second run changes nothing, and --undo restores every byte",
     async run(rig) {
-      const words = ["--slots", "3", "--base-port", String(await freePort())];
+      const words = ["--slots", "3", "--base-port", String(await freePorts(SLOTS))];
       await checkSetup(rig, { words, undo: [] });
     },
   },
@@ -316,7 +318,7 @@ async function setUpSlots(rig) {
   // One gateway at a time: each takes more than a gigabyte.
   await rig.main.stop();
   const slots = await rig.openclaw("slots", { servers: { house: fixture("echo") } });
-  const base = String(await freePort());
+  const base = String(await freePorts(SLOTS));
   succeeded(await slots.plugboard("openclaw", "setup", "--base-port", base, "--yes"));
   return slots;
 }
