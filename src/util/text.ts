@@ -17,6 +17,21 @@ export function plainText(text: string): string {
   return text.replace(ESCAPES, "").replace(invisible(), "");
 }
 
+/** An emoji of several characters: U+FE0F gives it its colours, and U+200D joins it with the next. */
+const EMOJI =
+  /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?){0,8}|[0-9#*]\ufe0f\u20e3/gu;
+/** No text has these characters: Unicode keeps them for the inside of programs. */
+const [COLOURED, JOINED] = ["\ufdd0", "\ufdd1"];
+
+/** `plainText`, but an emoji stays as it is. Elsewhere its invisible characters could hide a message. */
+export function plainWithEmoji(text: string): string {
+  const marked = text
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\ufdd0\ufdd1]/g, "")
+    .replace(EMOJI, (each) => each.replaceAll("\ufe0f", COLOURED).replaceAll("\u200d", JOINED));
+  return plainText(marked).replaceAll(COLOURED, "\ufe0f").replaceAll(JOINED, "\u200d");
+}
+
 /** Any value as text. Never throws: a value may be nested deeper than the stack. */
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;

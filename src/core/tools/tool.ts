@@ -10,7 +10,7 @@ import {
 } from "../types/tool.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { JsonObject } from "../types/json.ts";
-import { oneLine, plainText } from "../../util/text.ts";
+import { oneLine, plainWithEmoji } from "../../util/text.ts";
 
 export type Execute = (
   name: string,
@@ -28,7 +28,7 @@ const TASK_NOTE =
 
 export function toTool(source: CatalogEntry, call: Execute, present: Present): Tool<ModelDetails> {
   const { publicName, server, tool } = source;
-  const words = [plainText(tool.description ?? "").trim() || "No description"];
+  const words = [plainWithEmoji(tool.description ?? "").trim() || "No description"];
   if (needsTask(tool)) words.push(`(${TASK_NOTE})`);
   return {
     name: publicName,

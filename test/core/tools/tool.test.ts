@@ -75,6 +75,11 @@ describe("an MCP tool", () => {
     ["empty", "", "[docs] No description"],
     ["blank", " \n\t ", "[docs] No description"],
     ["invisible", "\u200b\u{e0041}", "[docs] No description"],
+    [
+      "with an emoji of several characters",
+      "⚠\ufe0f 1\ufe0f\u20e3",
+      "[docs] ⚠\ufe0f 1\ufe0f\u20e3",
+    ],
     ["of several lines", "One.\n\n- two\n", "[docs] One.\n\n- two"],
     ["with escapes", "\u001b[8mhidden\u001b[0m", "[docs] hidden"],
     ["with tag characters", "Adds.\u{e0049}\u{e0067}", "[docs] Adds."],

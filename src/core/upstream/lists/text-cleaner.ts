@@ -3,7 +3,7 @@
 
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { NAMED_SCHEMAS } from "../../types/without-secrets.ts";
-import { oneLine, plainText } from "../../../util/text.ts";
+import { oneLine, plainText, plainWithEmoji } from "../../../util/text.ts";
 
 /** The values of these keywords are data, even where they look like a schema. */
 const DATA_KEYWORDS = new Set(["enum", "const", "default", "examples"]);
@@ -111,21 +111,6 @@ export function hasInvisible(text: string): boolean {
   if (PLAIN.test(text)) return false;
   const seen = withoutHarmless(text);
   return plainText(seen) !== seen;
-}
-
-/** An emoji of several characters: U+FE0F gives it its colours, and U+200D joins it with the next. */
-const EMOJI =
-  /\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?){0,8}|[0-9#*]\ufe0f\u20e3/gu;
-/** No text has these characters: Unicode keeps them for the inside of programs. */
-const [COLOURED, JOINED] = ["\ufdd0", "\ufdd1"];
-
-/** `plainText`, but an emoji stays as it is. Elsewhere its invisible characters could hide a message. */
-function plainWithEmoji(text: string): string {
-  const marked = text
-    .replace(/\r\n?/g, "\n")
-    .replace(/[\ufdd0\ufdd1]/g, "")
-    .replace(EMOJI, (each) => each.replaceAll("\ufe0f", COLOURED).replaceAll("\u200d", JOINED));
-  return plainText(marked).replaceAll(COLOURED, "\ufe0f").replaceAll(JOINED, "\u200d");
 }
 
 /** Line ends of another system and what joins an emoji do not hide anything. */
