@@ -12,7 +12,7 @@ import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
 /** How long what was started may take to end. */
 const END_MS = 20_000;
 /** How long something that goes on by itself may take. */
-const FOUND_MS = 60_000;
+const FOUND_MS = 300_000;
 /** A gateway that is gone is given a minute to come back. */
 const GONE_MS = 120_000;
 const SESSIONS = 10;
