@@ -15,7 +15,7 @@ export const BIN = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url))
 const HOST = "127.0.0.1";
 /** So many that none is ever refused, while they are still counted. */
 const REQUESTS_PER_MINUTE = 100_000_000;
-const READY_MS = 30_000;
+const READY_MS = 120_000;
 /** The gateway gives calls in flight ten seconds. */
 const END_MS = 20_000;
 /** The end of what it said, for an error message. */

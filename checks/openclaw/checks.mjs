@@ -10,11 +10,11 @@ import { fixture } from "./lib/rig.mjs";
 import { callPrompt, NO_CALL, WHAT_WAS_FIRST } from "./lib/script.mjs";
 
 /** How long what was started may take to end. */
-const END_MS = 20_000;
+const END_MS = 120_000;
 /** How long something that goes on by itself may take. */
 const FOUND_MS = 300_000;
 /** A gateway that is gone is given a minute to come back. */
-const GONE_MS = 120_000;
+const GONE_MS = 300_000;
 const SESSIONS = 10;
 /** As many as `plugboard openclaw setup` makes unless it is told otherwise. */
 const SLOTS = 8;

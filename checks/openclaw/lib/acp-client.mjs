@@ -5,8 +5,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-const TIMEOUT_MS = 120_000;
-const END_MS = 20_000;
+const TIMEOUT_MS = 600_000;
+const END_MS = 120_000;
 /** The end of what the agent said on stderr, for an error message. */
 const KEPT_OUTPUT = 4_000;
 

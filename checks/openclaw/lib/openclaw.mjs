@@ -13,9 +13,9 @@ export const NODE = `${MODULES}node24/bin/node`;
 const HOST = "127.0.0.1";
 
 /** For a run that hangs. */
-const KILL_MS = 120_000;
-const READY_MS = 300_000;
-const END_MS = 20_000;
+const KILL_MS = 600_000;
+const READY_MS = 600_000;
+const END_MS = 120_000;
 /** The end of what the gateway said, for an error message. */
 const KEPT_OUTPUT = 8_000;
 

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const fixture = (name) => join(root, "test", "fixtures", "servers", `${name}.mjs`);
 
 /** A command that takes longer than this hangs. */
-const COMMAND_MS = 180_000;
+const COMMAND_MS = 600_000;
 
 /**
  * `node` is the path of a Node that OpenClaw runs on, `openclaw` that of its openclaw.mjs. The rig has
