@@ -59,6 +59,7 @@ import {
 } from "../types/kinds.ts";
 import type { BoardPrompts } from "../types/prompt.ts";
 import type { BoardRedactor } from "../types/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
 import type { ServerConfig } from "../types/server-config.ts";
@@ -374,6 +375,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
     acquire: async (name: string, signal: AbortSignal): Promise<void> =>
       void (await this.#core.servers.named(name).supervisor.acquire(signal)),
     refresh: (name: string): Promise<void> => this.#core.servers.named(name).supervisor.refresh(),
+    redactor: (): Pick<Redactor, "text" | "beginning"> => this.#core.redactor,
     /** The host's own tools, those of configured modules among them. */
     native: (): NativeTool[] =>
       this.#core.configuration.native.flatMap((each) => (typeof each === "function" ? [] : [each])),

@@ -27,7 +27,7 @@ import type { JsonObject } from "../types/json.ts";
 import { FUNCTION, requireKind } from "../types/kinds.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
-import type { BoardRedactor } from "../types/redactor.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -157,6 +157,7 @@ export class BoardCore {
     this.clock = given.clock ?? systemClock;
     const clock = this.clock;
     this.#secrets = new BoardSecrets({ agent, options: given, clock, base: base && base.#secrets });
+    this.#secrets.redactor.elsewhere = this.gateway?.redactor;
     this.logger = this.#secrets.logger;
     this.options = withFileState(given, clock, this.logger);
     this.roots = new BoardRoots({
@@ -540,7 +541,7 @@ export class BoardCore {
     this.#changes.toolsChanged(change);
   }
 
-  get redactor(): BoardRedactor {
+  get redactor(): Redactor {
     return this.#secrets.redactor;
   }
 

@@ -1,7 +1,12 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
 import { type LogFields, type Logger, silentLogger } from "../types/logger.ts";
-import type { BoardRedactor, RedactingStream } from "../types/redactor.ts";
+import type {
+  BoardRedactor,
+  RedactedBeginning,
+  RedactingStream,
+  RedactorElsewhere,
+} from "../types/redactor.ts";
 import { MARK } from "./hide.ts";
 import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
 import { mapStrings, someString } from "../../util/value-strings.ts";
@@ -27,6 +32,7 @@ const LONGEST = 32 * 1024;
 const REPLACED = 3;
 
 export class Redactor implements BoardRedactor {
+  elsewhere: RedactorElsewhere | undefined;
   /** Each secret with its variants. */
   readonly #secrets = new Map<string, ReadonlySet<string>>();
   /** Secrets that are redacted even if they equal a configured name. */
@@ -178,16 +184,22 @@ export class Redactor implements BoardRedactor {
   stream(): RedactingStream {
     let heldBack = "";
     let covered = 0;
-    const redact = (text: string, isEnd: boolean): string => {
-      const matcher = this.#current();
-      if (matcher === undefined) return text;
-      const cut = isEnd ? text.length : matcher.opening(text).start;
-      const result = replace(text, matcher.spans(text), covered, cut);
-      heldBack = text.slice(cut);
-      covered = result.covered;
-      return result.text;
+    const redact = (given: string, isEnd: boolean): string => {
+      const { text, held, covered: next } = this.beginning(given, covered, isEnd);
+      heldBack = given.slice(given.length - held);
+      covered = next;
+      return text;
     };
     return { push: (chunk) => redact(heldBack + chunk, false), end: () => redact(heldBack, true) };
+  }
+
+  /** What a stream makes of `text`, with what it has held back before it. At the end, nothing is held back. */
+  beginning(text: string, covered: number, isEnd: boolean): RedactedBeginning {
+    const matcher = this.#current();
+    if (matcher === undefined) return { text: text.slice(covered), held: 0, covered: 0 };
+    const cut = isEnd ? text.length : matcher.opening(text).start;
+    const result = replace(text, matcher.spans(text), covered, cut);
+    return { ...result, held: text.length - cut };
   }
 
   #current(): SecretMatcher | undefined {

@@ -2,6 +2,7 @@
 
 import type { SessionOptions } from "./board-options.ts";
 import type { ServerIdentity, ToolList } from "./connection.ts";
+import type { RedactorElsewhere } from "./redactor.ts";
 import type { ServerContent } from "./server-content.ts";
 import type { ServerDefinition } from "./server-definition.ts";
 import type { ServerLogLevel } from "./server-log.ts";
@@ -67,6 +68,8 @@ export interface GatewayPort {
   open(board: object, sharing: BoardInGateway): Promise<void>;
   /** The link ends with the last board, and with one that could not be opened if there is no other. */
   close(board: object): Promise<void>;
+  /** Takes out the secrets of the gateway's servers. Nothing to take out if this process runs them all. */
+  readonly redactor: RedactorElsewhere;
   setLogLevel(board: object, level: ServerLogLevel | undefined): void;
   /** Traces the servers that are shared. */
   trace(listener: TraceListener, options: TraceOptions): EndTrace;

@@ -4,6 +4,7 @@
 import { PlugboardError, toPlugboardError, withPossibleEffect } from "../../core/types/errors.ts";
 import type { SharedServer } from "../../core/types/gateway-port.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import type { RedactedBeginning } from "../../core/types/redactor.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
 import type { ServerState } from "../../core/types/server-state.ts";
 import type { NativeTool, Tool, ToolDefinition } from "../../core/types/tool.ts";
@@ -23,6 +24,10 @@ export const METHODS = {
   // Has a number by which it is ended. Of one server, or of all if the name is empty; 0: of the usual size.
   "agent/trace": [0, "", 0],
   "agent/endTrace": [0],
+  // `texts` without the secrets of the agent's servers, which the command does not get. In the same order.
+  "agent/redact": [{}],
+  // For a text that comes in pieces: as `RedactorElsewhere` has it.
+  "agent/redactBeginning": ["", 0, false],
   "server/start": ["", false],
   "server/acquire": [""],
   "server/refresh": [""],
@@ -66,6 +71,8 @@ export type Args<Name extends Method> = Kinds<(typeof METHODS)[Name]>;
 interface Results {
   "gateway/page": string;
   "gateway/logs": readonly ServerLine[];
+  "agent/redact": string[];
+  "agent/redactBeginning": RedactedBeginning;
   /** `tools` is how many are listed. */
   "server/restart": { state: JsonObject; tools: number };
   "session/find": { tool: Omit<Tool, "execute">; isListed: boolean };

@@ -3,8 +3,7 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { RedactingStream } from "../../../core/types/redactor.ts";
-import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
+import type { SessionRedactor, StreamEverywhere } from "../../../core/board/session-redactor.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { hasEnded, isQuoted, textBlock } from "../wire/content.ts";
@@ -35,7 +34,7 @@ interface Streamed {
   /** Its first piece: the others have the same kind and message. */
   first: Chunk;
   /** Holds back what may be the beginning of a secret, which can arrive in pieces. */
-  redacting: RedactingStream;
+  redacting: StreamEverywhere;
   pending: string;
 }
 
@@ -74,18 +73,28 @@ export class SessionRecord {
     }
     const streamed = (this.#streamed ??= {
       first: update,
-      redacting: this.#options.redactor.stream(),
+      redacting: this.#options.redactor.streamEverywhere(),
       pending: "",
     });
-    streamed.pending += streamed.redacting.push(update.content.text);
+    streamed.pending += update.content.text;
     if (streamed.pending.length >= PIECE_CHARS) this.#writePiece(streamed);
     else this.#piece ??= this.#options.clock.later(PIECE_MS, () => this.#writePiece(streamed));
   }
 
   write(line: object): void {
-    const text = `${jsonOfAnyDepth(this.#options.redactor.value(line))}\n`;
+    this.#append(() => this.#options.redactor.everywhere(line));
+  }
+
+  /** A line that could not be searched for secrets is not written, and nothing after it. */
+  #append(makeLine: () => Promise<object | undefined>): void {
     this.#tail = this.#tail.then(async () => {
-      if (!this.#hasFailed) await this.#file.appendFile(text).catch(this.#fail);
+      if (this.#hasFailed) return;
+      try {
+        const line = await makeLine();
+        if (line !== undefined) await this.#file.appendFile(`${jsonOfAnyDepth(line)}\n`);
+      } catch (error) {
+        this.#fail(error);
+      }
     });
   }
 
@@ -115,17 +124,20 @@ export class SessionRecord {
     const streamed = this.#streamed;
     if (streamed === undefined) return;
     this.#streamed = undefined;
-    streamed.pending += streamed.redacting.end();
-    this.#writePiece(streamed);
+    this.#writePiece(streamed, true);
   }
 
-  #writePiece(streamed: Streamed): void {
+  #writePiece(streamed: Streamed, isEnd = false): void {
     this.#piece?.cancel();
     this.#piece = undefined;
-    const { first, pending } = streamed;
-    if (pending === "") return;
+    const { first, redacting, pending } = streamed;
+    if (pending === "" && !isEnd) return;
     streamed.pending = "";
-    this.write({ update: { ...first, content: textBlock(pending) } });
+    this.#append(async () => {
+      const text = (await redacting.push(pending)) + (isEnd ? await redacting.end() : "");
+      if (text === "") return undefined;
+      return this.#options.redactor.value({ update: { ...first, content: textBlock(text) } });
+    });
   }
 }
 

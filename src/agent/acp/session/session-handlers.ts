@@ -37,11 +37,20 @@ export function withHandlers(
   setup: BoardSetup,
   { client, clock, responder, output, state }: HandlerContext,
 ): SessionOptions {
+  // The client knows a call before it is asked about it.
+  const asked: QuestionContext["client"] = {
+    capabilities: () => client.capabilities(),
+    request: async (method, params, signal) => {
+      await output.settled();
+      return client.request(method, params, signal);
+    },
+    completeElicitation: (params) => client.completeElicitation(params),
+  };
   const { id: sessionId, cwd, additionalDirectories } = setup;
   const promptSignal = () => state.promptSignal;
   const questions: QuestionContext = {
     sessionId,
-    client,
+    client: asked,
     isAutomatic: () => state.mode === "auto",
     promptSignal,
     notify: notifyOnce({ promptSignal, notify: (text) => output.notify(text) }),

@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import type { BoardRedactor } from "../../../core/types/redactor.ts";
+import type { SessionRedactor } from "../../../core/board/session-redactor.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { CallDisplay } from "../calls/display.ts";
 import { ProgressThrottle } from "../calls/progress-throttle.ts";
@@ -18,7 +18,7 @@ interface SessionOutputOptions {
   clock: Clock;
   /** Undefined if nothing is kept. */
   record: SessionRecord | undefined;
-  redactor: BoardRedactor;
+  redactor: SessionRedactor;
   /** The session's directories, absolute: `cwd` is one of `roots`. */
   cwd: string;
   roots: readonly string[];
@@ -33,6 +33,8 @@ export class SessionOutput {
   #hasTitle: boolean;
   /** Whether the last update was part of a message whose paragraph has not ended. */
   #isMidMessage = false;
+  /** Settles when everything so far is shown. Undefined while nothing waits for a gateway. */
+  #waiting: Promise<void> | undefined;
 
   constructor(options: SessionOutputOptions) {
     const { clock, cwd, roots, hasTitle } = options;
@@ -44,8 +46,12 @@ export class SessionOutput {
 
   /** Shows an update without keeping it. */
   show(update: SessionUpdate): void {
-    const { sessionId, client } = this.#options;
-    void client.update(sessionId, withMessageId(update));
+    this.#inOrder(() => this.#send(update));
+  }
+
+  /** Resolves when the client has been sent everything so far. */
+  async settled(): Promise<void> {
+    while (this.#waiting !== undefined) await this.#waiting;
   }
 
   beginAnswer(): void {
@@ -88,10 +94,16 @@ export class SessionOutput {
 
   /** Sends the session's title once: the one that a list of sessions shows. */
   sendTitle(prompt: string): void {
-    const title = titleOf(this.#options.redactor.text(prompt));
-    if (this.#hasTitle || title === undefined) return;
+    const { redactor } = this.#options;
+    if (this.#hasTitle || titleOf(redactor.text(prompt)) === undefined) return;
     this.#hasTitle = true;
-    this.show({ sessionUpdate: "session_info_update", title });
+    const send = (told: string): void => {
+      const title = titleOf(told);
+      if (title !== undefined) this.#send({ sessionUpdate: "session_info_update", title });
+    };
+    if (!redactor.isElsewhere) return this.#inOrder(() => send(redactor.text(prompt)));
+    // Without a gateway to ask, the session has no title rather than one with a secret.
+    this.#inOrder(() => redactor.everywhere(prompt).then(send, () => {}));
   }
 
   close(): void {
@@ -100,12 +112,39 @@ export class SessionOutput {
 
   #emit(update: SessionUpdate): void {
     this.#isMidMessage = endsMidMessage(update);
+    const { redactor } = this.#options;
     // A model may repeat what a person has typed. What follows of a call is the board's, which has no secrets in it.
-    const isNew = update.sessionUpdate === "tool_call";
-    const told = isNew ? this.#options.redactor.value(update) : update;
-    const { shown, kept } = this.display.complete(limitSize(withMessageId(told)));
-    this.show(shown);
+    if (update.sessionUpdate !== "tool_call") return this.#inOrder(() => this.#tell(update));
+    if (!redactor.isElsewhere) return this.#inOrder(() => this.#tell(redactor.value(update)));
+    this.#inOrder(() =>
+      redactor.everywhere(update).then(
+        (told) => this.#tell(told),
+        // Nobody could look for secrets in what the call says.
+        () => this.#tell({ ...update, title: update.name ?? "", rawInput: undefined }),
+      ),
+    );
+  }
+
+  #tell(update: SessionUpdate): void {
+    const { shown, kept } = this.display.complete(limitSize(withMessageId(update)));
+    this.#send(shown);
     this.#options.record?.add(kept);
+  }
+
+  #send(update: SessionUpdate): void {
+    const { sessionId, client } = this.#options;
+    void client.update(sessionId, withMessageId(update));
+  }
+
+  /** What comes while a gateway is asked waits for it. `act` does not reject. */
+  #inOrder(act: () => void | Promise<void>): void {
+    const before = this.#waiting;
+    const done = before === undefined ? act() : before.then(act);
+    if (done === undefined) return;
+    const waiting = done.then(() => {
+      if (this.#waiting === waiting) this.#waiting = undefined;
+    });
+    this.#waiting = waiting;
   }
 
   /** Clients join the chunks of a message, so text that is not the model's starts a new paragraph. */

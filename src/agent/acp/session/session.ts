@@ -186,12 +186,14 @@ export class Session implements UserSettings {
     } finally {
       this.#answering = undefined;
       this.#state.promptSignal = undefined;
+      await this.#output.settled();
       await this.#context.record?.flush();
     }
   }
 
   /** Resolves when the history has everything that was said so far. */
   async catchUp(): Promise<void> {
+    await this.#output.settled();
     await this.#context.record?.catchUp();
   }
 
@@ -219,6 +221,7 @@ export class Session implements UserSettings {
     const answered = this.#answering?.done;
     this.cancel();
     await Promise.allSettled([answered, this.#board.close()]);
+    await this.#output.settled();
     await this.#context.record?.close();
   }
 
@@ -257,6 +260,7 @@ export class Session implements UserSettings {
       if (signal.aborted) return "cancelled";
       if (!(error instanceof PlugboardError)) throw error;
       const failure = turnFailure(error);
+      await this.#output.settled();
       // The client shows the error itself; whoever loads the session later has only the record.
       record?.add(quoted(textBlock(failure.message)));
       throw failure;

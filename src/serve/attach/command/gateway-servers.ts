@@ -16,6 +16,7 @@ import type {
   ServerInGateway,
 } from "../../../core/types/gateway-port.ts";
 import type { Logger } from "../../../core/types/logger.ts";
+import type { RedactorElsewhere } from "../../../core/types/redactor.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../../core/types/server-definition.ts";
 import type { ServerLogLevel } from "../../../core/types/server-log.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
@@ -23,7 +24,7 @@ import type { EndTrace, TraceListener, TraceOptions } from "../../../core/types/
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, pause, within } from "../../../util/clock.ts";
 import type { Link, RequestOptions } from "../link.ts";
-import { type Args, ask, type Method, type Told } from "../wire.ts";
+import { type Args, ask, type Method, type Result, type Told } from "../wire.ts";
 import { connectionTo, GatewayServer } from "./gateway-server.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
@@ -146,6 +147,34 @@ export class GatewayServers implements GatewayPort {
     if (closed !== undefined) await within(this.clock, CLOSE_WAIT_MS, closed);
     session?.then((link) => link.close()).catch(() => {});
     if (isLast && attached !== undefined) closeAll(attached);
+  }
+
+  readonly redactor: RedactorElsewhere = {
+    texts: async (texts) => (await this.#redact("agent/redact", [{ texts }])) ?? texts,
+    beginning: async (text, covered, isEnd) =>
+      (await this.#redact("agent/redactBeginning", [text, covered, isEnd])) ?? {
+        text: text.slice(covered),
+        held: 0,
+        covered: 0,
+      },
+  };
+
+  /** Undefined if this process runs the servers, and so knows their secrets. Rejects if nobody could be asked. */
+  async #redact<Name extends "agent/redact" | "agent/redactBeginning">(
+    method: Name,
+    args: Args<Name>,
+  ): Promise<Result<Name> | undefined> {
+    for (;;) {
+      await this.settled();
+      const attached = this.#now;
+      if (attached === undefined || this.#shares.size === 0) return undefined;
+      try {
+        return await ask(attached.link, method, args);
+      } catch (error) {
+        // Whatever takes the place of a gateway that has gone is asked, or knows the secrets itself.
+        if (attached.link.isOpen || this.#ending.signal.aborted) throw error;
+      }
+    }
   }
 
   setLogLevel(board: object, level: ServerLogLevel | undefined): void {

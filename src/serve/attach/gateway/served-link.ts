@@ -144,6 +144,13 @@ export class ServedLink {
       if (typeof onEntry === "function") this.#trace(trace, options, onEntry as TraceListener);
     },
     "agent/endTrace": (trace) => this.#traces.get(trace)?.(),
+    "agent/redact": ({ texts }) => {
+      const redactor = this.#redactor();
+      if (!Array.isArray(texts)) throw invalid("agent/redact is not well formed");
+      return texts.map((text) => redactor.text(String(text)));
+    },
+    "agent/redactBeginning": (text, covered, isEnd) =>
+      this.#redactor().beginning(text, covered, isEnd),
     "server/start": (server, onlyToList) =>
       this.#change((board) => serversOf(board).start(server, onlyToList)),
     "server/acquire": (server, { signal }) =>
@@ -179,6 +186,11 @@ export class ServedLink {
     this.#atEnd(host.attached({ ...this.info, agent }));
     this.#board = board;
     return board;
+  }
+
+  #redactor(): ReturnType<ReturnType<typeof serversOf>["redactor"]> {
+    if (this.#board === undefined) throw invalid("the command is not attached");
+    return serversOf(this.#board).redactor();
   }
 
   /** Does something with the servers. The command hears of the change before it gets the answer. */

@@ -2,11 +2,14 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { textBlock } from "../../../../src/agent/acp/wire/content.ts";
 import { History } from "../../../../src/agent/acp/history/history.ts";
 import type { SessionRecord } from "../../../../src/agent/acp/history/record.ts";
 import { SessionRedactor } from "../../../../src/core/board/session-redactor.ts";
+import { Redactor } from "../../../../src/core/redaction/redactor.ts";
+import type { RedactorElsewhere } from "../../../../src/core/types/redactor.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/processes.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
@@ -116,4 +119,64 @@ it("reports once that it cannot be written, and the session continues", async ()
   await failing.flush();
   expect(failures).toHaveLength(1);
   expect(failures[0]).toBeInstanceOf(Error);
+});
+
+describe("what only a gateway can redact", () => {
+  const REMOTE = "open-sesame-open-sesame";
+
+  /** A gateway that knows one secret, and answers a turn of the event loop later. */
+  const gateway = new Redactor();
+  gateway.add(REMOTE);
+  const elsewhere: RedactorElsewhere = {
+    texts: async (texts) => {
+      await setImmediate();
+      return texts.map((text) => gateway.text(text));
+    },
+    beginning: async (text, covered, isEnd) => {
+      await setImmediate();
+      return gateway.beginning(text, covered, isEnd);
+    },
+  };
+
+  const attach = async (given: RedactorElsewhere, onFailure?: () => void): Promise<void> => {
+    await record.close();
+    const redactor = new SessionRedactor();
+    const board = new Redactor();
+    board.elsewhere = given;
+    redactor.join(board);
+    record = await new History(directory, clock).record("s", "/", redactor, onFailure);
+  };
+
+  it("is not in what a person typed, nor in what a model repeats in pieces", async () => {
+    await attach(elsewhere);
+    record.add({ sessionUpdate: "user_message_chunk", content: textBlock(`use ${REMOTE}`) });
+    for (const character of `it is ${REMOTE}, and open-`) {
+      stream(character);
+      await record.catchUp();
+    }
+    await record.flush();
+    expect(written()[0]).toBe("use [REDACTED]");
+    expect(written().slice(1).join("")).toBe("it is [REDACTED], and open-");
+  });
+
+  it("is not in what is written after a second", async () => {
+    await attach(elsewhere);
+    stream(`it is ${REMOTE.slice(0, 9)}`);
+    await clock.advance(1000);
+    await eventually(() => written().length === 1);
+    stream(REMOTE.slice(9));
+    await record.flush();
+    expect(written()).toEqual(["it is ", "[REDACTED]"]);
+  });
+
+  it("ends the record if the gateway cannot be asked", async () => {
+    let failures = 0;
+    const reject = async (): Promise<never> => Promise.reject(new Error("gone"));
+    await attach({ texts: reject, beginning: reject }, () => (failures += 1));
+    stream(REMOTE);
+    await record.flush();
+    record.add({ sessionUpdate: "user_message_chunk", content: textBlock(REMOTE) });
+    await record.flush();
+    expect([written(), failures]).toEqual([[], 1]);
+  });
 });
