@@ -16,6 +16,9 @@ import { createRequire } from "node:module";
 import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+// Without a listener, Node opens a debugger at this signal, and whoever reaches its port reads every secret.
+process.on("SIGUSR1", () => {});
+
 const SERVER = ${asExpression(server)};
 
 const LIBRARY = "plugboard/server-cli";

@@ -1,6 +1,8 @@
 // The environment variables that make a program run code which its command line does not show. Whoever reads a command
 // before they agree to it would not see that code, so a definition from somebody else may not set them.
 
+import { delimiter } from "node:path";
+
 interface CodeVariable {
   /** In upper case. A `*` at the end stands for any text. */
   names: readonly string[];
@@ -87,6 +89,10 @@ const CODE_VARIABLES: readonly CodeVariable[] = [
  * desktop starts does not have the shell's, and their servers would not start without it.
  */
 const PATH_REASON = "chooses which programs are run, whatever the command names";
+/** What is in the directory of a project, or of a server, would run in place of your programs. */
+const RELATIVE_REASON =
+  "has a directory that is not absolute, whose programs would run in place of yours";
+const BEGINS_ABSOLUTE = /^(?:[/\\~$%]|[A-Za-z]:[\\/])/;
 
 const EXACT = new Map(
   CODE_VARIABLES.flatMap(({ names, reason }) => names.map((name) => [name, reason] as const)),
@@ -100,9 +106,21 @@ const BEGINNINGS = [...EXACT].flatMap(([name, reason]) =>
  * offers a server in a registry or a bundle. The case of letters does not count, as on Windows and for npm, to which `-`
  * and `_` are the same.
  */
-export function codeVariableReason(name: string, by?: "publisher"): string | undefined {
+export function codeVariableReason(
+  name: string,
+  value?: unknown,
+  by?: "publisher",
+): string | undefined {
   const folded = name.toUpperCase().replaceAll("-", "_");
-  if (folded === "PATH") return by === "publisher" ? PATH_REASON : undefined;
+  if (folded === "PATH") {
+    if (by === "publisher") return PATH_REASON;
+    return typeof value === "string" && hasRelativeDirectory(value) ? RELATIVE_REASON : undefined;
+  }
   const begun = BEGINNINGS.find(([beginning]) => folded.startsWith(beginning));
   return EXACT.get(folded) ?? begun?.[1];
+}
+
+/** An empty part stands for the directory that the program runs in. */
+function hasRelativeDirectory(path: string): boolean {
+  return path.split(delimiter).some((directory) => !BEGINS_ABSOLUTE.test(directory));
 }

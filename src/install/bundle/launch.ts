@@ -77,7 +77,7 @@ export function launchOf({ server }: Manifest, platform: string): Launch {
 
 function refuseCodeVariables(names: readonly string[]): void {
   for (const name of names) {
-    const reason = codeVariableReason(name, "publisher");
+    const reason = codeVariableReason(name, undefined, "publisher");
     if (reason === undefined) continue;
     throw fault(`its ${MANIFEST} sets ${oneLine(name, 100)}, which ${reason}`);
   }

@@ -295,7 +295,7 @@ function identityProblem(
 /** What the publisher sets would run code that the command does not show. */
 function variableProblem({ environmentVariables }: ServerPackage): string | undefined {
   for (const { name } of environmentVariables) {
-    const reason = codeVariableReason(name, "publisher");
+    const reason = codeVariableReason(name, undefined, "publisher");
     if (reason !== undefined) return `it sets ${oneLine(name, 100)}, which ${reason}`;
   }
   return undefined;

@@ -32,3 +32,16 @@ it("a generated file does not run what is in the directory where it is called", 
     });
   expect(run).toThrow(/needs Plugboard, which is not installed/);
 });
+
+it("a generated file opens no debugger at a signal, before anything of Plugboard is loaded", () => {
+  mkdirSync(join(scratch.directory, "bin/node_modules/plugboard"), { recursive: true });
+  const exports = { "./server-cli": "./library.mjs" };
+  scratch.file("bin/node_modules/plugboard/package.json", { name: "plugboard", exports });
+  scratch.file(
+    "bin/node_modules/plugboard/library.mjs",
+    "export const runServerCli = () => { console.log(process.listenerCount('SIGUSR1')); return 0; };",
+  );
+  const text = programText({ name: "docs", server: {}, tools: [] }, undefined);
+  const file = scratch.file("bin/docs.mjs", text);
+  expect(execFileSync(process.execPath, [file], { encoding: "utf8" })).toBe("1\n");
+});

@@ -1,4 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { codeVariableReason } from "../../../src/core/config/code-variables.ts";
 import { loadConfig, loadConfigContent } from "../../../src/core/config/load.ts";
@@ -31,7 +32,6 @@ const CODE = [
   "UV_DEFAULT_INDEX",
 ];
 const OTHERS = [
-  "PATH",
   "HOME",
   "API_KEY",
   "NODE_ENV",
@@ -85,6 +85,39 @@ it.each(OTHERS)("%s may be set by everybody", async (name) => {
     (await loadConfigContent({ agents: { defaults: { mcp: { servers: { a: server } } } } })).notes,
   ).toBeUndefined();
 });
+
+const { delimiter } = path;
+
+describe.each([".", "bin", "./bin", "", `/usr/bin${delimiter}`, `/usr/bin${delimiter}../x`])(
+  "PATH as %j",
+  (PATH) => {
+    it("may not be set by a session, and your own file is told of it", () => {
+      const server = { command: "run", env: { PATH } };
+      expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow(
+        "is refused: it has a directory that is not absolute",
+      );
+      const { notes } = parseAgentConfig({ servers: { a: server } });
+      expect(notes).toEqual([
+        expect.objectContaining({ message: expect.stringContaining("is not absolute") }),
+      ]);
+    });
+
+    it("leaves a server of another application's file out", async () => {
+      const text = JSON.stringify({ mcpServers: { a: { command: "run", env: { PATH } } } });
+      const theirs = await loadConfig("/x/claude_desktop_config.json", "default", { text });
+      expect(theirs.servers).toEqual([]);
+    });
+  },
+);
+
+it.each(["/usr/bin", ["/usr/bin", "/opt/x/bin"].join(delimiter), "${PATH}", "~/bin"])(
+  "PATH as %j may be set by everybody",
+  (PATH) => {
+    const server = { command: "run", env: { PATH } };
+    expect(parseSessionServers({ a: server }, undefined, "/").definitions).toHaveLength(1);
+    expect(parseAgentConfig({ servers: { a: server } }).notes).toBeUndefined();
+  },
+);
 
 it("no remedy for what a server writes recommends one that others may not set", async () => {
   const log = new URL("../../../src/core/upstream/log/", import.meta.url);

@@ -208,7 +208,7 @@ export class ServerDraft {
       this.draft.set(path, this.#result[key] ?? map(), origin);
       for (const [name, each] of Object.entries(given)) {
         if (each === null) continue;
-        const reason = key === "env" ? codeVariableReason(name) : undefined;
+        const reason = key === "env" ? codeVariableReason(name, each) : undefined;
         if (reason !== undefined) {
           this.leaveOut(`${reason}, which only your own file may have`, [...origin, name]);
           continue;

@@ -71,8 +71,8 @@ export function codeVariableIssues(config: unknown, path: KeyPath): Issue[] {
 
 function codeVariablesIn(config: unknown): { name: string; reason: string }[] {
   const env = isJsonObject(config) ? config["env"] : undefined;
-  return Object.keys(isJsonObject(env) ? env : {}).flatMap((name) => {
-    const reason = codeVariableReason(name);
+  return Object.entries(isJsonObject(env) ? env : {}).flatMap(([name, value]) => {
+    const reason = codeVariableReason(name, value);
     return reason === undefined ? [] : [{ name, reason }];
   });
 }
