@@ -48,7 +48,7 @@ import type { Prompts } from "./content/prompts.ts";
 import { RESOURCE_TOOLS } from "./content/resource-tools.ts";
 import type { Resources } from "./content/resources.ts";
 import { EarlierRuns } from "./earlier-runs.ts";
-import { findByFullName, findTool, unknownTool } from "./find-tool.ts";
+import { findByFullName, type FindContext, findTool, unknownTool } from "./find-tool.ts";
 import { BoardGuard, type GuardBeneath, type GuardedSession } from "./guard.ts";
 import { BoardLogLevel } from "./log-level.ts";
 import { type HostTools, NativeTools, type PreparedTools } from "./native-tools.ts";
@@ -57,7 +57,7 @@ import { BoardRules } from "./rules.ts";
 import { BoardSecrets } from "./secrets.ts";
 import type { ServerEntry } from "./server-entry.ts";
 import { type PreparedServers, type ReplacedServers, ServerSet } from "./server-set.ts";
-import { BoardTools, type OwnTool } from "./tools.ts";
+import { type BoardTool, BoardTools, type OwnTool } from "./tools.ts";
 import { BoardTrace } from "./trace.ts";
 
 /** How long a closing board waits for its calls to end. */
@@ -98,6 +98,8 @@ export interface BoardBeneath {
   timeoutOf?: (definition: ServerDefinition) => number;
   /** The way to servers in the ACP client that opened the session. */
   sendMcpMessage?: SendMcpMessage | undefined;
+  /** Whether a tool that the rules refuse is answered as if there were none. */
+  hidesRefused?: boolean;
 }
 
 /** Another configuration, read and checked. Nothing has changed yet. */
@@ -414,7 +416,10 @@ export class BoardCore {
       const isOfGateway = known === undefined || known.subject.inGateway;
       const settling = isOfGateway ? this.gateway?.settled() : undefined;
       if (settling !== undefined) return this.#callAfter(settling, name, args, options, signal);
-      if (known !== undefined) return this.#calls.run(known, args, options, signal);
+      if (known !== undefined) {
+        const outcome = this.#calls.run(known, args, options, signal);
+        return this.#isHidden(known) ? this.#asUnknown(name, outcome, signal) : outcome;
+      }
     } catch (error) {
       return Promise.resolve(toFailure(error));
     }
@@ -440,8 +445,11 @@ export class BoardCore {
   async find(name: string, signal: AbortSignal | undefined): Promise<Tool> {
     if (this.#hasEnded) throw sessionClosed();
     const known = this.tools.find(name);
-    if (known !== undefined && !known.subject.inGateway) return known.tool;
-    return askServers(this, signal, async () => (await findTool(name, this, signal)).tool);
+    if (known !== undefined && !known.subject.inGateway && !this.#isHidden(known)) {
+      return known.tool;
+    }
+    const context = this.#findContext;
+    return askServers(this, signal, async () => (await findTool(name, context, signal)).tool);
   }
 
   status(entry: ServerEntry): ServerStatus {
@@ -575,10 +583,46 @@ export class BoardCore {
         const ending = either && abortSignalOf(either);
         const tool = await askServers(this, ending, async () => {
           const found = await findByFullName(name, this, ending);
-          if (found === undefined) throw unknownTool(name, this);
+          if (found === undefined) throw unknownTool(name, this.#findContext);
           return found;
         });
-        return this.#calls.run(tool, args, options, signal);
+        const outcome = this.#calls.run(tool, args, options, signal);
+        return this.#isHidden(tool) ? this.#asUnknown(name, outcome, signal) : outcome;
+      });
+    } catch (error) {
+      return toFailure(error);
+    }
+  }
+
+  #isHidden({ isAllowed }: BoardTool): boolean {
+    return this.#over?.hidesRefused === true && !isAllowed;
+  }
+
+  /** What may be told of. */
+  get #findContext(): FindContext {
+    const { tools, servers, clock } = this;
+    if (this.#over?.hidesRefused !== true) return this;
+    const find = (name: string): BoardTool | undefined => {
+      const found = tools.find(name);
+      return found && this.#isHidden(found) ? undefined : found;
+    };
+    const all = (): BoardTool[] => tools.all().filter((each) => !this.#isHidden(each));
+    return { tools: { find, all }, servers, clock };
+  }
+
+  /** For a call that has been refused: the very answer that any other name gets. */
+  async #asUnknown(
+    name: string,
+    refused: Promise<CallOutcome>,
+    signal: CallSignal | undefined,
+  ): Promise<CallOutcome> {
+    await refused;
+    const context = this.#findContext;
+    try {
+      return await this.#calls.untilClosed(signal, async (either) => {
+        const ending = either && abortSignalOf(either);
+        await askServers(this, ending, () => findByFullName(name, context, ending));
+        throw unknownTool(name, context);
       });
     } catch (error) {
       return toFailure(error);

@@ -17,7 +17,7 @@ import type { BoardTool, BoardTools } from "./tools.ts";
 const MOST_SUGGESTIONS = 3;
 
 export interface FindContext {
-  tools: BoardTools;
+  tools: Pick<BoardTools, "find" | "all">;
   servers: Pick<ServerSet, "reached" | "withheld" | "missing">;
   clock: Clock;
 }

@@ -163,6 +163,11 @@ export interface SessionOptions extends RequestHandlers {
   /** Whether the session's user is the owner. Default: as on the board. */
   owner?: boolean;
   /**
+   * Whether a call of a tool that the rules refuse is answered as if there were no such tool, for a user who must not learn
+   * of it. The audit has the refusal. Default false.
+   */
+  hidesRefused?: boolean;
+  /**
    * The directories or `file:` URLs that the session's servers get as roots, unless their configuration has a
    * setting of its own: `true` is `cwd` and `additionalDirectories`. Default: as on the board.
    */

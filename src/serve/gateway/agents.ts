@@ -269,6 +269,8 @@ export class ServedAgent {
     const board = await this.board.openSession({
       cwd: this.#opened.workspace,
       owner: isOwner(admitted),
+      // Who gets a part of the tools does not learn the names of the others.
+      hidesRefused: !isUnrestricted(admitted),
       // Requests are limited where they come in.
       rateLimit: false,
       // Clients are answered at once; their first list waits for the servers.

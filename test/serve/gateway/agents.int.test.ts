@@ -1,5 +1,7 @@
 // Which board answers whom: servers of one session, and what a token may do. Over real sockets.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
 import type { SessionBoard } from "../../../src/core/types/board.ts";
@@ -15,6 +17,7 @@ import {
   type RawAnswer,
 } from "../endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually, isAlive, startedProcesses } from "../../support/processes.ts";
 import { openGateway, type Rig, workspace } from "./rig.ts";
@@ -214,7 +217,7 @@ describe("what a token may do", () => {
         for (const tool of ["echo", "add", "env", "crash"]) {
           const args = { text: "hi", a: 1, b: 2, name: "HOME" };
           const { message } = await post(rig.url, call(`docs__${tool}`, args), each);
-          const isError = message?.["result"]?.isError ?? false;
+          const isError = message?.["result"]?.isError ?? message?.["error"] !== undefined;
           expect(isError, `${what}: ${tool}`).toBe(!expected.includes(tool));
         }
       }
@@ -222,6 +225,35 @@ describe("what a token may do", () => {
       const { message } = await post(rig.url, list.body, { ...list.headers, ...headers });
       expect(message?.["result"].tools, what).toHaveLength(expected.length);
     }
+  });
+
+  it("tells nobody else the names of the tools that it hides", async () => {
+    const file = join(temporaryDirectory(), "audit.jsonl");
+    const rig = await openGateway({ ...config, audit: { file } });
+    const callers: [Headers, boolean][] = [
+      [{ "x-caller": "ci" }, true],
+      [{ "x-caller": "ci", "x-policy": JSON.stringify({ tools: { allow: ["docs/add"] } }) }, true],
+      [{ "x-caller": "default" }, false],
+    ];
+    const hidden = ["mcp__docs__crash", "docs/crash", "mcp__docs__sleep", "docs/sleep"];
+    for (const [headers, isHidden] of callers) {
+      for (const each of [headers, await begin(rig.url, headers)]) {
+        for (const name of hidden) {
+          const told = async (asked: string): Promise<string> => {
+            const request = legacy("tools/call", { name: asked, arguments: {} });
+            const { message, status } = await post(rig.url, request, each);
+            const { id: _, ...answer } = message ?? {};
+            return JSON.stringify([status, answer]).replaceAll(asked, "NAME");
+          };
+          const isTheSame = (await told(name)) === (await told(`${name}x`));
+          expect(isTheSame, `${name} for ${JSON.stringify(each)}`).toBe(isHidden);
+        }
+      }
+    }
+    await rig.board.close();
+    const lines = readFileSync(file, "utf8").trim().split("\n");
+    const refused = lines.filter((line) => line.includes("REFUSED_BY_POLICY"));
+    expect(refused).toHaveLength(hidden.length * callers.length * 2);
   });
 
   it("can need more approval than the configuration asks for", async () => {
@@ -239,9 +271,8 @@ describe("what a token may do", () => {
     const session = await begin(url, { "x-caller": "ci", "x-policy": policy });
     const list = await post(url, legacy("tools/list"), session);
     expect(serversIn(list)).toEqual(["own"]);
-    expect(textIn(await post(url, call("own__echo", { text: "hi" }), session))).toContain(
-      `refused by the rule "own/echo" in the token's tools.deny`,
-    );
+    const { message } = await post(url, call("own__echo", { text: "hi" }), session);
+    expect(message?.["error"].message).toBe("there is no tool named 'mcp__own__echo'");
     expect(await pidOf(url, session)).toBeGreaterThan(0);
   });
 

@@ -92,12 +92,14 @@ export class SessionLayer {
 
   get beneath(): BoardBeneath {
     const { cwd, additionalDirectories = [], tools, rateLimit, sendMcpMessage } = this.#given;
+    const { hidesRefused = false } = this.#given;
     return {
       core: this.#base,
       session: { id: this.id, approval: tools?.approval, rateLimit },
       directories: [cwd, ...additionalDirectories],
       timeoutOf: timeoutOf(this.#given),
       sendMcpMessage,
+      hidesRefused,
     };
   }
 
@@ -279,6 +281,7 @@ const KINDS: Kinds<SessionOptions> = {
       (value.length === undefined || (typeof value.length === "number" && value.length > 0)),
   ],
   owner: FLAG,
+  hidesRefused: FLAG,
   roots: ROOTS,
   startupWait: NUMBER,
   defaultToolTimeout: TIME,

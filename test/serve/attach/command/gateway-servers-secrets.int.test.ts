@@ -89,12 +89,12 @@ it("the gateway takes its secrets out of values and streams, and the command nev
 
 it("the next gateway is asked when the first has gone", async () => {
   const first = await gateway(FIRST);
-  let second: Gateway | undefined;
-  const { redactor } = await attached(first, () => second?.channel);
+  const next: { gateway?: Gateway } = {};
+  const { redactor } = await attached(first, () => next.gateway?.channel);
   await first.channel.channel.close();
   await first.board.close();
   const waiting = redactor.everywhere([FIRST, SECOND]);
-  second = await gateway(SECOND);
+  next.gateway = await gateway(SECOND);
   expect(await waiting).toEqual([FIRST, "[REDACTED]"]);
 });
 
