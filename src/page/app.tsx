@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { GatewayError, leave } from "./gateway.ts";
 import { stopFollowing } from "./line.ts";
+import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
@@ -106,6 +107,7 @@ export function App(): VNode {
           ))}
         </ul>
       </nav>
+      <RunningElsewhere />
       <main id="main" tabIndex={-1}>
         {gateway.value === undefined ? (
           <p class="notice">Asking the gateway…</p>

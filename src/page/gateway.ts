@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   API_HEADER,
   type ApiFailure,
+  type CallAnswer,
   type PageCallEvents,
   type PageEvents,
   type PageRequests,
@@ -66,6 +67,11 @@ export async function callTool(
     onEvent({ name: event, is: JSON.parse(data) as object } as PageCallEvent);
   });
   if (!hasEnded) throw brokenOff(signal.aborted);
+}
+
+/** Answers what the server of a running call asks. Rejects with a GatewayError. */
+export async function answerCall(answer: CallAnswer): Promise<void> {
+  await post("tools/answer", answer);
 }
 
 function brokenOff(isCancelled: boolean): GatewayError {

@@ -95,6 +95,31 @@ export function fieldProblem(field: FormField, value: unknown): string | undefin
   }
 }
 
+/**
+ * A person's answer to a form as it is sent: the fields that the form has and no others, with the defaults of
+ * those left out. Otherwise, what is wrong with which field.
+ */
+export function readFormAnswer(
+  fields: readonly FormField[],
+  given: unknown,
+): { content: JsonObject } | { field: string; problem: string } {
+  const answer = isJsonObject(given) ? given : {};
+  const content: JsonObject = {};
+  for (const field of fields) {
+    const { name } = field;
+    const value = (Object.hasOwn(answer, name) ? answer[name] : undefined) ?? field.default;
+    if (value === undefined) {
+      if (field.required) return { field: name, problem: "is missing" };
+      continue;
+    }
+    const problem = fieldProblem(field, value);
+    if (problem !== undefined) return { field: name, problem };
+    // A name may be `__proto__`, which an assignment would not set.
+    Object.defineProperty(content, name, { value, enumerable: true });
+  }
+  return { content };
+}
+
 function readKind(property: JsonObject): FieldKind | undefined {
   const { type, format } = property;
   switch (type) {

@@ -15,7 +15,7 @@ export type Field = Described &
     | { kind: "number"; isWhole: boolean; least?: number; most?: number }
     | { kind: "yes-no" }
     /** One of a few values. */
-    | { kind: "choice"; values: readonly unknown[] }
+    | { kind: "choice"; values: readonly unknown[]; labels?: readonly unknown[] }
     | { kind: "list"; of: Schema }
     | { kind: "object"; members: readonly Member[] }
     /** One of several forms. */
@@ -40,7 +40,10 @@ export function fieldOf(given: Schema, root: Schema, depth = 0): Field {
   if (depth > MOST_DEPTH) return { ...described, kind: "json" };
   const { const: only, enum: values } = schema;
   if (only !== undefined) return { ...described, kind: "choice", values: [only] };
-  if (Array.isArray(values)) return { ...described, kind: "choice", values };
+  if (Array.isArray(values)) {
+    const labels = schema["enumNames"];
+    return { ...described, kind: "choice", values, ...(Array.isArray(labels) && { labels }) };
+  }
   const forms = schemasIn(schema["oneOf"]) ?? schemasIn(schema["anyOf"]);
   if (forms !== undefined) return eitherOf(schema, forms, root, described, depth);
   const types = [schema["type"]].flat().filter((each) => each !== "null");
@@ -109,7 +112,12 @@ function eitherOf(
     return { ...fieldOf({ ...around, ...single }, root, depth + 1), ...described };
   }
   if (real.every((form) => form["const"] !== undefined)) {
-    return { ...described, kind: "choice", values: real.map((form) => form["const"]) };
+    return {
+      ...described,
+      kind: "choice",
+      values: real.map((form) => form["const"]),
+      labels: real.map((form) => form["title"]),
+    };
   }
   return {
     ...described,

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useId } from "preact/hooks";
+import { visible } from "../../util/visible.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { type Field, fieldOf, type Schema } from "./field.ts";
 
@@ -226,9 +227,9 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
           onChange={(event) => onChange(readChoice(event.currentTarget.value, field.values))}
         >
           <option value="">{hinted ?? "–"}</option>
-          {field.values.map((each) => (
+          {field.values.map((each, at) => (
             <option key={shown(each)} value={shown(each)}>
-              {shown(each)}
+              {labelOf(field.labels?.[at], each)}
             </option>
           ))}
         </select>
@@ -317,6 +318,12 @@ export function JsonInput({
       {problem.value && <small class="problem">{problem.value}</small>}
     </>
   );
+}
+
+/** What a value means may be said by its server, who could call one what another is: so both are shown. */
+function labelOf(label: unknown, value: unknown): string {
+  const own = visible(shown(value));
+  return typeof label === "string" && label !== value ? `${visible(label)} (${own})` : own;
 }
 
 function readChoice(text: string, values: readonly unknown[]): unknown {

@@ -8,6 +8,7 @@ import { escapedJsonLines } from "../../util/visible.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
 import { Foreign } from "../parts/foreign.tsx";
+import { NotifyButton } from "../parts/notify.tsx";
 import { Ago } from "../parts/time.tsx";
 import { isOwner, waiting } from "../store.ts";
 
@@ -16,6 +17,7 @@ export function Approvals(): VNode {
   return (
     <>
       <h1>Approvals</h1>
+      <NotifyButton />
       {all.length === 0 && (
         <p class="quiet">
           No call waits for you. If a call needs approval and its client cannot ask, it waits here.
@@ -23,13 +25,14 @@ export function Approvals(): VNode {
         </p>
       )}
       {all.map((call) => (
-        <Question key={call.id} call={call} />
+        <Approval key={call.id} call={call} />
       ))}
     </>
   );
 }
 
-function Question({ call }: { call: WaitingCall }): VNode {
+/** One call that waits, with the buttons that decide. */
+export function Approval({ call }: { call: WaitingCall }): VNode {
   const { id, tool, caller, agent, description, hints, trusted, reason, since, until } = call;
   return (
     <article class="question" aria-labelledby={`call-${id}`}>

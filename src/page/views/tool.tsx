@@ -6,11 +6,14 @@ import { useEffect, useId } from "preact/hooks";
 import type { PageCallEvents, ToolDetails } from "../../serve/gateway/page/wire.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
 import { Form, JsonInput } from "../form/form.tsx";
-import { ask, callTool, GatewayError } from "../gateway.ts";
+import { ask, GatewayError } from "../gateway.ts";
 import { Foreign } from "../parts/foreign.tsx";
+import { Question } from "../form/question.tsx";
 import { Result } from "../parts/result.tsx";
 import { linkTo } from "../route.ts";
+import { runKey, runs, type RunState, startRun } from "../runs.ts";
 import { isOwner, waiting } from "../store.ts";
+import { Approval } from "./approvals.tsx";
 import { effectOf } from "./tools.tsx";
 
 export function ToolView({ id }: { id: string }): VNode {
@@ -71,45 +74,17 @@ function Details({ tool }: { tool: ToolDetails }): VNode {
   );
 }
 
-type Outcome = PageCallEvents["result"];
-
-type CallState =
-  | { kind: "none" }
-  | { kind: "running"; progress?: PageCallEvents["progress"]; abort: AbortController }
-  | { kind: "ended"; outcome: Outcome }
-  | { kind: "failed"; error: GatewayError };
-
 const MODES = ["Form", "JSON", "Command"] as const;
 
 function Call({ tool }: { tool: ToolDetails }): VNode {
-  const args = useSignal<Record<string, unknown>>({});
+  const run = runs.value.get(runKey({ agent: tool.agent, tool: tool.canonical }));
+  const args = useSignal<Record<string, unknown>>(run?.args ?? {});
   const mode = useSignal<(typeof MODES)[number]>("Form");
-  const call = useSignal<CallState>({ kind: "none" });
   const id = useId();
   const take = (value: unknown): void => {
     args.value = typeof value === "object" && value !== null ? { ...value } : {};
   };
-  const run = async (): Promise<void> => {
-    const abort = new AbortController();
-    call.value = { kind: "running", abort };
-    const { agent, name } = tool;
-    try {
-      await callTool(
-        { agent, tool: name, args: args.value },
-        (event) => {
-          call.value =
-            event.name === "result"
-              ? { kind: "ended", outcome: event.is }
-              : { kind: "running", abort, progress: event.is };
-        },
-        abort.signal,
-      );
-    } catch (error) {
-      if (error instanceof GatewayError) call.value = { kind: "failed", error };
-      else throw error;
-    }
-  };
-  const state = call.value;
+  const state = run?.state;
   return (
     <section aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Call it</h2>
@@ -130,7 +105,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void run();
+          if (state?.kind !== "running") void startRun(tool, args.value);
         }}
       >
         {mode.value === "Form" && (
@@ -154,7 +129,7 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
           </pre>
         )}
         <p class="actions">
-          {state.kind === "running" ? (
+          {state?.kind === "running" ? (
             // One button that changed its type would submit the form with the same click.
             <button key="cancel" type="button" class="danger" onClick={() => state.abort.abort()}>
               Cancel
@@ -167,15 +142,16 @@ function Call({ tool }: { tool: ToolDetails }): VNode {
         </p>
       </form>
       <output>
-        {state.kind === "running" && <Running progress={state.progress} />}
-        {state.kind === "failed" && (
+        {state?.kind === "running" && <Running progress={state.progress} />}
+        {state?.kind === "failed" && (
           <p class="problem">
             {state.error.message}
             {state.error.hint && <small>{state.error.hint}</small>}
           </p>
         )}
-        {state.kind === "ended" && <Result outcome={state.outcome} />}
+        {state?.kind === "ended" && <Result outcome={state.outcome} />}
       </output>
+      {state?.kind === "running" && <Asked state={state} />}
     </section>
   );
 }
@@ -187,9 +163,24 @@ function Running({ progress }: { progress: PageCallEvents["progress"] | undefine
       {progress?.total !== undefined && (
         <progress value={progress.progress} max={progress.total} aria-label="Progress" />
       )}{" "}
-      {progress?.message && <Foreign text={progress.message} most={300} />}{" "}
-      {waiting.value.length > 0 && <a href={linkTo("approvals")}>Approvals</a>}
+      {progress?.message && <Foreign text={progress.message} most={300} />}
     </p>
+  );
+}
+
+/** What this call waits for: your approval, or what its server asks you. */
+function Asked({ state }: { state: Extract<RunState, { kind: "running" }> }): VNode {
+  const { call, questions } = state;
+  return (
+    <>
+      {waiting.value
+        .filter((each) => each.call === call)
+        .map((each) => (
+          <Approval key={each.id} call={each} />
+        ))}
+      {call !== undefined &&
+        questions.map((question) => <Question key={question.id} call={call} question={question} />)}
+    </>
   );
 }
 

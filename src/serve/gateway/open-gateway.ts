@@ -50,6 +50,7 @@ import {
   pathOf,
   type Route,
 } from "./gateway.ts";
+import { PageCalls } from "./page/call.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
 import { Page } from "./page/page.ts";
@@ -583,11 +584,12 @@ function openPage(
       });
       undo.add(async () => live.close());
       const methods = new PageMethods({ state, agents: () => agents.list() });
-      const calls = {
-        boardOf: (id: string) => methods.boardOf(id),
-        askFor: (id: string) => approvals.askFor(id),
+      const calls = new PageCalls({
+        boardOf: (id) => methods.boardOf(id),
+        askFor: (id) => approvals.askFor(id),
+        newId: randomUUID,
         clock,
-      };
+      });
       const files = new PageFiles(options.pageFolder ?? PAGE_FOLDER);
       const { publicUrl, tls } = settings;
       page = new Page({

@@ -7,7 +7,7 @@ import type {
   OnElicitation,
 } from "../../types/elicitation.ts";
 import { isRefusal } from "../../types/errors.ts";
-import { fieldProblem, type FormField, readForm } from "../../types/form.ts";
+import { type FormField, readForm, readFormAnswer } from "../../types/form.ts";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import type { Logger } from "../../types/logger.ts";
 import { schemaWithoutSecrets } from "../../types/without-secrets.ts";
@@ -161,29 +161,4 @@ export function checkPageUrl(given: unknown): { url: string } | { refusal: strin
   // https://bank.example@evil.example is not the bank's.
   if (username !== "" || password !== "") return { refusal: "it has a user name in it" };
   return { url: href };
-}
-
-/**
- * A person's answer to a form as it is sent: the fields that the form has and no others, with the defaults of
- * those left out. Otherwise, what is wrong with which field.
- */
-function readFormAnswer(
-  fields: readonly FormField[],
-  given: unknown,
-): { content: JsonObject } | { field: string; problem: string } {
-  const answer = isJsonObject(given) ? given : {};
-  const content: JsonObject = {};
-  for (const field of fields) {
-    const { name } = field;
-    const value = (Object.hasOwn(answer, name) ? answer[name] : undefined) ?? field.default;
-    if (value === undefined) {
-      if (field.required) return { field: name, problem: "is missing" };
-      continue;
-    }
-    const problem = fieldProblem(field, value);
-    if (problem !== undefined) return { field: name, problem };
-    // A name may be `__proto__`, which an assignment would not set.
-    Object.defineProperty(content, name, { value, enumerable: true });
-  }
-  return { content };
 }

@@ -381,6 +381,7 @@ function waitingCall(question: PendingApproval): WaitingCall {
     trusted,
     reason,
     always,
+    call: request.callId,
     since: createdAt,
     until: expiresAt,
   };

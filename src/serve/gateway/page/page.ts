@@ -8,7 +8,7 @@ import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import type { Live } from "./live.ts";
 import type { AdmittedCaller } from "../access/admission.ts";
-import { callFromPage, type PageCallOptions } from "./call.ts";
+import type { PageCalls } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
 import { VISITOR, type Visitors } from "./visitors.ts";
@@ -47,7 +47,7 @@ export interface PageOptions {
   visitors: Visitors;
   live: Pick<Live, "open">;
   methods: PageMethods;
-  calls: PageCallOptions;
+  calls: PageCalls;
   files: Pick<PageFiles, "send">;
   /** Where people reach the gateway, besides the host that they ask for. */
   publicUrl?: string;
@@ -106,9 +106,12 @@ export class Page {
       reply.setHeader("Set-Cookie", await visitors.leave(visitor));
       return send(reply, 200, {});
     }
-    if (name === "tools/call") {
+    if (name === "tools/call" || name === "tools/answer") {
       if (visitor.role !== "owner") throw notForViewers();
-      return callFromPage(body, visitor, reply, this.#options.calls);
+      const { calls } = this.#options;
+      if (name === "tools/call") return calls.run(body, visitor, reply);
+      calls.answer(body, visitor);
+      return send(reply, 200, {});
     }
     send(reply, 200, await methods.run(name, body, visitor));
   }

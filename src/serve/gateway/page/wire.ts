@@ -110,6 +110,8 @@ export interface WaitingCall {
   /** Why somebody has to approve it. */
   reason: string;
   always: "until-changed" | "until-closed";
+  /** The call that waits: the page knows its own by it. */
+  call: string;
   since: number;
   until: number;
 }
@@ -243,6 +245,11 @@ export const TOOLS_A_PAGE = 200;
 
 /** A call that somebody makes in the page is answered with a stream of these. */
 export interface PageCallEvents {
+  /** The first: what the call is named from then on. */
+  open: { call: string };
+  question: CallQuestion;
+  /** Nobody waits for the answer any more. */
+  answered: { id: string };
   progress: { progress: number; total?: number; message?: string };
   result: {
     isError: boolean;
@@ -252,6 +259,31 @@ export interface PageCallEvents {
     /** The code of a failure. */
     code?: string;
   };
+}
+
+/** What the server of a running call asks whoever makes the call. All words are the server's. */
+export type CallQuestion = { id: string; server: string } & (
+  | { kind: "form"; message: string; schema: JsonObject }
+  /** `isRequired`: the call is made again once the person has finished there. */
+  | { kind: "page"; message: string; url: string; isRequired: boolean }
+  /** It wants a model to write something. The page has none, so the person writes it. */
+  | {
+      kind: "model";
+      system?: string;
+      messages: { role: string; text: string }[];
+      maxTokens: number;
+    }
+);
+
+/** The answer to one question of one call. */
+export interface CallAnswer {
+  call: string;
+  question: string;
+  action: "accept" | "decline" | "cancel";
+  /** The values of a form. */
+  content?: JsonObject;
+  /** What a model would have written. */
+  text?: string;
 }
 
 /** What a request is answered with if it fails. */

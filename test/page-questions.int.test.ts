@@ -1,0 +1,191 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { removeDirectory } from "./support/directory.ts";
+import {
+  axeViolations,
+  describeInBrowser,
+  goTo,
+  startGateway,
+  type TestGateway,
+} from "./support/browser.ts";
+
+const fixture = (name: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
+});
+
+const SERVERS = {
+  asks: { ...fixture("asks"), sampling: "allow" as const },
+  careful: { ...fixture("echo"), approval: "ask" as const },
+};
+
+const FORM = {
+  message: "Who are you? <b>bold</b>",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      mail: { type: "string", format: "email", title: "Mail" },
+      size: { type: "string", enum: ["s", "l"], enumNames: ["Small", "Large"], title: "Size" },
+    },
+    required: ["mail"],
+  },
+};
+
+describeInBrowser("questions in the page", (browser) => {
+  let stateDir: string;
+  let rig: TestGateway;
+
+  beforeAll(async () => {
+    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    rig = await startGateway(stateDir, SERVERS);
+  });
+
+  afterAll(async () => {
+    await rig?.gateway.close();
+    await removeDirectory(stateDir);
+  });
+
+  async function call(page: Page, tool: string, args: object): Promise<void> {
+    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
+    await page.getByRole("button", { name: "JSON" }).click();
+    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+  }
+
+  const result = (page: Page): Promise<string | null> =>
+    page.getByLabel("Structured content").textContent();
+
+  it.each([
+    { dark: false, width: 1200 },
+    { dark: true, width: 360 },
+  ])("a server's form is filled in by keyboard ($width px)", async (options) => {
+    const { page, context, complaints } = await rig.open(browser(), options);
+    await call(page, "asks/ask", { method: "elicitation/create", params: FORM });
+    const question = page.getByRole("region", { name: "asks asks you" });
+    await question.waitFor();
+    expect(await question.textContent()).toContain("Who are you? <b>bold</b>");
+    await expect
+      .poll(() => page.evaluate("document.activeElement?.textContent"))
+      .toBe("asks asks you");
+    expect(await axeViolations(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("nobody");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => question.getByRole("alert").textContent()).toContain("e-mail");
+    await page.getByRole("textbox", { name: "Mail" }).fill("ann@example.com");
+    await page.getByRole("combobox", { name: "Size" }).selectOption({ label: "Large (l)" });
+    await page.getByRole("textbox", { name: "Mail" }).press("Enter");
+    await expect.poll(() => result(page)).toContain('"mail": "ann@example.com"');
+    expect(await result(page)).toContain('"size": "l"');
+    expect(await question.count()).toBe(0);
+    // The answer that the form did not take.
+    expect(complaints.filter((each) => !each.includes("400"))).toEqual([]);
+    await context.close();
+  });
+
+  it("a page that a server asks for is shown in full, and opened by the person alone", async () => {
+    const { page, context } = await rig.open(browser());
+    const url = "https://example.com/sign-in?next=%3Cb%3E";
+    const params = { mode: "url", message: "Sign in", url, elicitationId: "1" };
+    await call(page, "asks/ask", { method: "elicitation/create", params });
+    const link = page.getByRole("link", { name: url });
+    await link.waitFor();
+    expect(await link.getAttribute("href")).toBe(url);
+    expect(await link.getAttribute("rel")).toBe("noopener noreferrer");
+    expect(context.pages()).toHaveLength(1);
+    await page.getByRole("button", { name: "Decline" }).click();
+    await expect.poll(() => result(page)).toContain("decline");
+    await context.close();
+  });
+
+  it("a person writes what a model would, and nobody does without being asked", async () => {
+    const { page, context } = await rig.open(browser());
+    const messages = [{ role: "user", content: { type: "text", text: "Write a haiku" } }];
+    const params = { messages, maxTokens: 100 };
+    await call(page, "asks/ask", { method: "sampling/createMessage", params });
+    const question = page.getByRole("region", { name: "asks asks for a model" });
+    await expect.poll(() => question.textContent()).toContain("Write a haiku");
+    await question.getByRole("textbox").fill("Old pond");
+    await question.getByRole("button", { name: "Send" }).click();
+    await expect.poll(() => result(page)).toContain("Old pond");
+    expect(await result(page)).toContain("a person");
+    await context.close();
+  });
+
+  it("shows the approval that a call waits for beside it, and no other", async () => {
+    const [mine, other] = [await rig.open(browser()), await rig.open(browser())];
+    await call(mine.page, "careful/add", { a: 1, b: 2 });
+    await call(other.page, "careful/add", { a: 3, b: 4 });
+    const question = mine.page.getByRole("article");
+    await expect
+      .poll(() => question.getByLabel("Arguments").textContent())
+      .toBe(JSON.stringify({ a: 1, b: 2 }, null, 2));
+    expect(await question.count()).toBe(1);
+    await question.getByRole("button", { name: "Allow once: careful/add" }).click();
+    await expect.poll(() => result(mine.page)).toContain("3");
+    expect(await other.page.getByLabel("Structured content").count()).toBe(0);
+    await other.page.getByRole("button", { name: "Cancel" }).click();
+    await Promise.all([mine.context.close(), other.context.close()]);
+  });
+
+  it("a call goes on while its person looks elsewhere, and is cancelled from there", async () => {
+    const { page, context } = await rig.open(browser());
+    await call(page, "asks/sleep", {});
+    await page.getByRole("button", { name: "Cancel" }).waitFor();
+    await goTo(page, "Servers");
+    const strip = page.getByRole("complementary", { name: "Your calls" });
+    expect(await strip.textContent()).toContain("asks/sleep is running");
+    let asked = "";
+    page.once("dialog", (dialog) => {
+      asked = dialog.type();
+      void dialog.dismiss();
+    });
+    await page.close({ runBeforeUnload: true });
+    await expect.poll(() => asked).toBe("beforeunload");
+    await strip.getByRole("button", { name: "Cancel asks/sleep" }).click();
+    await expect.poll(() => strip.count()).toBe(0);
+    await page.goBack();
+    await page.getByText("You cancelled the call").waitFor();
+    await context.close();
+  });
+
+  it("notifies of calls that wait, once somebody has asked for it", async () => {
+    const { page, context } = await rig.open(browser());
+    // Chromium without a screen shows none, so what would be shown is written down.
+    await page.addInitScript(`
+      globalThis.noted = [];
+      globalThis.asked = 0;
+      globalThis.Notification = class extends EventTarget {
+        static permission = "default";
+        static async requestPermission() { asked += 1; return (this.permission = "granted"); }
+        constructor(title, options) { super(); noted.push([title, options.body]); }
+        close() {}
+      };
+      Object.defineProperty(document, "hidden", { get: () => globalThis.away === true });
+    `);
+    await page.reload();
+    await goTo(page, "Approvals");
+    const button = page.getByRole("button", { name: "Notify me when a call waits" });
+    expect(await page.evaluate("asked")).toBe(0);
+    await button.click();
+    expect(await page.evaluate("asked")).toBe(1);
+    await page.evaluate("globalThis.away = true");
+    const caller = await rig.open(browser());
+    await call(caller.page, "careful/add", { a: 1, b: 2 });
+    await expect
+      .poll(() => page.evaluate("noted"))
+      .toEqual([["careful/add waits for your word", "asked by the owner, in the page"]]);
+    await button.click();
+    await caller.page.getByRole("button", { name: "Cancel" }).click();
+    await call(caller.page, "careful/add", { a: 1, b: 2 });
+    await expect.poll(() => page.getByRole("article").count()).toBe(1);
+    expect(await page.evaluate("noted.length")).toBe(1);
+    await caller.page.getByRole("button", { name: "Cancel" }).click();
+    await Promise.all([context.close(), caller.context.close()]);
+  });
+});
