@@ -9,6 +9,7 @@ import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
+import { Call } from "./views/call.tsx";
 import { Clients } from "./views/clients.tsx";
 import { Overview } from "./views/overview.tsx";
 import { Pins } from "./views/pins.tsx";
@@ -57,7 +58,7 @@ const VIEWS: readonly View[] = [
   {
     name: "activity",
     title: "Activity",
-    draw: () => <Activity />,
+    draw: (id) => (id === undefined ? <Activity /> : <Call key={id} id={id} />),
     count: () => calls.value.filter(({ ms }) => ms === undefined).length,
   },
   {

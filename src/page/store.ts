@@ -9,6 +9,7 @@ import type {
   Minute,
   People,
   ServerFacts,
+  ServerLineFacts,
   Snapshot,
   WaitingCall,
 } from "../serve/gateway/page/wire.ts";
@@ -16,6 +17,7 @@ import type { PageEvent } from "./gateway.ts";
 
 const MOST_CALLS = 500;
 const MOST_MINUTES = 60;
+const MOST_LINES = 1000;
 
 /** Between the page and its gateway. */
 export type Line = "connecting" | "live" | "lost" | "signed-out";
@@ -31,6 +33,10 @@ export const edit = signal<Snapshot["edit"]>(undefined);
 export const minutes = signal<readonly Minute[]>([]);
 /** The latest first. */
 export const calls = signal<readonly CallFacts[]>([]);
+/** Calls that came too fast to be told one by one. */
+export const leftOut = signal(0);
+/** What servers write, the latest last. */
+const lines = signal<readonly ServerLineFacts[]>([]);
 export const people = signal<People>({ clients: [], sessions: [], commands: [] });
 
 export const isOwner = computed(() => you.value?.role === "owner");
@@ -44,14 +50,16 @@ export function apply(events: readonly PageEvent[]): void {
   batch(() => {
     const ended = new Map<string, CallFacts>();
     for (const event of events) {
-      if (event.name === "call") ended.set(event.is.id, event.is);
-      else applyOne(event);
+      if (event.name === "calls") {
+        for (const call of event.is.calls) ended.set(call.id, call);
+        leftOut.value += event.is.left;
+      } else applyOne(event);
     }
     if (ended.size > 0) addCalls(ended);
   });
 }
 
-function applyOne(event: Exclude<PageEvent, { name: "call" }>): void {
+function applyOne(event: Exclude<PageEvent, { name: "calls" }>): void {
   switch (event.name) {
     case "snapshot":
       return begin(event.is);
@@ -87,6 +95,9 @@ function applyOne(event: Exclude<PageEvent, { name: "call" }>): void {
     case "minute":
       minutes.value = [...minutes.value, event.is].slice(-MOST_MINUTES);
       return;
+    case "lines":
+      lines.value = [...lines.value, ...event.is.lines].slice(-MOST_LINES);
+      return;
     case "people":
       people.value = event.is;
       return;
@@ -107,6 +118,7 @@ function begin(snapshot: Snapshot): void {
   minutes.value = snapshot.minutes;
   calls.value = snapshot.calls.toReversed().slice(0, MOST_CALLS);
   people.value = snapshot.people;
+  lines.value = snapshot.lines ?? [];
 }
 
 /** A call that was running is replaced where it stands; a new one comes first. */

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { toFailure, toGatewayFailure } from "../tools/failure.ts";
 import { toInputRequired, toOutcome } from "../tools/outcome.ts";
+import { outcomeSize } from "../guard/outcome-size.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
 import { cancelled, PlugboardError, toPlugboardError } from "../types/errors.ts";
@@ -20,6 +21,7 @@ import type { JsonObject } from "../types/json.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
 import type { RequestHandlers } from "../types/request-handlers.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import type {
   CallOutcome,
   NativeTool,
@@ -34,6 +36,7 @@ import type { Clock } from "../../util/clock.ts";
 import type { Emitter } from "../../util/emitter.ts";
 import { isDeeperThan, REFUSED_DEPTH } from "../../util/json-depth.ts";
 import { excerpt } from "../../util/text.ts";
+import { valueSize } from "../../util/value-size.ts";
 import type { BoardGuard } from "./guard.ts";
 
 /** The decision that a call starts with. A stage that decides otherwise replaces it. */
@@ -71,8 +74,8 @@ export interface CallsOptions {
   logger: Logger;
   events: Emitter<BoardEvents>;
   guard: Pick<BoardGuard, "around">;
-  /** Removes the board's secrets from a text; `isCut` says that the text was cut off. */
-  redact: (text: string, isCut: boolean) => string;
+  /** Knows the board's secrets. */
+  redactor: Pick<Redactor, "text" | "value" | "partsWithSecrets">;
   /** How long a call to the server may take without progress, in milliseconds. */
   timeoutOf: (definition: ServerDefinition) => number;
   /** Only for a board over another. */
@@ -181,6 +184,7 @@ export class Calls {
       argsJson: undefined,
       reached: now,
       isSent: false,
+      trail: this.#events.has("watchedCall") ? { steps: [], redacted: [] } : undefined,
     };
     this.#running += 1;
     return guarded(call);
@@ -246,7 +250,9 @@ export class Calls {
     confirm: ServerRequest<unknown>["confirm"],
   ): Callee {
     const { name: server } = supervisor.definition;
-    const quote = (received: unknown): string => excerpt(received, this.#options.redact);
+    const { redactor } = this.#options;
+    const quote = (received: unknown): string =>
+      excerpt(received, (text, isCut) => redactor.text(text, isCut));
     return this.toServer(supervisor, {
       confirm,
       send: (connection, call, options) => connection.callTool(tool, call.args, options),
@@ -354,22 +360,42 @@ export class Calls {
     return `${this.#idPrefix}-${this.#idsMade}`;
   }
 
-  #reportStart({ callId, subject }: GuardedCall): void {
+  #reportStart({ callId, subject, caller }: GuardedCall): void {
     if (!this.#events.has("callStart") || subject.content !== undefined) return;
     const { publicName: tool, source } = subject;
-    this.#events.emit("callStart", { callId, tool, source });
+    const by = caller === undefined ? {} : { caller };
+    this.#events.emit("callStart", { callId, tool, source, ...by });
   }
 
-  #report({ callId, subject, started, now }: GuardedCall, outcome: CallOutcome): void {
+  #report(call: GuardedCall, outcome: CallOutcome): void {
+    const { callId, subject, started, now, trail } = call;
     const isLogged = this.#logger !== silentLogger;
     const isHeard = this.#events.has("call");
-    if (!isLogged && !isHeard) return;
+    if (!isLogged && !isHeard && trail === undefined) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
     const durationMs = now - started;
     if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
-    if (!isHeard) return;
-    this.#events.emit("call", { callId, tool, source, durationMs, isError, failure });
+    if (!isHeard && trail === undefined) return;
+    const event = { callId, tool, source, durationMs, isError, failure };
+    if (isHeard) this.#events.emit("call", event);
+    if (trail === undefined) return;
+    const { args, caller, decision } = call;
+    const { redactor } = this.#options;
+    const bytes = outcomeSize(outcome);
+    this.#events.emit("watchedCall", {
+      ...event,
+      ...(caller !== undefined && { caller }),
+      decision,
+      bytes,
+      steps: trail.steps,
+      size: (most) => bytes + valueSize([args, outcome.structuredContent], most - bytes),
+      read: () => ({
+        args: redactor.value(args),
+        outcome,
+        redacted: { args: redactor.partsWithSecrets(args), answer: trail.redacted },
+      }),
+    });
   }
 
   #update(listener: UpdateListener, update: ToolUpdate): void {

@@ -258,7 +258,7 @@ export class BoardCore {
       logger,
       events: this.#events,
       guard: this.#guard,
-      redact: (text, isCut) => redactor.text(text, isCut),
+      redactor,
       timeoutOf: over?.timeoutOf ?? (({ toolTimeout }) => toolTimeout),
       over: over && { handlers: options, closing: this.#closing.signal },
     });

@@ -113,7 +113,7 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
         throw error;
       }
     };
-    return { before };
+    return { name: "approval", before };
   };
 }
 

@@ -1,16 +1,30 @@
 // Runs a call through the stages around it. Their halves share one async function: a function for each stage would
 // cost a call a dozen promises.
 
-import type { Callee, Next, Stage } from "../types/guard.ts";
+import type { Callee, GuardedCall, Next, Stage } from "../types/guard.ts";
 import type { CallOutcome } from "../types/tool.ts";
 import type { Clock } from "../../util/clock.ts";
 
-/** The stages around a callee, the first one outermost. */
+/** The stages around a callee, the first one outermost. A call that somebody watches notes what each of them took. */
 export function compose<Answer>(
   stages: readonly Stage[],
   callee: Callee<Answer>,
   clock: Clock,
 ): Next {
+  const plain = chain(stages, callee, clock);
+  let watched: Next | undefined;
+  return (call) => {
+    if (call.trail === undefined) return plain(call);
+    watched ??= chain(
+      stages.map((stage) => timedStage(stage, clock)),
+      timedCallee(callee, clock),
+      clock,
+    );
+    return watched(call);
+  };
+}
+
+function chain<Answer>(stages: readonly Stage[], callee: Callee<Answer>, clock: Clock): Next {
   // Looked up once, not by each call: the stages are objects with different members, in which a lookup is slow.
   const befores = stages.map(({ before }) => before);
   const afters = stages.map(({ after }) => after);
@@ -58,5 +72,65 @@ export function compose<Answer>(
     }
     if (outcome === undefined) throw failure;
     return outcome;
+  };
+}
+
+type Half = "before" | "call" | "after";
+
+function note(call: GuardedCall, stage: string, half: Half, began: number, ended: number): void {
+  call.trail?.steps.push({ stage, half, at: began - call.started, ms: ended - began });
+}
+
+/** The outermost stage has no name: it only ends the call. */
+function timedStage({ name, before, after, failed }: Stage, clock: Clock): Stage {
+  if (name === undefined) {
+    return { ...(before && { before }), ...(after && { after }), ...(failed && { failed }) };
+  }
+  return {
+    ...(before && {
+      before(call) {
+        const began = clock.monotonic();
+        const end = (): void => note(call, name, "before", began, clock.monotonic());
+        let waiting: Promise<void> | undefined;
+        try {
+          waiting = before(call);
+        } catch (error) {
+          end();
+          throw error;
+        }
+        if (waiting !== undefined) return waiting.finally(end);
+        end();
+        return undefined;
+      },
+    }),
+    ...(after && {
+      after(call, outcome) {
+        const began = clock.monotonic();
+        const end = (): void => note(call, name, "after", began, clock.monotonic());
+        const changed = after(call, outcome);
+        if (changed instanceof Promise) return changed.finally(end);
+        end();
+        return changed;
+      },
+    }),
+    ...(failed && { failed }),
+  };
+}
+
+function timedCallee<Answer>(
+  { send, received, failed }: Callee<Answer>,
+  clock: Clock,
+): Callee<Answer> {
+  return {
+    async send(call) {
+      const began = clock.monotonic();
+      try {
+        return await send(call);
+      } finally {
+        note(call, "the tool", "call", began, clock.monotonic());
+      }
+    },
+    received,
+    failed,
   };
 }

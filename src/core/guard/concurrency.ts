@@ -43,6 +43,7 @@ export function concurrencyStage(
 
 function withPermit(permits: Semaphore): Stage {
   return {
+    name: "concurrency",
     before: ({ signal }) => permits.acquire(signal),
     after(_, outcome) {
       permits.release();

@@ -179,9 +179,10 @@ export function createPolicy({
       if (!goesByEffect(subject)) {
         return judge(subject).kind === "allowed"
           ? undefined
-          : { before: (call) => require(subject, call) };
+          : { name: "rules", before: (call) => require(subject, call) };
       }
       return {
+        name: "rules",
         before(call) {
           if (judge(subject).kind === "allowed") return undefined;
           const looking = lookAgain(call);

@@ -90,6 +90,7 @@ function within(
     if (delay !== undefined) await waitFor(delay, call);
   };
   return {
+    name: "rate limit",
     before(call) {
       const delay = limits.take(buckets, LONGEST_WAIT_MS);
       if (delay === undefined) return undefined;

@@ -6,7 +6,7 @@ import type {
   ImageContent,
   ResourceContent,
 } from "../types/content.ts";
-import type { Stage } from "../types/guard.ts";
+import type { RedactedPart, Stage } from "../types/guard.ts";
 import type { CallOutcome, UpdateListener } from "../types/tool.ts";
 
 /** Base64 of a megabyte takes two milliseconds to search. What is longer is a recording, or made to take long. */
@@ -18,18 +18,28 @@ export interface ValueRedactor {
 }
 
 interface ResultRedactor extends ValueRedactor {
+  /** Which texts of a value have secrets, and where these are from. */
+  partsWithSecrets(value: unknown): RedactedPart[];
   /** The same for the parts of one text: a secret may begin in one and end in another. */
   parts(parts: readonly string[]): readonly string[];
 }
 
 export function redactStage(redact: ResultRedactor): Stage {
   return {
+    name: "secrets",
     before(call) {
       const { onUpdate } = call;
       if (onUpdate !== undefined) call.onUpdate = redactUpdates(onUpdate, redact);
       return undefined;
     },
-    after: (_, outcome) => redactOutcome(outcome, redact),
+    after({ trail }, outcome) {
+      const told = redactOutcome(outcome, redact);
+      if (trail !== undefined && told !== outcome) {
+        const { content, structuredContent } = outcome;
+        trail.redacted = redact.partsWithSecrets({ content, structuredContent });
+      }
+      return told;
+    },
     failed(_, error) {
       throw redact.value(error);
     },

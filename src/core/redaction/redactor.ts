@@ -1,5 +1,6 @@
 // Knows the secrets of this process and removes them from everything that leaves it.
 
+import type { RedactedPart } from "../types/guard.ts";
 import { type LogFields, type Logger, silentLogger } from "../types/logger.ts";
 import type {
   BoardRedactor,
@@ -9,6 +10,7 @@ import type {
 } from "../types/redactor.ts";
 import { MARK } from "./hide.ts";
 import { SecretMatcher, SHORTEST_PREFIX } from "./matcher.ts";
+import { partsWithSecrets, type SourcedSecret } from "./secret-sources.ts";
 import { mapStrings, someString } from "../../util/value-strings.ts";
 import { variantsOf } from "./variants.ts";
 
@@ -179,6 +181,27 @@ export class Redactor implements BoardRedactor {
     const isSecret = (text: string): boolean =>
       matcher.canBeIn(text) && matcher.spans(text).length > 0;
     return someString(value, isSecret) ? mapStrings(value, (text) => this.text(text)) : value;
+  }
+
+  /** Which texts of a value have secrets, and where these are from. It is slow: only people who look need it. */
+  partsWithSecrets(value: unknown): RedactedPart[] {
+    const matcher = this.#current();
+    if (matcher === undefined) return [];
+    const spansIn = (text: string): readonly number[] =>
+      matcher.canBeIn(text) ? matcher.spans(text) : [];
+    let secrets: readonly SourcedSecret[] | undefined;
+    return partsWithSecrets(value, spansIn, () => (secrets ??= this.#sourced()));
+  }
+
+  #sourced(): SourcedSecret[] {
+    const own = [...this.#secrets].map(([secret, variants]) => ({
+      variants,
+      places: [...this.#replaced].flatMap(([place, lists]) =>
+        lists.some((list) => list.includes(secret)) ? [place] : [],
+      ),
+    }));
+    const parent = this.#parent;
+    return parent === undefined ? own : [...own, ...parent.#sourced()];
   }
 
   stream(): RedactingStream {

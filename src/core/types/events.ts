@@ -1,8 +1,10 @@
 // The events of a board.
 
+import type { Decision, RedactedPart, TrailStep } from "./guard.ts";
+import type { JsonObject } from "./json.ts";
 import type { ServerLogMessage } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";
-import type { CallFailure, ToolSource } from "./tool.ts";
+import type { CallFailure, CallOutcome, ToolSource } from "./tool.ts";
 
 /** Public names of the tools that changed. */
 export interface ToolsEvent {
@@ -36,6 +38,8 @@ export interface CallStartEvent {
   /** The public name. */
   tool: string;
   source: ToolSource;
+  /** Who makes it, if the call says so. */
+  caller?: string;
 }
 
 /** A call has ended. */
@@ -47,6 +51,28 @@ export interface CallEvent {
   durationMs: number;
   isError: boolean;
   failure?: CallFailure;
+}
+
+/** A call that was made while somebody listened for this has ended, with all that is known of it. */
+export interface WatchedCallEvent extends CallEvent {
+  caller?: string;
+  decision: Decision;
+  /** The size of the answer, roughly. */
+  bytes: number;
+  /** What the call passed through. */
+  steps: readonly TrailStep[];
+  /** How large its content is, in characters; Infinity if it is more than `most`. */
+  size: (most: number) => number;
+  /** Its content, without secrets. Made when somebody asks. */
+  read: () => WatchedContent;
+}
+
+interface WatchedContent {
+  args: JsonObject;
+  /** As the caller got it. */
+  outcome: CallOutcome;
+  /** What secrets were taken out of, in the arguments and in the answer. */
+  redacted: { args: readonly RedactedPart[]; answer: readonly RedactedPart[] };
 }
 
 /** A server has sent a log message. A flood of them is cut: about a hundred in a second are reported. */
@@ -68,6 +94,8 @@ export interface BoardEvents {
   server: ServerEvent;
   callStart: CallStartEvent;
   call: CallEvent;
+  /** Costs calls a little while somebody listens, and nothing otherwise. */
+  watchedCall: WatchedCallEvent;
   log: LogEvent;
   notice: NoticeEvent;
 }

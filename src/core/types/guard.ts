@@ -49,6 +49,31 @@ export interface Decision {
   rule?: string;
 }
 
+/** One half of a stage, or the call itself, in a call that somebody watches. */
+export interface TrailStep {
+  stage: string;
+  half: "before" | "call" | "after";
+  /** Milliseconds after the call was made. */
+  at: number;
+  ms: number;
+}
+
+/** A text that secrets were taken out of. */
+export interface RedactedPart {
+  /** Such as `content[0].text`. */
+  path: string;
+  /** Where the secrets are from: references as they are written, or what else names the place. Never a value. */
+  sources: string[];
+}
+
+/** What is noted about a call while somebody watches calls. */
+interface CallTrail {
+  /** In the order in which they ended. */
+  readonly steps: TrailStep[];
+  /** In the answer. */
+  redacted: readonly RedactedPart[];
+}
+
 export interface GuardedCall {
   /** The caller's own id, or a random one. */
   readonly callId: string;
@@ -85,6 +110,8 @@ export interface GuardedCall {
   reached: number;
   /** Its server may have got it. */
   isSent: boolean;
+  /** Absent while nobody watches. */
+  readonly trail: CallTrail | undefined;
 }
 
 export type Next = (call: GuardedCall) => Promise<CallOutcome>;
@@ -94,6 +121,8 @@ export type Next = (call: GuardedCall) => Promise<CallOutcome>;
  * `this`.
  */
 export interface Stage {
+  /** For people who watch calls. */
+  readonly name?: string;
   /** Returns a promise if the call has to wait. Throws or rejects with a PlugboardError to refuse the call. */
   before?: (call: GuardedCall) => Promise<void> | undefined;
   /** Returns what the call ends with. */

@@ -1,22 +1,25 @@
 // Activity: the calls of all agents as they happen.
 
-import { useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import type { CallFacts } from "../../serve/gateway/page/wire.ts";
 import { Foreign } from "../parts/foreign.tsx";
+import { jsonLines, save } from "../parts/save.ts";
+import { size } from "../parts/size.ts";
 import { Ago, took } from "../parts/time.tsx";
-import { calls } from "../store.ts";
+import { linkTo } from "../route.ts";
+import { calls, leftOut } from "../store.ts";
 
 const MOST_ROWS = 200;
 
+/** They stay when somebody comes back from a call. */
+const search = signal("");
+const paused = signal<readonly CallFacts[] | undefined>(undefined);
+
 export function Activity(): VNode {
-  const search = useSignal("");
-  const paused = useSignal<readonly CallFacts[] | undefined>(undefined);
   const all = paused.value ?? calls.value;
   const wanted = search.value.trim().toLowerCase();
-  const shown = all.filter(({ tool, outcome, code = "" }) =>
-    `${tool} ${outcome ?? "running"} ${code}`.toLowerCase().includes(wanted),
-  );
+  const shown = all.filter((call) => textOf(call).includes(wanted)).slice(0, MOST_ROWS);
   return (
     <>
       <h1>Activity</h1>
@@ -25,7 +28,7 @@ export function Activity(): VNode {
           Find calls
           <input
             type="search"
-            placeholder="tool, error, refused, running"
+            placeholder="tool, client, refused, running"
             value={search.value}
             onInput={(event) => {
               search.value = event.currentTarget.value;
@@ -41,49 +44,84 @@ export function Activity(): VNode {
         >
           {paused.value === undefined ? "Pause" : "Go on"}
         </button>
+        <button
+          type="button"
+          disabled={shown.length === 0}
+          onClick={() => save("plugboard-calls.jsonl", "application/jsonl", jsonLines(shown))}
+        >
+          Export
+        </button>
       </p>
-      <CallTable calls={shown} />
+      {leftOut.value > 0 && (
+        <p class="quiet">
+          {leftOut.value.toLocaleString()} calls came too fast to be listed; the audit has them.
+        </p>
+      )}
+      <CallTable
+        calls={shown}
+        none={
+          all.length > 0
+            ? "None of them fits."
+            : "No calls yet. They are kept while somebody has this page open; the audit has the earlier ones."
+        }
+      />
     </>
   );
 }
 
-const OUTCOMES = { ok: ["✓", "good"], error: ["✕", "bad"], refused: ["⊘", "warn"] } as const;
+function textOf({ tool, outcome, code, who, command, agent, verdict, rule }: CallFacts): string {
+  const words = [tool, outcome ?? "running", code, who, command, agent, verdict, rule];
+  return words.filter(Boolean).join(" ").toLowerCase();
+}
 
-export function CallTable({ calls: all }: { calls: readonly CallFacts[] }): VNode {
-  if (all.length === 0)
-    return (
-      <p class="quiet">
-        No calls yet. They are shown from the moment somebody first opens this page.
-      </p>
-    );
+export function CallTable({
+  calls: all,
+  none,
+}: {
+  calls: readonly CallFacts[];
+  none: string;
+}): VNode {
+  if (all.length === 0) return <p class="quiet">{none}</p>;
   return (
-    <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
+    <div class="scroll" role="group" aria-label="Calls" tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">When</th>
             <th scope="col">Tool</th>
-            <th scope="col">Agent</th>
             <th scope="col">Outcome</th>
+            <th scope="col" class="wide">
+              By
+            </th>
             <th scope="col" class="number">
               Took
+            </th>
+            <th scope="col" class="number wide">
+              Answer
+            </th>
+            <th scope="col" class="when">
+              When
             </th>
           </tr>
         </thead>
         <tbody>
-          {all.slice(0, MOST_ROWS).map((call) => (
+          {all.map((call) => (
             <tr key={call.id}>
-              <td>
-                <Ago at={call.at} />
-              </td>
               <th scope="row">
-                <Foreign text={call.tool} most={200} />
+                <a href={linkTo("activity", call.id)}>
+                  <Foreign text={call.tool} most={200} />
+                </a>
               </th>
-              <td>{call.agent}</td>
               <td>
                 <Outcome call={call} />
               </td>
+              <td class="wide">
+                <Foreign text={call.who ?? call.command ?? call.agent} most={100} />
+              </td>
               <td class="number">{call.ms === undefined ? "…" : took(call.ms)}</td>
+              <td class="number wide">{call.bytes === undefined ? "" : size(call.bytes)}</td>
+              <td class="when">
+                <Ago at={call.at} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -92,12 +130,16 @@ export function CallTable({ calls: all }: { calls: readonly CallFacts[] }): VNod
   );
 }
 
-function Outcome({ call: { outcome, code, message } }: { call: CallFacts }): VNode {
+const OUTCOMES = { ok: ["✓", "good"], error: ["✕", "bad"], refused: ["⊘", "warn"] } as const;
+
+export function Outcome({ call }: { call: CallFacts }): VNode {
+  const { outcome, code, message, verdict } = call;
   if (outcome === undefined) return <span class="state quiet">running</span>;
   const [mark, tone] = OUTCOMES[outcome];
   return (
     <span class={`state ${tone}`}>
       <span aria-hidden="true">{mark}</span> {code ?? outcome}
+      {verdict === "approved" && " (approved)"}
       {message !== undefined && (
         <small>
           <Foreign text={message} most={300} />

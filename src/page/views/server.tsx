@@ -85,7 +85,7 @@ export function Server({ id }: { id: string }): VNode {
         </dd>
       </dl>
       <h2>Its calls</h2>
-      <CallTable calls={own} />
+      <CallTable calls={own.slice(0, 50)} none="No call of it was seen while this page was open." />
     </>
   );
 }

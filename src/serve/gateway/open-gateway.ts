@@ -335,7 +335,8 @@ function channelHost(
     stop: () => onStop?.(),
     status: () => monitoring.status(),
     logs,
-    watch: (agent, session) => monitoring.watchSession(agent, session),
+    watch: (agent, session, { pid }) =>
+      monitoring.watchSession(agent, session, { pid, session: session.id }),
     attached: (command) => {
       const gone = [monitoring.attached(command), onAttached?.()];
       return () => gone.forEach((each) => each?.());
@@ -481,7 +482,7 @@ async function drained(
 
 /** Listens for MCP clients. */
 async function openHttp(
-  options: OpenGatewayOptions,
+  options: LoggedOptions,
   parts: GatewayParts,
   undo: UndoSteps,
 ): Promise<ListeningHttp> {
@@ -557,7 +558,7 @@ interface OpenedPage extends GatewayPage {
 
 /** The page, for people. It answers once it is known where it is. */
 function openPage(
-  options: OpenGatewayOptions,
+  options: LoggedOptions,
   { state, monitoring, sealer, agents, approvals }: GatewayParts,
   undo: UndoSteps,
 ): OpenedPage {
@@ -578,12 +579,17 @@ function openPage(
       const live = new Live({
         monitoring,
         state,
+        logs: options.logs,
         clock,
         onReader: () => options.onAttached?.(),
         url: () => `${url}/mcp`,
       });
       undo.add(async () => live.close());
-      const methods = new PageMethods({ state, agents: () => agents.list() });
+      const methods = new PageMethods({
+        state,
+        agents: () => agents.list(),
+        calls: live.calls,
+      });
       const calls = new PageCalls({
         boardOf: (id) => methods.boardOf(id),
         askFor: (id) => approvals.askFor(id),

@@ -145,3 +145,46 @@ describe("a callee", () => {
 function raise(message: string): never {
   throw new Error(message);
 }
+
+describe("a call that somebody watches", () => {
+  const waiting =
+    (ms: number): Stage["before"] =>
+    () =>
+      clock.advance(ms);
+  const watched = (): ReturnType<typeof callOf> =>
+    callOf(SUBJECT, { trail: { steps: [], redacted: [] }, started: clock.monotonic() });
+
+  it("notes what each stage and the tool took, and goes the same way", async () => {
+    const trace: string[] = [];
+    const stages: Stage[] = [
+      tracing("outermost", trace),
+      { ...tracing("a", trace), name: "rules" },
+      { name: "approval", before: waiting(30) },
+    ];
+    const callee = calleeOf(async () => {
+      await clock.advance(5);
+      return OUTCOME;
+    });
+    const call = watched();
+    expect(await compose(stages, callee, clock)(call)).toBe(OUTCOME);
+    expect(trace).toEqual(["> outermost", "> a", "< a", "< outermost"]);
+    expect(call.trail?.steps).toEqual([
+      { stage: "rules", half: "before", at: 0, ms: 0 },
+      { stage: "approval", half: "before", at: 0, ms: 30 },
+      { stage: "the tool", half: "call", at: 30, ms: 5 },
+      { stage: "rules", half: "after", at: 35, ms: 0 },
+    ]);
+  });
+
+  it("also notes the stage that refuses it", async () => {
+    const call = watched();
+    const refusing: Stage = { name: "rules", before: () => raise("no") };
+    const chain = compose(
+      [refusing],
+      calleeOf(async () => OUTCOME),
+      clock,
+    );
+    await expect(chain(call)).rejects.toThrow("no");
+    expect(call.trail?.steps.map(({ stage }) => stage)).toEqual(["rules"]);
+  });
+});

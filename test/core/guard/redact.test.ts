@@ -181,3 +181,24 @@ describe("what comes before an outcome", () => {
     });
   });
 });
+
+describe("a call that somebody watches", () => {
+  it("tells which parts of the answer had secrets, and where these are from", async () => {
+    const known = new Redactor();
+    known.addCertain(SECRET, JSON.stringify(["vault", "app", "token", null]));
+    const watched = callOf(SUBJECT, { trail: { steps: [], redacted: [] } });
+    const content: ContentBlock[] = [
+      { type: "text", text: "nothing" },
+      { type: "text", text: `the key is ${SECRET}` },
+    ];
+    const told = await pass(
+      () => redactStage(known),
+      watched,
+      async () => ({ content }),
+    );
+    expect(JSON.stringify(told)).not.toContain(SECRET);
+    expect(watched.trail?.redacted).toEqual([
+      { path: "content[1].text", sources: ["secret://vault/app#token"] },
+    ]);
+  });
+});

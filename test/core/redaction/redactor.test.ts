@@ -685,3 +685,27 @@ it("a logger keeps the server's name, which is the configuration's", () => {
     { level: "warn", message: "[REDACTED]", fields: { server: "production-db", a: "[REDACTED]" } },
   ]);
 });
+
+describe("where secrets are from", () => {
+  it("is told by reference, by place, and never by value", () => {
+    const agent = new Redactor();
+    agent.addCertain("value-of-a-reference", JSON.stringify(["env", "TOKEN", null, null]));
+    agent.replace("server files", ["value-of-a-reference", "literal-in-the-file"]);
+    const session = new Redactor(agent);
+    session.add("of-the-session-alone");
+    const value = {
+      a: ["x value-of-a-reference y", "plain"],
+      b: { c: "literal-in-the-file" },
+      d: "of-the-session-alone",
+      e: Buffer.from("value-of-a-reference").toString("base64"),
+    };
+    const parts = session.partsWithSecrets(value);
+    expect(parts).toEqual([
+      { path: "d", sources: ["a secret that is written in another way"] },
+      { path: "e", sources: ["secret://env/TOKEN"] },
+      { path: "a[0]", sources: ["secret://env/TOKEN"] },
+      { path: "b.c", sources: ["server files"] },
+    ]);
+    expect(new Redactor().partsWithSecrets(value)).toEqual([]);
+  });
+});

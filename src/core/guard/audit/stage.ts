@@ -2,10 +2,10 @@
 // line before a call is sent that may change something, so that a host that is killed leaves a trace of it.
 
 import type { AuditEntry } from "../../types/audit-entry.ts";
-import type { ContentBlock } from "../../types/content.ts";
 import { PlugboardError } from "../../types/errors.ts";
 import type { GuardedCall, Stage, StageFor, Subject } from "../../types/guard.ts";
 import type { CallOutcome } from "../../types/tool.ts";
+import { outcomeSize } from "../outcome-size.ts";
 import { type Clock, systemClock } from "../../../util/clock.ts";
 import type { ValueRedactor } from "../redact.ts";
 import type { AuditLog } from "./audit-log.ts";
@@ -35,6 +35,7 @@ export function auditStages(
 ): AuditStages {
   const { clock = systemClock } = options;
   const start: Stage = {
+    name: "audit of the start",
     before: ({ audit }) => audit && log.start(audit as AuditRecord),
   };
   const end = (call: GuardedCall, outcome: AuditRecord["outcome"], bytes: number): void => {
@@ -48,6 +49,7 @@ export function auditStages(
   const whole = (subject: Subject): Stage => {
     const audited = byCaller((caller) => auditedTool(subject, caller, options));
     return {
+      name: "audit",
       before(call) {
         const args = keepArguments(call.args);
         if (args?.kind === "copy") call.argsJson = args.json;
@@ -65,7 +67,7 @@ export function auditStages(
         return undefined;
       },
       after(call, outcome) {
-        end(call, wordFor(outcome), sizeOf(outcome));
+        end(call, wordFor(outcome), outcomeSize(outcome));
         return outcome;
       },
       failed(call, error) {
@@ -116,25 +118,4 @@ function wordFor({ failure, isError, inputRequired }: CallOutcome): AuditEntry["
   if (failure !== undefined) return failure.code;
   if (inputRequired !== undefined) return "input";
   return isError === true ? "error" : "ok";
-}
-
-/** In characters: counting bytes would mean reading all of it. */
-function sizeOf({ content }: CallOutcome): number {
-  let size = 0;
-  for (const block of content) size += blockSize(block);
-  return size;
-}
-
-function blockSize(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return block.text.length;
-    case "image":
-    case "audio":
-      return block.data.length;
-    case "resource":
-      return block.resource.text?.length ?? block.resource.blob?.length ?? 0;
-    case "resource_link":
-      return block.uri.length;
-  }
 }

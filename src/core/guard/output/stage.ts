@@ -40,6 +40,7 @@ function stageOf(subject: Subject, prepare: () => Promise<CompiledSchema>): Stag
     return checked(outcome, subject, schema);
   };
   return {
+    name: "output schema",
     after(_, outcome) {
       if (outcome.isError === true || outcome.inputRequired !== undefined) return outcome;
       return schema === undefined ? whenPrepared(outcome) : checked(outcome, subject, schema);

@@ -331,7 +331,7 @@ export class Pins {
   readonly stage: StageFor = ({ source }) => {
     if (source.kind !== "mcp") return undefined;
     if (this.#watches.get(source.server)?.mode !== "block") return undefined;
-    return { before: (call) => this.#checkIfBlocked(call, true) };
+    return { name: "pins", before: (call) => this.#checkIfBlocked(call, true) };
   };
 
   /**

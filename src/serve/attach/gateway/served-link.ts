@@ -44,7 +44,7 @@ export interface ChannelHost {
   /** What its servers have written. */
   logs: ServerLines;
   /** Hears of every session of a command. Returns what is called when it closes. */
-  watch?(agent: string, session: SessionBoard): () => void;
+  watch?(agent: string, session: SessionBoard, command: CommandInfo): () => void;
   /** A command uses an agent's board from now on. Returns what is called when it does no longer. */
   attached(command: CommandInfo & { agent: string }): () => void;
 }
@@ -235,7 +235,7 @@ export class ServedLink {
     }
     // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
     session.on("tools", this.#options.onAnswered);
-    const unwatch = this.#options.host.watch?.(agent, session);
+    const unwatch = this.#options.host.watch?.(agent, session, this.info);
     if (unwatch !== undefined) this.#atEnd(unwatch);
     return session;
   }

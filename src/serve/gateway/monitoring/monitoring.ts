@@ -6,7 +6,12 @@ import { planPrompt, summarisePlan } from "../../../core/board/prompt-plan.ts";
 import type { Session, SessionChange } from "../../endpoint/http/sessions.ts";
 import type { BoardBase } from "../../../core/types/board.ts";
 import type { Caller } from "../../../core/types/caller.ts";
-import type { CallEvent, ServerEvent } from "../../../core/types/events.ts";
+import type {
+  CallEvent,
+  CallStartEvent,
+  ServerEvent,
+  WatchedCallEvent,
+} from "../../../core/types/events.ts";
 import type { Logger } from "../../../core/types/logger.ts";
 import { stateToJson } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
@@ -17,6 +22,7 @@ import type { Viewer } from "../agents.ts";
 import type { AdmittedRoute, Route } from "../gateway.ts";
 import { type ClientName, Clients } from "./clients.ts";
 import { GatewayEvents } from "./events.ts";
+import { ServerHistory } from "./server-history.ts";
 import { Metrics } from "./metrics.ts";
 import {
   type AttachedCommand,
@@ -24,7 +30,7 @@ import {
   gatewayStatus,
   type UnappliedEdit,
 } from "./status.ts";
-import { Tally } from "./tally.ts";
+import { countDuration, newDurations, quantileMs, Tally } from "./tally.ts";
 import { View } from "./view.ts";
 import { VisitLines } from "./visit-lines.ts";
 
@@ -51,6 +57,19 @@ export interface SeeingOptions {
 }
 
 type WatchedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
+
+/** Where a call was made. */
+export interface CallPlace {
+  agent: string;
+  /** The attached command that made it: `call-4711`. */
+  command?: string;
+}
+
+/** Hears of calls on all boards. */
+export interface CallWatcher {
+  started: (call: CallStartEvent, place: CallPlace) => void;
+  ended: (call: WatchedCallEvent, place: CallPlace) => void;
+}
 
 /** Why a request was refused. */
 type RequestRefusal =
@@ -107,7 +126,11 @@ export class Monitoring {
   readonly #metrics: Metrics;
   /** The boards of agents, without those of sessions. */
   readonly #boards = new Map<string, WatchedBoard>();
-  readonly #attached = new Set<AttachedCommand>();
+  /** The boards whose calls are watched while somebody wants that, with what ends it. */
+  readonly #callBoards = new Map<WatchedBoard, { place: CallPlace; off?: () => void }>();
+  #callWatcher: CallWatcher | undefined;
+  readonly history: ServerHistory;
+  readonly #attached = new Set<CountedCommand>();
   #unappliedEdit: UnappliedEdit | undefined;
   readonly #responses = new Map<string, { route: string; status: number; count: number }>();
   readonly #refusals = new Map<string, number>();
@@ -119,6 +142,7 @@ export class Monitoring {
     this.since = clock.now();
     this.#lines = new VisitLines(clock, logger);
     this.clients = new Clients(clock);
+    this.history = new ServerHistory(clock);
     this.events = new GatewayEvents({
       clock,
       run: this.since.toString(36),
@@ -163,11 +187,37 @@ export class Monitoring {
     };
   }
 
-  /** Watches the board of a session, which tells of its agent's servers too. */
-  watchSession(agent: string, board: WatchedBoard): () => void {
-    return this.#watch(agent, board, (server) =>
-      board.status().some(({ name, origin }) => name === server && origin === "session"),
-    );
+  /** Watches the board of a session, which tells of its agent's servers too. `command` is the attached one that has it. */
+  watchSession(agent: string, board: WatchedBoard, command?: CommandOfSession): () => void {
+    const isOwn = (server: string): boolean =>
+      board.status().some(({ name, origin }) => name === server && origin === "session");
+    const off = this.#watch(agent, board, isOwn, command?.session);
+    if (command === undefined) return off;
+    const offCalls = board.on("call", ({ durationMs, isError }) => {
+      for (const entry of this.#attached) {
+        if (entry.pid !== command.pid || entry.agent !== agent) continue;
+        entry.calls.total += 1;
+        if (isError) entry.calls.failed += 1;
+        countDuration(entry.durations, durationMs);
+      }
+    });
+    return () => {
+      off();
+      offCalls();
+    };
+  }
+
+  /** One at a time. Every call pays a little for it until the returned function is called. */
+  watchCalls(watcher: CallWatcher): () => void {
+    this.#callWatcher = watcher;
+    for (const [board, entry] of this.#callBoards) entry.off = onCalls(board, entry.place, watcher);
+    return () => {
+      this.#callWatcher = undefined;
+      for (const entry of this.#callBoards.values()) {
+        entry.off?.();
+        delete entry.off;
+      }
+    };
   }
 
   servers(): { agent: string; status: ServerStatus }[] {
@@ -195,7 +245,7 @@ export class Monitoring {
         clients: this.clients.list(),
         present: this.clients.present,
         sessions: this.#gateway?.sessions?.list() ?? [],
-        attached: [...this.#attached],
+        attached: [...this.#attached].map(commandStatus),
       },
       clock,
     );
@@ -218,9 +268,10 @@ export class Monitoring {
   }
 
   /** A command has attached. Returns what is to be called when it goes. */
-  attached({ command, pid, cwd, agent }: Omit<AttachedCommand, "since">): () => void {
+  attached({ command, pid, cwd, agent }: AttachingCommand): () => void {
     const since = this.#options.clock.now();
-    const entry = { command, pid, cwd, agent, since };
+    const calls = { total: 0, failed: 0 };
+    const entry = { command, pid, cwd, agent, since, calls, durations: newDurations() };
     const say = (change: "attached" | "left"): void => {
       this.events.add("command", { change, command, pid, agent });
       this.#lines.say("command", `command ${change}: ${oneLine(command, 50)}`, { pid, agent });
@@ -271,16 +322,30 @@ export class Monitoring {
     this.#refusals.set(kind, (this.#refusals.get(kind) ?? 0) + 1);
   }
 
-  #watch(agent: string, board: WatchedBoard, isOwn: (server: string) => boolean): () => void {
+  #watch(
+    agent: string,
+    board: WatchedBoard,
+    isOwn: (server: string) => boolean,
+    command?: string,
+  ): () => void {
     const { events } = this;
+    const place = { agent, ...(command !== undefined && { command }) };
+    const watcher = this.#callWatcher;
+    this.#callBoards.set(board, { place, ...(watcher && { off: onCalls(board, place, watcher) }) });
     const offs = [
+      () => {
+        this.#callBoards.get(board)?.off?.();
+        this.#callBoards.delete(board);
+      },
       this.tally.watch(agent, board, isOwn),
       board.on("callStart", ({ callId, tool, source }) => {
         if (events.isKept) events.add("callStart", { agent, callId, tool, source });
       }),
       board.on("call", (event) => this.#called(agent, event)),
       board.on("server", (event) => {
-        if (isOwn(event.server)) events.add("server", serverData(agent, event));
+        if (!isOwn(event.server)) return;
+        this.history.add(agent, event);
+        events.add("server", serverData(agent, event));
       }),
       board.on("tools", (event) => events.add("tools", { agent, ...event })),
       board.on("notice", (event) => events.add("notice", { agent, ...event })),
@@ -328,6 +393,33 @@ export class Monitoring {
       await answer(request, reply, view);
     };
   }
+}
+
+type AttachingCommand = Omit<AttachedCommand, "since" | "calls">;
+
+interface CountedCommand extends AttachedCommand {
+  durations: Float64Array;
+}
+
+function commandStatus({ durations, calls, ...command }: CountedCommand): AttachedCommand {
+  const [p50, p95] = [quantileMs(durations, 0.5), quantileMs(durations, 0.95)];
+  const took = { ...(p50 !== undefined && { p50 }), ...(p95 !== undefined && { p95 }) };
+  return { ...command, calls: { ...calls, ...took } };
+}
+
+/** Of an attached command. */
+interface CommandOfSession {
+  pid: number;
+  /** The id of the session. */
+  session: string;
+}
+
+function onCalls(board: WatchedBoard, place: CallPlace, watcher: CallWatcher): () => void {
+  const offs = [
+    board.on("callStart", (call) => watcher.started(call, place)),
+    board.on("watchedCall", (call) => watcher.ended(call, place)),
+  ];
+  return () => offs.forEach((off) => off());
 }
 
 function refusalKind(

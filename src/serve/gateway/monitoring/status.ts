@@ -43,6 +43,8 @@ export interface AttachedCommand {
   agent?: string;
   /** Milliseconds since the epoch. */
   since: number;
+  /** Those that it made on the gateway's boards. Half of them took `p50` milliseconds at most, 95 % took `p95`. */
+  calls: { total: number; failed: number; p50?: number; p95?: number };
 }
 
 interface AgentStatus {

@@ -101,19 +101,35 @@ export class Tally {
 }
 
 function newTally(agent: string, server: string, tool: string): ToolTally {
-  const durations = new Float64Array(BOUNDS_MS.length + 1);
-  return { agent, server, tool, calls: 0, errors: new Map(), durations, totalMs: 0 };
+  return {
+    agent,
+    server,
+    tool,
+    calls: 0,
+    errors: new Map(),
+    durations: newDurations(),
+    totalMs: 0,
+  };
 }
 
 function count(tally: ToolTally, { durationMs, isError, failure }: CallEvent): void {
   tally.calls += 1;
   tally.totalMs += durationMs;
-  let at = 0;
-  while (at < BOUNDS_MS.length && durationMs > (BOUNDS_MS[at] ?? 0)) at += 1;
-  tally.durations[at] = (tally.durations[at] ?? 0) + 1;
+  countDuration(tally.durations, durationMs);
   if (!isError) return;
   const code = failure?.code ?? "TOOL_ERROR";
   tally.errors.set(code, (tally.errors.get(code) ?? 0) + 1);
+}
+
+/** How many took as long as each of BOUNDS_MS at most, and longer than the one before; the last is for the rest. */
+export function newDurations(): Float64Array {
+  return new Float64Array(BOUNDS_MS.length + 1);
+}
+
+export function countDuration(durations: Float64Array, ms: number): void {
+  let at = 0;
+  while (at < BOUNDS_MS.length && ms > (BOUNDS_MS[at] ?? 0)) at += 1;
+  durations[at] = (durations[at] ?? 0) + 1;
 }
 
 /** The durations of all tools of a server, by class. */

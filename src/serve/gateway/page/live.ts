@@ -7,7 +7,7 @@ import type { PinEntry } from "../../../core/types/pin.ts";
 import type { PendingApproval, SharedState } from "../../../core/types/shared-state.ts";
 import type { ServerState } from "../../../core/types/server-state.ts";
 import type { ServerStatus } from "../../../core/types/server-status.ts";
-import type { ToolSource } from "../../../core/types/tool.ts";
+import type { ServerLine, ServerLines } from "../../../core/types/server-log.ts";
 import { Shares } from "../../../util/shares.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { type EventView, GatewayEvents } from "../monitoring/events.ts";
@@ -22,15 +22,21 @@ import type {
   People,
   Role,
   ServerFacts,
+  ServerLineFacts,
   Snapshot,
   WaitingCall,
 } from "./wire.ts";
+import { WatchedCalls } from "./watched-calls.ts";
 
 /** How often the page hears of changed figures, and how often the stores are asked what waits. */
 const REFRESH_MS = 500;
 const MINUTE_MS = 60_000;
 const MINUTES = 60;
-const KEPT_CALLS = 500;
+/** How often the page hears of calls and of what servers write. */
+const FLUSH_MS = 100;
+/** Lines that are told at a time, and that a page begins with. */
+const MOST_LINES = 50;
+const FIRST_LINES = 200;
 /** Pages that are open at a time: in all, of one visitor, of viewers. */
 const MOST_PAGES = 32;
 const MOST_PAGES_OF_ONE = 8;
@@ -38,7 +44,9 @@ const MOST_VIEWERS = 24;
 const MOST_PEOPLE = 200;
 
 export interface LiveOptions {
-  monitoring: Pick<Monitoring, "events" | "servers" | "status" | "tally" | "since">;
+  monitoring: Pick<Monitoring, "watchCalls" | "servers" | "status" | "tally" | "since">;
+  /** What servers write. */
+  logs: ServerLines;
   state: Pick<SharedState, "pending" | "pins" | "changes">;
   clock: Clock;
   /** Somebody looks. Returns what is called when they no longer do. */
@@ -50,7 +58,11 @@ export interface LiveOptions {
 export class Live {
   readonly #options: LiveOptions;
   readonly #stream: GatewayEvents<PageView>;
-  readonly #calls = new Map<string, CallFacts>();
+  readonly calls: WatchedCalls;
+  #newLines: ServerLine[] = [];
+  #owners = 0;
+  #offLines: (() => void) | undefined;
+  #flushTimer: Timer | undefined;
   readonly #minutes: Minute[] = [];
   /** As they were last sent, by what they are about. */
   readonly #sent = new Map<string, string>();
@@ -64,7 +76,6 @@ export class Live {
   readonly #places = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
   #timer: Timer | undefined;
   #minuteTimer: Timer | undefined;
-  #offEvents: (() => void) | undefined;
   readonly #offPins: () => void;
   #counted = { calls: 0, errors: 0 };
 
@@ -76,6 +87,7 @@ export class Live {
       run: monitoring.since.toString(36),
       snapshot: (view) => (view === undefined ? {} : this.snapshot(view.visitor)),
     });
+    this.calls = new WatchedCalls({ monitoring, clock, onChange: () => this.#flushSoon() });
     this.#offPins = state.changes.subscribe("pins", () => {
       this.#arePinsRead = false;
     });
@@ -84,9 +96,6 @@ export class Live {
 
   /** Answers a request with the stream of events. Resolves when it has begun. */
   async open(request: IncomingMessage, reply: ServerResponse, visitor: Visitor): Promise<void> {
-    this.#offEvents ??= this.#options.monitoring.events.listen((name, data) =>
-      this.#heard(name, data),
-    );
     await this.#look();
     // A visitor who went away meanwhile will not say so again.
     if (reply.destroyed || this.#isClosed) return;
@@ -99,13 +108,18 @@ export class Live {
       return void reply.end(JSON.stringify({ error: { code: "RATE_LIMITED", message } }));
     }
     const isViewer = visitor.role === "viewer" ? 1 : 0;
+    const isOwner = visitor.role === "owner";
     const left = this.#options.onReader?.();
+    const leftCalls = this.calls.look(isOwner);
+    const leftLines = isOwner ? this.#readLines() : undefined;
     this.#viewers += isViewer;
     this.#readers += 1;
     reply.once("close", () => {
       this.#places.giveBack(visitor.nonce);
       this.#viewers -= isViewer;
       this.#readers -= 1;
+      leftCalls();
+      leftLines?.();
       left?.();
     });
     this.#stream.open(request, reply, viewOf(visitor));
@@ -117,7 +131,9 @@ export class Live {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#minuteTimer?.cancel();
-    this.#offEvents?.();
+    this.#flushTimer?.cancel();
+    this.#offLines?.();
+    this.calls.close();
     this.#offPins();
     this.#stream.close();
   }
@@ -144,8 +160,11 @@ export class Live {
         edit: CUTS.edit(role, { unapplied: unappliedEdit }).unapplied,
       }),
       minutes: this.#minutes,
-      calls: [...this.#calls.values()].map((call) => CUTS.call(role, call)),
+      calls: this.calls.list().map((call) => callFor(role, call)),
       people: this.#people(),
+      ...(role === "owner" && {
+        lines: this.#options.logs.lines().slice(-FIRST_LINES).map(lineFacts),
+      }),
     };
   }
 
@@ -207,15 +226,31 @@ export class Live {
     if (all !== undefined) this.#changes = all.flatMap(entriesIn).flatMap(changedDefinition);
   }
 
-  #heard(name: string, data: object): void {
-    if (name !== "callStart" && name !== "call") return;
-    const heard = data as HeardCall;
-    const facts = callFacts(heard, this.#calls.get(heard.callId), this.#options.clock.now());
-    this.#calls.delete(facts.id);
-    this.#calls.set(facts.id, facts);
-    const [oldest] = this.#calls.keys();
-    if (oldest !== undefined && this.#calls.size > KEPT_CALLS) this.#calls.delete(oldest);
-    this.#add("call", facts);
+  /** An owner looks. Returns what is called when they no longer do. */
+  #readLines(): () => void {
+    this.#owners += 1;
+    this.#offLines ??= this.#options.logs.listen((line) => {
+      this.#newLines.push(line);
+      if (this.#newLines.length > MOST_LINES) this.#newLines.shift();
+      this.#flushSoon();
+    });
+    return () => {
+      this.#owners -= 1;
+      if (this.#owners > 0) return;
+      this.#offLines?.();
+      this.#offLines = undefined;
+    };
+  }
+
+  /** Several calls at a time: each event costs as much as a call. */
+  #flushSoon(): void {
+    this.#flushTimer ??= this.#options.clock.later(FLUSH_MS, () => {
+      this.#flushTimer = undefined;
+      const lines = this.#newLines.splice(0).map(lineFacts);
+      const told = this.calls.take();
+      if (told.calls.length > 0 || told.left > 0) this.#add("calls", told);
+      if (lines.length > 0) this.#add("lines", { lines });
+    });
   }
 
   #countMinute(): void {
@@ -262,12 +297,15 @@ export class Live {
         since: lastSeen,
         lastSeen,
       })),
-      commands: attached.list.slice(0, MOST_PEOPLE).map(({ command, pid, agent, since }) => ({
-        name: `plugboard ${command}`,
-        who: `process ${pid}`,
-        agent: agent ?? "",
-        since,
-      })),
+      commands: attached.list
+        .slice(0, MOST_PEOPLE)
+        .map(({ command, pid, agent, since, calls }) => ({
+          name: `plugboard ${command}`,
+          who: `process ${pid}`,
+          agent: agent ?? "",
+          since,
+          calls,
+        })),
     };
   }
 }
@@ -339,7 +377,8 @@ interface PageView extends EventView {
 
 function viewOf(visitor: Visitor): PageView {
   const { role } = visitor;
-  const event = (name: string, data: object): object => {
+  const event = (name: string, data: object): object | undefined => {
+    if (name === "lines" && role !== "owner") return undefined;
     const cut = CUTS[name as keyof typeof CUTS] as ((role: Role, is: never) => object) | undefined;
     return cut === undefined ? data : { is: cut(role, (data as { is: never }).is) };
   };
@@ -354,11 +393,10 @@ const CUTS = {
     const { target: _, why: __, remedy: ___, ...rest } = server;
     return rest;
   },
-  call: (role: Role, call: CallFacts): CallFacts => {
-    if (role === "owner") return call;
-    const { message: _, ...rest } = call;
-    return rest;
-  },
+  calls: (role: Role, { calls, left }: PageEvents["calls"]): PageEvents["calls"] => ({
+    calls: calls.map((call) => callFor(role, call)),
+    left,
+  }),
   /** It names servers and files. */
   edit: (role: Role, edit: PageEvents["edit"]): PageEvents["edit"] =>
     role === "owner" || edit.unapplied === undefined
@@ -394,33 +432,14 @@ function changedDefinition({ pin, pins, ...entry }: PinEntry): ChangedDefinition
   return [{ server, key, ...tool, kind: pin.kind, at: pin.pending.seen, hash: pin.pending.hash }];
 }
 
-/** What the gateway's events say of a call: that it was sent, or how it ended. */
-interface HeardCall {
-  agent: string;
-  callId: string;
-  tool: string;
-  source: ToolSource;
-  durationMs?: number;
-  isError?: boolean;
-  failure?: { code: string; message: string };
+export function callFor(role: Role, call: CallFacts): CallFacts {
+  if (role === "owner") return call;
+  const { message: _, ...rest } = call;
+  return rest;
 }
 
-const REFUSALS = new Set(["REFUSED_BY_POLICY", "NOT_APPROVED", "CHANGED_TOOL", "RATE_LIMITED"]);
+const LONGEST_LINE = 1000;
 
-function callFacts(heard: HeardCall, started: CallFacts | undefined, now: number): CallFacts {
-  const { agent, callId, tool, source, durationMs, isError, failure } = heard;
-  const of = {
-    id: callId,
-    agent,
-    tool: source.kind === "mcp" ? `${source.server}/${source.tool}` : tool,
-    ...(source.kind === "mcp" && { server: source.server }),
-  };
-  if (durationMs === undefined) return { ...of, at: now };
-  return {
-    ...of,
-    at: started?.at ?? now - durationMs,
-    ms: durationMs,
-    outcome: isError !== true ? "ok" : REFUSALS.has(failure?.code ?? "") ? "refused" : "error",
-    ...(failure && { code: failure.code, message: failure.message }),
-  };
+function lineFacts({ server, at, level, text }: ServerLine): ServerLineFacts {
+  return { server, at, level, text: text.slice(0, LONGEST_LINE) };
 }

@@ -12,20 +12,29 @@ import type { PinEntry } from "../../../core/types/pin.ts";
 import type { PendingApproval, SharedState } from "../../../core/types/shared-state.ts";
 import { canonicalName, type Tool } from "../../../core/types/tool.ts";
 import { oneLine } from "../../../util/text.ts";
+import { callFor } from "./live.ts";
 import type { Visitor } from "./visitors.ts";
-import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "./wire.ts";
+import type { WatchedCalls } from "./watched-calls.ts";
+import {
+  type PageRequests,
+  type Role,
+  type ToolDetails,
+  type ToolFacts,
+  TOOLS_A_PAGE,
+} from "./wire.ts";
 
 export interface PageMethodsOptions {
   state: Pick<SharedState, "pending" | "pins" | "limits">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
+  calls: Pick<WatchedCalls, "show">;
 }
 
 interface Method<Name extends keyof PageRequests> {
   /** Whether viewers may ask for it too. */
   isForViewers?: boolean;
   takes: z.ZodType<PageRequests[Name]["takes"]>;
-  run(input: PageRequests[Name]["takes"]): Promise<PageRequests[Name]["gives"]>;
+  run(input: PageRequests[Name]["takes"], role: Role): Promise<PageRequests[Name]["gives"]>;
 }
 
 type Methods = { readonly [Name in keyof PageRequests]: Method<Name> };
@@ -90,6 +99,16 @@ export class PageMethods {
           throw changedAgain();
         },
       },
+      "calls/show": {
+        isForViewers: true,
+        takes: z.strictObject({ id: NAME }),
+        run: async ({ id }, role) => {
+          const call = this.#options.calls.show(id);
+          if (call === undefined) throw goneCall();
+          const { facts, steps } = call;
+          return role === "owner" ? call : { facts: callFor(role, facts), steps };
+        },
+      },
       "servers/restart": {
         takes: z.strictObject({ agent: NAME, server: NAME }),
         run: async ({ agent, server }) => {
@@ -108,7 +127,7 @@ export class PageMethods {
     const method = this.#methods[name as keyof Methods] as Method<keyof PageRequests>;
     if (role !== "owner" && method.isForViewers !== true) throw notForViewers();
     if (role !== "owner") await this.#count(nonce);
-    return method.run(checked(method.takes, body));
+    return method.run(checked(method.takes, body), role);
   }
 
   /** A search costs more than it shows, and viewers have nothing to do in a hurry. */
@@ -179,6 +198,12 @@ export class PageMethods {
 function notWaiting(): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
     hint: "it was answered elsewhere, its time was over, or its caller has gone",
+  });
+}
+
+function goneCall(): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", "nothing is kept of this call any more", {
+    hint: "the last calls are kept while a page is open; the audit has all of them",
   });
 }
 

@@ -28,6 +28,8 @@ export interface Snapshot {
   /** The latest last. */
   calls: CallFacts[];
   people: People;
+  /** What servers have written lately, the latest last. Absent for viewers. */
+  lines?: ServerLineFacts[];
 }
 
 export interface GatewayFacts {
@@ -146,14 +148,54 @@ export interface CallFacts {
   agent: string;
   tool: string;
   server?: string;
+  /** The client that made it: its token's name, or what it calls itself. */
+  who?: string;
+  /** The attached command that made it: `call-4711`. */
+  command?: string;
   /** When it was sent, or when it ended if it never was. */
   at: number;
   /** Absent while it runs. */
   ms?: number;
+  /** The size of the answer, roughly. */
+  bytes?: number;
+  /** What the guard decided, and by which rule or setting. */
+  verdict?: "allowed" | "approved" | "refused";
+  rule?: string;
   outcome?: "ok" | "error" | "refused";
   /** The code and the message of a failure. */
   code?: string;
   message?: string;
+}
+
+/** A half of a stage of the guard, or the call of the tool itself. */
+export interface CallStep {
+  stage: string;
+  half: "before" | "call" | "after";
+  /** Milliseconds after the call was made. */
+  at: number;
+  ms: number;
+}
+
+/** A text that secrets were taken out of, and where they are from. */
+export interface RedactedText {
+  path: string;
+  sources: string[];
+}
+
+/** What was said in a call, without secrets. Kept in memory while an owner has a page open. */
+export interface CallContent {
+  args: JsonObject;
+  /** As the caller got it. */
+  result: PageCallEvents["result"];
+  redacted: { args: RedactedText[]; answer: RedactedText[] };
+}
+
+/** A line that a server has written, or that the gateway has logged about it. */
+export interface ServerLineFacts {
+  server: string;
+  at: number;
+  level: string;
+  text: string;
 }
 
 export interface People {
@@ -171,6 +213,8 @@ export interface Person {
   since: number;
   lastSeen?: number;
   requests?: number;
+  /** Of a command. */
+  calls?: { total: number; failed: number; p50?: number; p95?: number };
 }
 
 /** The events of the stream, by name. Each replaces what the page knew of the same thing. */
@@ -187,7 +231,10 @@ export interface PageEvents {
   /** Without one: all edits are applied. */
   edit: { unapplied?: NonNullable<Snapshot["edit"]> };
   minute: Minute;
-  call: CallFacts;
+  /** Calls that have begun or ended, and how many more have that are not told. */
+  calls: { calls: CallFacts[]; left: number };
+  /** Not for viewers. */
+  lines: { lines: ServerLineFacts[] };
   people: People;
   /** Events were lost. A snapshot follows. */
   gap: { lost?: number };
@@ -237,6 +284,11 @@ export interface PageRequests {
   };
   "pins/show": { takes: PinName; gives: { parts: ChangedPart[]; isCut: boolean } };
   "pins/approve": { takes: PinName; gives: object };
+  /** A call that is still kept. Viewers do not get its content. */
+  "calls/show": {
+    takes: { id: string };
+    gives: { facts: CallFacts; steps: CallStep[]; content?: CallContent };
+  };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }
 

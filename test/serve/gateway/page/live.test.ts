@@ -2,7 +2,9 @@ import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
-import { GatewayEvents } from "../../../../src/serve/gateway/monitoring/events.ts";
+import type { WatchedCallEvent } from "../../../../src/core/types/events.ts";
+import type { ServerLine } from "../../../../src/core/types/server-log.ts";
+import type { CallWatcher } from "../../../../src/serve/gateway/monitoring/monitoring.ts";
 import { Live, type LiveOptions } from "../../../../src/serve/gateway/page/live.ts";
 import { Tally } from "../../../../src/serve/gateway/monitoring/tally.ts";
 import type { Role, Snapshot } from "../../../../src/serve/gateway/page/wire.ts";
@@ -55,8 +57,12 @@ function open() {
     diagnostics: [],
     stderr: [],
   };
+  const watchers: CallWatcher[] = [];
   const monitoring = {
-    events: new GatewayEvents({ clock, run: "r", snapshot: () => ({}) }),
+    watchCalls: (watcher: CallWatcher) => {
+      watchers.push(watcher);
+      return () => void watchers.splice(0);
+    },
     tally: new Tally(),
     since: 1,
     servers: () => [{ agent: "default", status: state }],
@@ -75,10 +81,19 @@ function open() {
     },
   };
   const readers = { open: 0 };
+  const listeners = new Set<(line: ServerLine) => void>();
+  const logs = {
+    lines: () => [{ at: 0, server: "files", level: "info", text: "an early line" }],
+    listen: (listener: (line: ServerLine) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
   const live = new Live({
     monitoring,
     state: { pending, pins: { list: async () => [] }, changes: { subscribe: () => () => {} } },
     clock,
+    logs,
     url: () => "http://127.0.0.1:1/mcp",
     onReader: () => {
       readers.open += 1;
@@ -91,7 +106,7 @@ function open() {
     await live.open(request, reply as unknown as ServerResponse, visitor);
     return reply;
   };
-  return { live, clock, look, lists, readers, monitoring };
+  return { live, clock, look, lists, readers, watchers, listeners };
 }
 
 function snapshotIn({ text }: FakeReply): Snapshot {
@@ -116,27 +131,47 @@ describe("what a visitor sees", () => {
   });
 
   it("are the calls as they happen, for a viewer without what a server has said", async () => {
-    const { look, live, clock, monitoring } = open();
+    const { look, live, clock, watchers } = open();
     const [owner, viewer] = [await look("owner"), await look("viewer")];
-    const failure = { code: "SERVER_ERROR", message: "boom" };
-    const source = { kind: "mcp", server: "files", tool: "rm" };
-    const call = {
-      agent: "default",
-      callId: "1",
-      tool: "x",
-      source,
-      durationMs: 5,
-      isError: true,
-      failure,
-    };
-    monitoring.events.add("call", call);
-    await clock.advance(100);
-    expect(owner.text).toMatch(/event: call\n.*"outcome":"error".*boom/);
-    expect(viewer.text).toMatch(/event: call\n.*"outcome":"error"/);
+    watchers[0]?.ended(ended("1"), { agent: "default" });
+    await clock.advance(200);
+    expect(owner.text).toMatch(/event: calls\n.*"outcome":"error".*boom/);
+    expect(viewer.text).toMatch(/event: calls\n.*"outcome":"error"/);
     expect(viewer.text).not.toContain("boom");
     live.close();
   });
+
+  it("is what servers write, for the owner alone", async () => {
+    const { look, live, clock, listeners } = open();
+    const [owner, viewer] = [await look("owner"), await look("viewer")];
+    const line: ServerLine = { at: 1, server: "files", level: "warn", text: "disk is full" };
+    for (const listener of listeners) listener(line);
+    await clock.advance(200);
+    for (const words of ["an early line", "disk is full"]) {
+      expect(owner.text).toContain(words);
+      expect(viewer.text).not.toContain(words);
+    }
+    owner.leave();
+    expect(listeners.size).toBe(0);
+    live.close();
+  });
 });
+
+function ended(callId: string): WatchedCallEvent {
+  return {
+    callId,
+    tool: "x",
+    source: { kind: "mcp", server: "files", tool: "rm" },
+    durationMs: 5,
+    isError: true,
+    failure: { code: "SERVER_ERROR", message: "boom" },
+    decision: { verdict: "allowed" },
+    bytes: 10,
+    steps: [],
+    size: () => 10,
+    read: () => ({ args: {}, outcome: { content: [] }, redacted: { args: [], answer: [] } }),
+  };
+}
 
 describe("looking", () => {
   it("costs nothing once nobody looks any more", async () => {

@@ -1,0 +1,221 @@
+// The calls that the page shows: the last ones as facts, and what was said in them while an owner looks. Nothing is kept
+// while nobody looks, and nothing of it is ever written anywhere.
+
+import type { CallStartEvent, WatchedCallEvent } from "../../../core/types/events.ts";
+import type { Clock, Timer } from "../../../util/clock.ts";
+import type { CallPlace, CallWatcher, Monitoring } from "../monitoring/monitoring.ts";
+import type { CallContent, CallFacts, CallStep } from "./wire.ts";
+
+const KEPT_CALLS = 500;
+/** Of the content that is kept, in characters: of all calls, and of one. */
+const MOST_CONTENT = 16 * 1024 * 1024;
+const MOST_OF_ONE = 1024 * 1024;
+/** A page that is loaded again finds its calls. */
+const GRACE_MS = 60_000;
+/** How many changed calls are told at a time. A person can follow no more. */
+const MOST_TOLD = 100;
+
+interface Kept {
+  id: string;
+  place: CallPlace;
+  /** When it was sent, or when it ended if it never was. */
+  at: number;
+  call: CallStartEvent | WatchedCallEvent;
+  /** How large the content is that is kept of it. */
+  size: number;
+}
+
+export interface WatchedCallsOptions {
+  monitoring: Pick<Monitoring, "watchCalls">;
+  clock: Clock;
+  /** Calls have changed: `take` has them. */
+  onChange: () => void;
+}
+
+export class WatchedCalls implements CallWatcher {
+  readonly #options: WatchedCallsOptions;
+  readonly #kept = new Map<string, Kept>();
+  /** Changed since they were last taken. */
+  readonly #changed = new Set<string>();
+  #left = 0;
+  #size = 0;
+  #owners = 0;
+  #readers = 0;
+  #off: (() => void) | undefined;
+  #ending: Timer | undefined;
+  #contentEnding: Timer | undefined;
+
+  constructor(options: WatchedCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody looks. Returns what is called when they no longer do. */
+  look(isOwner: boolean): () => void {
+    const { monitoring, clock } = this.#options;
+    this.#ending?.cancel();
+    this.#ending = undefined;
+    this.#off ??= monitoring.watchCalls(this);
+    this.#readers += 1;
+    if (isOwner) {
+      this.#contentEnding?.cancel();
+      this.#contentEnding = undefined;
+      this.#owners += 1;
+    }
+    return () => {
+      this.#readers -= 1;
+      if (isOwner) this.#owners -= 1;
+      if (isOwner && this.#owners === 0) {
+        this.#contentEnding = clock.later(GRACE_MS, () => this.#dropContent());
+      }
+      if (this.#readers === 0) this.#ending = clock.later(GRACE_MS, () => this.close());
+    };
+  }
+
+  /** Forgets everything. */
+  close(): void {
+    this.#ending?.cancel();
+    this.#contentEnding?.cancel();
+    this.#ending = undefined;
+    this.#contentEnding = undefined;
+    this.#off?.();
+    this.#off = undefined;
+    this.#kept.clear();
+    this.#changed.clear();
+    this.#left = 0;
+    this.#size = 0;
+  }
+
+  started(started: CallStartEvent, place: CallPlace): void {
+    this.#keep({
+      id: started.callId,
+      place,
+      at: this.#options.clock.now(),
+      call: started,
+      size: 0,
+    });
+  }
+
+  ended(ended: WatchedCallEvent, place: CallPlace): void {
+    const { callId: id, durationMs } = ended;
+    const known = this.#kept.get(id);
+    const at = known?.at ?? this.#options.clock.now() - durationMs;
+    const size =
+      this.#owners > 0 || this.#contentEnding !== undefined ? ended.size(MOST_OF_ONE) : Infinity;
+    if (size <= MOST_OF_ONE) this.#keep({ id, place, at, call: ended, size });
+    else this.#keep({ id, place, at, call: { ...ended, read: withoutContent }, size: 0 });
+  }
+
+  /** The latest last. */
+  list(): CallFacts[] {
+    return [...this.#kept.values()].map(factsOf);
+  }
+
+  /** What has changed since it was last asked, and how many more have that are not told. */
+  take(): { calls: CallFacts[]; left: number } {
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    const told = ids.slice(-MOST_TOLD);
+    const left = this.#left + ids.length - told.length;
+    this.#left = 0;
+    return { calls: told.flatMap((id) => this.#kept.get(id) ?? []).map(factsOf), left };
+  }
+
+  /** Undefined for a call that is no longer kept. */
+  show(id: string): { facts: CallFacts; steps: CallStep[]; content?: CallContent } | undefined {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return undefined;
+    const ended = endOf(kept);
+    const content = ended && ended.read !== withoutContent ? contentOf(ended) : undefined;
+    return {
+      facts: factsOf(kept),
+      steps: (ended?.steps ?? []).map((step) => ({ ...step })),
+      ...(content && { content }),
+    };
+  }
+
+  #keep(kept: Kept): void {
+    this.#size += kept.size - (this.#kept.get(kept.id)?.size ?? 0);
+    this.#kept.delete(kept.id);
+    this.#kept.set(kept.id, kept);
+    while (this.#kept.size > KEPT_CALLS || this.#size > MOST_CONTENT) this.#forgetOldest();
+    if (this.#changed.size === 0) this.#options.onChange();
+    this.#changed.delete(kept.id);
+    this.#changed.add(kept.id);
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#kept.values();
+    if (oldest === undefined) return;
+    this.#kept.delete(oldest.id);
+    this.#size -= oldest.size;
+    if (this.#changed.delete(oldest.id)) this.#left += 1;
+  }
+
+  #dropContent(): void {
+    this.#contentEnding = undefined;
+    for (const kept of this.#kept.values()) {
+      kept.size = 0;
+      const ended = endOf(kept);
+      if (ended !== undefined) kept.call = { ...ended, read: withoutContent };
+    }
+    this.#size = 0;
+  }
+}
+
+/** Holds on to nothing of a call. */
+function withoutContent(): never {
+  throw new Error("nothing of this call is kept");
+}
+
+function contentOf(ended: WatchedCallEvent): CallContent {
+  const { args, outcome, redacted } = ended.read();
+  const { content, structuredContent, isError = false, failure } = outcome;
+  return {
+    args,
+    result: {
+      isError,
+      content: content.map((block) => ({ ...block })),
+      ...(structuredContent !== undefined && { structured: structuredContent }),
+      ms: ended.durationMs,
+      ...(failure !== undefined && { code: failure.code }),
+    },
+    redacted: {
+      args: redacted.args.map((part) => ({ ...part })),
+      answer: redacted.answer.map((part) => ({ ...part })),
+    },
+  };
+}
+
+const REFUSALS = new Set(["REFUSED_BY_POLICY", "NOT_APPROVED", "CHANGED_TOOL", "RATE_LIMITED"]);
+
+/** Undefined while it runs. */
+function endOf({ call }: Kept): WatchedCallEvent | undefined {
+  return "read" in call ? call : undefined;
+}
+
+function factsOf(kept: Kept): CallFacts {
+  const { id, place, at, call } = kept;
+  const { tool, source, caller } = call;
+  const { agent, command } = place;
+  const of = {
+    id,
+    agent,
+    tool: source.kind === "mcp" ? `${source.server}/${source.tool}` : tool,
+    ...(source.kind === "mcp" && { server: source.server }),
+    ...(caller !== undefined && { who: caller }),
+    ...(command !== undefined && { command }),
+    at,
+  };
+  const ended = endOf(kept);
+  if (ended === undefined) return of;
+  const { durationMs, isError, failure, decision, bytes } = ended;
+  return {
+    ...of,
+    ms: durationMs,
+    bytes,
+    outcome: !isError ? "ok" : REFUSALS.has(failure?.code ?? "") ? "refused" : "error",
+    verdict: decision.verdict,
+    ...(decision.rule !== undefined && { rule: decision.rule }),
+    ...(failure && { code: failure.code, message: failure.message }),
+  };
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  axeViolations,
+  describeInBrowser,
+  goTo,
+  startGateway,
+  type TestGateway,
+} from "./support/browser.ts";
+import { removeDirectory } from "./support/directory.ts";
+
+const SECRET = "value-behind-a-reference";
+const VARIABLE = "PLUGBOARD_TEST_OF_THE_PAGE";
+
+const fixture = (name: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
+});
+
+describeInBrowser("calls in the page", (browser) => {
+  let stateDir: string;
+  let rig: TestGateway;
+
+  beforeAll(async () => {
+    process.env[VARIABLE] = SECRET;
+    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    rig = await startGateway(stateDir, {
+      echo: { ...fixture("echo"), env: { API_TOKEN: `secret://env/${VARIABLE}` } },
+    });
+  });
+
+  afterAll(async () => {
+    await rig?.gateway.close();
+    await removeDirectory(stateDir);
+    delete process.env[VARIABLE];
+  });
+
+  /** Calls a tool in the page, with its arguments as JSON. */
+  async function call(page: Page, tool: string, args: object): Promise<void> {
+    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
+    await page.getByRole("button", { name: "JSON" }).click();
+    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
+    await page.getByRole("button", { name: "Call" }).click();
+    await page.getByLabel("Result").waitFor();
+  }
+
+  it("are shown with their stages, arguments and answer, and what was taken out of these", async () => {
+    const { page, context, complaints } = await rig.open(browser());
+    await call(page, "echo/echo", { text: `it is ${SECRET}` });
+    await goTo(page, "Activity");
+    await page.getByRole("row").filter({ hasText: "echo/echo" }).getByRole("link").first().focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent("h1")).toBe("echo/echo");
+    const stages = page.getByLabel("Stages");
+    await expect.poll(() => stages.textContent()).toContain("the tool");
+    expect(await stages.textContent()).toMatch(/secrets.*audit/s);
+    const taken = page.getByLabel("Secrets that were taken out");
+    expect(await taken.first().textContent()).toContain(`text: secret://env/${VARIABLE}`);
+    expect(await taken.last().textContent()).toContain("content[0].text");
+    expect(await page.getByLabel("Arguments").textContent()).toContain("it is [REDACTED]");
+    expect(await page.textContent("main")).not.toContain(SECRET);
+    expect(await axeViolations(page)).toEqual([]);
+    const { pathname, hash } = new URL(page.url());
+    const viewer = await rig.open(browser(), { role: "viewer", width: 360, dark: true });
+    await viewer.page.goto(`${rig.origin}${pathname}${hash}`);
+    await viewer.page.getByText("The owner sees what was said.").waitFor();
+    expect(await viewer.page.getByLabel("Stages").textContent()).toContain("the tool");
+    expect(await viewer.page.textContent("main")).not.toMatch(/it is|secret:/);
+    expect(await axeViolations(viewer.page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await Promise.all([context.close(), viewer.context.close()]);
+  });
+
+  it("can be filtered, paused and saved", async () => {
+    const { page, context } = await rig.open(browser());
+    await call(page, "echo/add", { a: 1, b: 2 });
+    await call(page, "echo/fail", {});
+    await goTo(page, "Activity");
+    await page.getByLabel("Find calls").fill("echo/fail");
+    const rows = page.getByLabel("Calls").getByRole("row");
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByRole("button", { name: "Pause" }).click();
+    const second = await context.newPage();
+    await second.goto(`${rig.origin}/ui/`);
+    await call(second, "echo/fail", {});
+    expect(await rows.count()).toBe(2);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    const saved = await readFile(await download.path(), "utf8");
+    const [first, ...rest] = saved.trim().split("\n");
+    expect(rest).toEqual([]);
+    expect(JSON.parse(first ?? "")).toMatchObject({
+      tool: "echo/fail",
+      outcome: "error",
+      verdict: "allowed",
+      who: "the owner, in the page",
+    });
+    await page.getByRole("button", { name: "Go on" }).click();
+    await expect.poll(() => rows.count()).toBe(3);
+    await context.close();
+  });
+});
