@@ -225,23 +225,25 @@ function baseConfig({ port, token, directory, modelUrl }) {
  * for it.
  */
 function mainConfig({ home, board, model }) {
+  // Ten servers start at once, which takes long on a busy machine.
+  const timing = { connectionTimeoutMs: 120_000, requestTimeoutMs: 120_000 };
   const servers = {
     // `plugboard serve`, one process for each of OpenClaw's sessions.
     serve: {
       command: process.execPath,
       args: [BIN, "--config", board.config, "--standalone", "serve"],
       env: { HOME: home, PLUGBOARD_HOME: join(home, ".plugboard") },
-      requestTimeoutMs: 120_000,
+      ...timing,
     },
     // `plugboard up`, one for all.
     shared: {
       url: board.url,
       transport: "streamable-http",
       headers: { Authorization: `Bearer ${board.token}` },
-      requestTimeoutMs: 120_000,
+      ...timing,
     },
     // The same server without Plugboard.
-    own: { ...fixture("echo"), env: { HOME: home } },
+    own: { ...fixture("echo"), env: { HOME: home }, ...timing },
   };
   const denyAllBut = (...names) =>
     Object.keys(servers)
