@@ -1,7 +1,8 @@
 // How well and how fast tools are found: `npm run eval:search [-- <folder>]`, after `npm run build`.
 //
 // A folder has questions in single.json and multi.json, as [{ query, tools }], and may have its tools in tools.json, as
-// [{ name, description }]. Without a folder: our own questions in this one, about the servers in the dev dependencies.
+// [{ name, description }], or the servers of test/fixtures/definitions/ that they are about in servers.json. Without a folder: our
+// own questions in this one, about the servers in the dev dependencies. Nothing may be tuned for those in unseen/.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,7 +30,11 @@ if (!existsSync(join(folder, "single.json")) && !existsSync(join(folder, "multi.
 }
 const scratch = mkdtempSync(join(tmpdir(), "plugboard-eval-"));
 
-const board = existsSync(join(folder, "tools.json")) ? await listed() : await real();
+const board = existsSync(join(folder, "tools.json"))
+  ? await listed(read(join(folder, "tools.json")))
+  : existsSync(join(folder, "servers.json"))
+    ? await listed(definedBy(read(join(folder, "servers.json"))))
+    : await real();
 try {
   const tools = board.tools();
   console.log(`${tools.length} tools, ${tokensOf(tools)} tokens\n`);
@@ -56,9 +61,20 @@ function read(file) {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** The tools of the folder, as native ones: what a search makes of them is the same. */
-function listed() {
-  const native = read(join(folder, "tools.json")).map(({ name, description }) => ({
+/** What these servers say about their tools, each name once. */
+function definedBy(servers) {
+  const file = new URL("../../../test/fixtures/definitions/reputable.jsonl", import.meta.url);
+  const lines = readFileSync(file, "utf8").trim().split("\n");
+  const tools = lines
+    .map((line) => JSON.parse(line))
+    .filter(([server, , name]) => servers.includes(server) && /^[a-z]/i.test(name))
+    .map(([, , name, ...texts]) => [name, { name, description: texts.join("\n") }]);
+  return [...new Map(tools.toReversed()).values()];
+}
+
+/** As native tools: what a search makes of them is the same. */
+function listed(tools) {
+  const native = tools.map(({ name, description }) => ({
     name: safe(name),
     description,
     parameters: { type: "object" },
