@@ -14,6 +14,8 @@ const HOST = "127.0.0.1";
 
 /** For a run that hangs. */
 const KILL_MS = 600_000;
+/** How often a start is tried. */
+const STARTS = 3;
 const READY_MS = 600_000;
 const END_MS = 120_000;
 /** The end of what the gateway said, for an error message. */
@@ -32,10 +34,24 @@ export function run(command, args, { cwd, env }) {
 }
 
 /**
- * Resolves when the gateway answers. `turn` runs one turn of an agent and resolves to what the agent said;
+ * Resolves when the gateway answers. OpenClaw gives up its start on a busy machine, where its database takes long, so it is
+ * started again some times.
+ */
+export async function startOpenclaw(options) {
+  for (let left = STARTS - 1; ; left -= 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
+}
+
+/**
+ * `turn` runs one turn of an agent and resolves to what the agent said;
  * `stop` ends the gateway by SIGTERM and resolves when it has ended.
  */
-export async function startOpenclaw({ port, token, cwd, env }) {
+async function startOnce({ port, token, cwd, env }) {
   const [command, ...first] = openclaw;
   const child = spawn(command, [...first, "gateway", "run"], {
     cwd,
