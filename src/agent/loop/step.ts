@@ -90,7 +90,7 @@ export async function runStep(options: StepOptions): Promise<StepEnd> {
 class Silence {
   readonly #options: StepOptions;
   readonly #giveUp: () => void;
-  #timers: Timer[] = [];
+  #timer: Timer | undefined;
   #wasTold = false;
   #isTooLong = false;
 
@@ -105,20 +105,25 @@ class Silence {
   }
 
   begin(): void {
-    const { clock, model } = this.#options;
+    const { notice, timeout } = this.#options.model.silence;
     this.end();
-    const giveUp = clock.later(model.silence.timeout, () => {
-      this.#isTooLong = true;
-      this.#giveUp();
+    if (this.#wasTold || notice >= timeout) return this.#giveUpIn(timeout);
+    // One timer begins the other. A process that was busy has timers that are due together, and they run in any order.
+    this.#timer = this.#options.clock.later(notice, () => {
+      this.#tell();
+      this.#giveUpIn(timeout - notice);
     });
-    this.#timers = [giveUp];
-    if (this.#wasTold || model.silence.notice >= model.silence.timeout) return;
-    this.#timers.push(clock.later(model.silence.notice, () => this.#tell()));
   }
 
   end(): void {
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers = [];
+    this.#timer?.cancel();
+  }
+
+  #giveUpIn(ms: number): void {
+    this.#timer = this.#options.clock.later(ms, () => {
+      this.#isTooLong = true;
+      this.#giveUp();
+    });
   }
 
   #tell(): void {

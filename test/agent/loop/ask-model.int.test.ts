@@ -4,7 +4,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { openModel } from "../../../src/agent/loop/model.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
+import type { Timer } from "../../../src/util/clock.ts";
+import { ManualClock, settle } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/processes.ts";
 import { ALL_TYPES, closeModels, KEY, only, rig, tool } from "./rig.ts";
 
@@ -190,6 +191,25 @@ async function startStream() {
   };
 }
 
+/** Of a process that was busy for so long that all its timers are due: they run in the order in which they were set. */
+class BusyClock extends ManualClock {
+  readonly #tasks = new Set<() => void>();
+
+  override later(_ms: number, task: () => void): Timer {
+    const own = (): void => task();
+    this.#tasks.add(own);
+    return { cancel: () => void this.#tasks.delete(own) };
+  }
+
+  async wake(): Promise<void> {
+    for (const task of this.#tasks) {
+      this.#tasks.delete(task);
+      task();
+      await settle();
+    }
+  }
+}
+
 const SILENCE = { notice: 1000, timeout: 6000 };
 
 describe("a model that says nothing", () => {
@@ -218,6 +238,22 @@ describe("a model that says nothing", () => {
     expect(only(events, "notice")).toEqual([notice]);
     expect(only(events, "retry")).toEqual([]);
     expect(model.requests).toHaveLength(1);
+  });
+
+  it("is reported before it is given up, also where all timers are due at once", async () => {
+    const { run, model } = await rig(
+      [{ text: "late", delayMs: 60_000 }],
+      "openai",
+      undefined,
+      SILENCE,
+    );
+    const clock = new BusyClock();
+    const running = run({ clock });
+    await eventually(() => model.requests.length === 1);
+    await clock.wake();
+    const { end, events } = await running;
+    expect(end).toMatchObject({ reason: "failed", error: { code: "TIMEOUT" } });
+    expect(only(events, "notice")).toEqual([notice]);
   });
 
   it("is one that pauses for too long, not one that takes long", async () => {
