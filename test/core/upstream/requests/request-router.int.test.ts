@@ -368,14 +368,16 @@ describe("up to 2025-11-25", () => {
 
   it("a call that was answered does not take its question back", async () => {
     const logger = recordingLogger();
-    let answer: () => void = () => {};
+    let answer: (() => void) | undefined;
     const onElicitation: OnElicitation = () =>
       new Promise((resolve) => {
         answer = () => resolve({ action: "accept", content: { name: "Ada" } });
       });
     const board = await openOn(LEGACY, { onElicitation, logger });
     await board.call("s/askAndGo", { method: "elicitation/create", params: FORM });
-    answer();
+    // The result may be there before the question has been asked.
+    await eventually(() => answer !== undefined);
+    answer?.();
     await eventually(() => logger.lines.some(({ message }) => message.includes('"name":"Ada"')));
   });
 
