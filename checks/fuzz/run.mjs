@@ -14,7 +14,7 @@ import { minimise } from "./lib/minimise.mjs";
 
 const USAGE = `usage: npm run fuzz -- [target …] [options]
 
-  --seconds <n>      how long each target takes; default 600
+  --seconds <n>      processor time that each target has; default 600
   --executions <n>   so many inputs for each target instead
   --seed <n>         makes the same inputs again; default: another one each time
   --jobs <n>         how many targets at a time; default 1
