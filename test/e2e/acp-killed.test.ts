@@ -2,11 +2,10 @@
 
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
 import { expect, it } from "vitest";
 import { startModel } from "../support/model/start.mjs";
-import { eventually, isAlive, processesWith } from "../support/processes.ts";
+import { eventually, processesWith } from "../support/processes.ts";
 import { useAgents } from "./acp-agent.ts";
 
 const desk = useAgents();
@@ -88,25 +87,4 @@ it("kill -9 while a call runs and while an answer is streamed: another agent goe
     ["user", "And then?"],
   ]);
   expect(await third.leave()).toBe(0);
-});
-
-it("kill -9 of the front: the next plugboard ends an agent that does not notice", async () => {
-  const scripted = fileURLToPath(new URL("../fixtures/agents/scripted-agent.mjs", import.meta.url));
-  const words = ["--", process.execPath, scripted, "--ignores-eof", "--child", "--no-http"];
-  const env = { ACP_E2E: desk.directory };
-  const front = await desk.start({ words, env });
-  const sessionId = await front.newSession(desk.directory, [echo()]);
-  expect(await front.ask(sessionId, "tools")).toContain("echo__echo");
-  const pid = Number(await front.ask(sessionId, "pid"));
-  const smallPrograms = (): number[] =>
-    processesWith(`PLUGBOARD_ATTACH_SOCKET=${join(desk.directory, "home")}`);
-  expect(smallPrograms()).toHaveLength(1);
-  front.process.kill("SIGKILL");
-  await front.exited;
-  // The small program through which the agent reached its board notices by itself.
-  await eventually(() => smallPrograms().length === 0);
-  expect(isAlive(pid)).toBe(true);
-  const next = await desk.start();
-  await eventually(() => processesWith(desk.marker).length === 0);
-  expect(await next.leave()).toBe(0);
 });

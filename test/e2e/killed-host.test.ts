@@ -11,11 +11,14 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ownerName } from "../../src/core/state/process-owner.ts";
 import { eventually, expectAllGone, isAlive, processesWith } from "../support/processes.ts";
 import { temporaryDirectory } from "../support/directory.ts";
+import { useAgents } from "./acp-agent.ts";
 
 const run = promisify(execFile);
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 const bin = path("../../dist/bin.cjs");
 const uid = process.geteuid?.() ?? 0;
+
+const desk = useAgents();
 
 let home: string;
 let env: NodeJS.ProcessEnv;
@@ -103,3 +106,24 @@ it.runIf(process.platform === "linux")(
     });
   },
 );
+
+it("kill -9 of the front: the next plugboard ends an agent that does not notice", async () => {
+  const scripted = path("../fixtures/agents/scripted-agent.mjs");
+  const words = ["--", process.execPath, scripted, "--ignores-eof", "--child", "--no-http"];
+  const marked = { ACP_E2E: desk.directory };
+  const front = await desk.start({ words, env: marked });
+  const sessionId = await front.newSession(desk.directory, [desk.server("echo", "echo")]);
+  expect(await front.ask(sessionId, "tools")).toContain("echo__echo");
+  const pid = Number(await front.ask(sessionId, "pid"));
+  const smallPrograms = (): number[] =>
+    processesWith(`PLUGBOARD_ATTACH_SOCKET=${join(desk.directory, "home")}`);
+  expect(smallPrograms()).toHaveLength(1);
+  front.process.kill("SIGKILL");
+  await front.exited;
+  // The small program through which the agent reached its board notices by itself.
+  await eventually(() => smallPrograms().length === 0);
+  expect(isAlive(pid)).toBe(true);
+  const next = await desk.start();
+  await eventually(() => processesWith(desk.marker).length === 0);
+  expect(await next.leave()).toBe(0);
+});

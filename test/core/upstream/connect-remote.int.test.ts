@@ -11,9 +11,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { ToolUpdate } from "../../../src/core/types/tool.ts";
 import { closeBoards, open, reaches, statusOf, textOf } from "../../support/boards.ts";
-import { expectAllGone } from "../../support/processes.ts";
+import { MovableClock } from "../../support/movable-clock.ts";
+import { eventually, expectAllGone } from "../../support/processes.ts";
 
 const HOST = "127.0.0.1";
+const LONGEST_PAUSE_MS = 60_000;
 const LONG = "everything/trigger-long-running-operation";
 const manifest = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/package.json",
@@ -175,27 +177,36 @@ describe.each(MODES)("server-everything over %s", (_, mode) => {
   });
 
   async function connected() {
-    const board = await open({ everything: everything.config });
+    const clock = new MovableClock();
+    const board = await open({ everything: everything.config }, { clock });
     const echo = async (message: string) =>
       textOf(await board.call("everything/echo", { message }));
     expect(await echo("before")).toBe("Echo: before");
-    return { board, echo };
+    /** The pause between two attempts, which grows, is over at once. */
+    const returns = async (): Promise<void> => {
+      await everything.start();
+      await eventually(() => {
+        const { kind } = statusOf(board, "everything").state;
+        if (kind === "backoff") clock.forward(LONGEST_PAUSE_MS);
+        return kind === "ready";
+      });
+    };
+    return { board, echo, returns };
   }
 
   it("is noticed without a call; its tools stay, and it reconnects when the server is back", async () => {
-    const { board, echo } = await connected();
+    const { board, echo, returns } = await connected();
     await everything.kill();
     await reaches(board, "everything", "backoff");
     expect(statusOf(board, "everything").tools).toBe(13);
     expect(await echo("nobody there")).toMatch(/^server 'everything' is restarting, attempt \d+,/);
-    await everything.start();
-    await reaches(board, "everything", "ready");
+    await returns();
     expect(await echo("after")).toBe("Echo: after");
     expect(statusOf(board, "everything").restarts).toBeGreaterThan(0);
   });
 
   it("when it is killed fails the call in flight, which says that it may have taken effect", async () => {
-    const { board, echo } = await connected();
+    const { board, echo, returns } = await connected();
     let killed: Promise<void> | undefined;
     const onUpdate = () => {
       killed ??= everything.kill();
@@ -204,8 +215,7 @@ describe.each(MODES)("server-everything over %s", (_, mode) => {
     await killed;
     expect(outcome.isError).toBe(true);
     expect(textOf(outcome)).toContain("may have taken effect");
-    await everything.start();
-    await reaches(board, "everything", "ready");
+    await returns();
     expect(await echo("after")).toBe("Echo: after");
   });
 });
