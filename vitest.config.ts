@@ -1,22 +1,53 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { SecondTries } from "./test/support/second-tries.ts";
 
 /** Generous, since a slow machine is not a failure; tests that start child processes wait for them. */
 const QUICK_MS = 20_000;
 const SLOW_MS = 60_000;
 
 const cores = availableParallelism();
+const isCi = process.env["CI"] === "true";
+/** What Vitest takes by itself, as long as nothing is named. */
+const REPORTERS =
+  process.env["GITHUB_ACTIONS"] === "true" ? ["default", "github-actions"] : ["default"];
 
 /**
- * These kill a `plugboard`. Any other one that starts meanwhile would end what it left behind and say so on
- * its stderr, which disturbs both tests. So they run at the end, one after the other.
+ * These kill a `plugboard`. Any other one that starts meanwhile would end what it left behind and say so on its stderr, which
+ * disturbs tests that look at that. These do not, so they run at the end, beside each other.
  */
-const ALONE = [
-  "test/e2e/killed-host.test.ts",
+const KILLS = [
+  "test/e2e/attached-killed.test.ts",
   "test/e2e/acp-killed.test.ts",
   "test/e2e/acp-openclaw.test.ts",
-  "test/e2e/attached.test.ts",
 ];
+
+/** This one looks at what is left behind until the next `plugboard` starts: nothing else may run meanwhile. */
+const ALONE = ["test/e2e/killed-host.test.ts"];
+
+/** They take longer than their size says, so they begin before the others of their project: nobody waits for them at the end. */
+const LONG = [
+  "test/docs/pages.int.test.ts",
+  "test/docs/examples.int.test.ts",
+  "test/page.int.test.ts",
+  "test/core/upstream/connect-remote.int.test.ts",
+  "test/e2e/terminal.test.ts",
+  "test/e2e/acp-slow-servers.test.ts",
+];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project))];
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONG.some((path) => moduleId.endsWith(path));
+    return projects.flatMap((project) => {
+      const own = sorted.filter((each) => each.project === project);
+      return [...own.filter(isLong), ...own.filter((each) => !isLong(each))];
+    });
+  }
+}
 
 /** Suites that start processes wait more than they work, so there are more of them at a time than cores. */
 const startsProcesses = {
@@ -46,9 +77,10 @@ export default defineConfig({
     },
     // The projects share what has been transformed, and so do runs: each source is transformed once, not once per project.
     experimental: { fsModuleCache: true },
-    // A machine that is slow for a moment is not a failure. For CI alone, since the report does not say which tests passed
-    // the second time: a race can hide behind it, and shows only where you run the tests yourself.
-    retry: process.env["CI"] === "true" ? 1 : 0,
+    // A machine that is slow for a moment is not a failure. For CI alone: a race can hide behind it, so the report ends with
+    // the names of those that needed it.
+    ...(isCi && { retry: 1, reporters: [...REPORTERS, new SecondTries()] }),
+    sequence: { sequencer: LongFirst },
     // Nothing is read at import or kept in modules, so files can share a process: a third less work.
     isolate: false,
     projects: [
@@ -77,8 +109,17 @@ export default defineConfig({
           ...startsProcesses,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          exclude: ALONE,
+          exclude: [...KILLS, ...ALONE],
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...startsProcesses,
+          name: "e2e-kills",
+          include: KILLS,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -87,8 +128,7 @@ export default defineConfig({
           ...startsProcesses,
           name: "e2e-alone",
           include: ALONE,
-          fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
