@@ -34,7 +34,7 @@ export function pinTable(
     const { pin } = entry;
     const original = originalOf(entry, doubles);
     return {
-      notes: original === undefined ? [] : [`a double of ${original}: it copies that definition`],
+      notes: original === undefined ? [] : [`a double of ${original}`],
       cells: [
         entry.kind === "tool" ? nameOf(entry, all) : `${nameOf(entry, all)} (instructions)`,
         { text: pin.kind, tone: TONES[pin.kind] },

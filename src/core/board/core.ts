@@ -500,16 +500,16 @@ export class BoardCore {
   #findDoubles(): BoardDoubles {
     const servers = new Map<string, ComparedServer>();
     const compared = this.tools.list({ all: true }).flatMap((tool) => {
-      const { source, ownDescription: description, parameters: schema } = tool;
+      const { source, title, ownDescription: description, parameters: schema } = tool;
       if (source.kind === "native") return [];
       const server = servers.get(source.server) ?? this.#comparedServer(source.server);
       servers.set(source.server, server);
-      return [{ server, name: source.tool, publicName: tool.name, description, schema }];
+      return [{ server, name: source.tool, title, publicName: tool.name, description, schema }];
     });
     const doubles = findDoubles(compared);
     return {
       originals: new Map([...doubles].map(([one, other]) => [one.publicName, other.publicName])),
-      diagnostics: doubleDiagnostics(doubles),
+      diagnostics: doubleDiagnostics(doubles, compared),
     };
   }
 
@@ -521,6 +521,7 @@ export class BoardCore {
     return {
       name,
       program: programKey(definition),
+      identity: entry.identity?.name,
       isOfSession: definition.origin === "session",
       pinnedAt: inGateway ? told?.pinnedAt : home.pinnedAt(name),
       unpinned: new Set(inGateway ? told?.unpinned : home.unpinned(name)),

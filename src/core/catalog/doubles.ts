@@ -1,6 +1,6 @@
-// Doubles: tools that copy the definition of another server's tool, so that a model takes them for it. Which of the two
-// is the double depends on when their servers were pinned, and then on the order of the servers. Instances of one program
-// are no doubles of each other.
+// Doubles: tools that copy the definition of another server's tool, or claim its name, so that a model takes them for it.
+// Which of the two is the double depends on whose name your configuration gives to which server, on when the servers were
+// pinned, and then on their order. Instances of one program are no doubles of each other.
 
 import { programOf } from "../process/program.ts";
 import type { Diagnostic } from "../types/diagnostic.ts";
@@ -12,6 +12,8 @@ export interface ComparedServer {
   name: string;
   /** What `programKey` gives. */
   program: string;
+  /** The name with which it introduces itself. */
+  identity?: string | undefined;
   /** A session has brought it, so its tools never come before those of the agent. */
   isOfSession: boolean;
   /** Milliseconds since the epoch. Absent: it is not pinned. */
@@ -24,6 +26,7 @@ export interface ComparedTool {
   server: ComparedServer;
   /** What its server calls it. */
   name: string;
+  title?: string | undefined;
   description: string | undefined;
   schema: JsonObject;
 }
@@ -42,17 +45,31 @@ const LONG = 70;
  */
 const LEAST_PAIRS = 8;
 const SHARED_PAIRS = 0.9;
+/** A shorter description has to be this long, and wholly in the other. */
+const CONTAINED = 33;
 /** How many others a tool is compared with by name, and by text: many tools that are alike must not cost much. */
 const MOST_COMPARED = 8;
 /** How many tools one line about several names. */
 const MOST_NAMES = 10;
 
+/** What a server says that every server is. */
+const NO_NAMES: ReadonlySet<string> = new Set(
+  "mcp server servers the a an my your official for example demo test sample app api tool tools".split(
+    " ",
+  ),
+);
+/** A name is written for another server's tool as hosts write it: `mcp__github__create_issue`, `github/create_issue`. */
+const QUALIFIED = /^(?:mcp(?:__|:))?(.+?)(?:__|[/.:])(.+)$/s;
+
 /** Each double with the tool that it copies. The tools are in the order of their servers. */
 export function findDoubles<Item extends ComparedTool>(tools: readonly Item[]): Map<Item, Item> {
-  const places = placesOf([...new Set(tools.map(({ server }) => server))]);
+  const servers = serversOf(tools);
+  const places = placesOf(servers);
+  const claims = claimsOf(servers);
   const placeOf = ({ server, name }: Item): number => {
     const isNew = server.unpinned?.has(name) === true;
-    return (places.get(server) ?? 0) + places.size * (server.isOfSession ? 2 : isNew ? 1 : 0);
+    const rank = server.isOfSession ? 3 : claims.has(server) ? 2 : isNew ? 1 : 0;
+    return (places.get(server) ?? 0) + places.size * rank;
   };
   const placed = tools.map((tool) => ({ tool, place: placeOf(tool) }));
   placed.sort((a, b) => a.place - b.place);
@@ -60,13 +77,64 @@ export function findDoubles<Item extends ComparedTool>(tools: readonly Item[]): 
   const doubles = new Map<Item, Item>();
   for (const { tool } of placed) {
     const { keys } = traitsOf(tool);
-    const original = keys
-      .flatMap((key) => originals.get(key) ?? [])
-      .find((each) => each.server.program !== tool.server.program && isCopy(tool, each));
+    const isOther = (each: Item): boolean => each.server.program !== tool.server.program;
+    const original =
+      keys
+        .flatMap((key) => originals.get(key) ?? [])
+        .find((each) => isOther(each) && isCopy(tool, each)) ??
+      claimedNames(tool)
+        .flatMap((key) => originals.get(key) ?? [])
+        .find(isOther);
     if (original !== undefined) doubles.set(tool, original);
-    else for (const key of keys) remember(originals, key, tool);
+    else for (const key of [...keys, ...ownNames(tool)]) remember(originals, key, tool);
   }
   return doubles;
+}
+
+function serversOf(tools: Iterable<ComparedTool>): ComparedServer[] {
+  return [...new Set(Array.from(tools, ({ server }) => server))];
+}
+
+/** Each server that introduces itself under the name that the configuration gives to another program, with that server. */
+function claimsOf(servers: readonly ComparedServer[]): Map<ComparedServer, ComparedServer> {
+  const byName = new Map(servers.map((server) => [serverWords(server.name), server]));
+  byName.delete("");
+  return new Map(
+    servers.flatMap((server) => {
+      const said = serverWords(server.identity ?? "");
+      const claimed = said === serverWords(server.name) ? undefined : byName.get(said);
+      const isClaim = claimed !== undefined && claimed.program !== server.program;
+      return isClaim ? [[server, claimed] as const] : [];
+    }),
+  );
+}
+
+/** Without what says nothing: `github-mcp-server` is `github`. Empty if nothing is left. */
+function serverWords(name: string): string {
+  const words = plainWords(name.slice(0, MOST_TEXT)).split(" ");
+  return words.filter((word) => !NO_NAMES.has(word)).join("");
+}
+
+/** Under which server's name it is offered, for all to see: that of the configuration, and its own. */
+function ownNames({ server, name }: ComparedTool): string[] {
+  return claimKeys([server.name, server.identity ?? ""], name);
+}
+
+/** As whose tool it presents itself. */
+function claimedNames({ server, name, title = "" }: ComparedTool): string[] {
+  const written = [name, title].flatMap((text) => {
+    const [, whose = "", what = ""] = QUALIFIED.exec(text) ?? [];
+    return claimKeys([whose], what);
+  });
+  return [...claimKeys([server.identity ?? ""], name), ...written];
+}
+
+function claimKeys(servers: readonly string[], tool: string): string[] {
+  const own = plainWords(tool).replaceAll(" ", "");
+  return servers.flatMap((server) => {
+    const words = serverWords(server);
+    return words === "" || own === "" ? [] : [`claim ${words}/${own}`];
+  });
 }
 
 function remember<Item>(originals: Map<string, Item[]>, key: string, tool: Item): void {
@@ -156,7 +224,9 @@ function isCopy(tool: ComparedTool, original: ComparedTool): boolean {
   if (one.text === "" || other.text === "") return false;
   if (isSameText) return one.text.length >= TELLING || hasSameParameters;
   const [fewer, more] = one.pairs.size < other.pairs.size ? [one, other] : [other, one];
-  if (fewer.pairs.size < LEAST_PAIRS) return false;
+  if (fewer.pairs.size < LEAST_PAIRS) {
+    return fewer.text.length >= CONTAINED && ` ${more.text} `.includes(` ${fewer.text} `);
+  }
   const shared = [...fewer.pairs].filter((pair) => more.pairs.has(pair)).length;
   return shared >= SHARED_PAIRS * fewer.pairs.size;
 }
@@ -183,9 +253,10 @@ function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }
 
-/** What a person is told of the doubles of each server, by its name. */
+/** What a person is told of the doubles of each server, and of the name that it gives itself, by the server's name. */
 export function doubleDiagnostics(
   doubles: ReadonlyMap<ComparedTool, ComparedTool>,
+  tools: Iterable<ComparedTool> = [],
 ): Map<string, Diagnostic[]> {
   const byServers = new Map<string, [ComparedTool, ComparedTool][]>();
   for (const [double, original] of doubles) {
@@ -195,6 +266,11 @@ export function doubleDiagnostics(
     else pairs.push([double, original]);
   }
   const diagnostics = new Map<string, Diagnostic[]>();
+  for (const [{ name: server, identity = "" }, original] of claimsOf(serversOf(tools))) {
+    const [said, whose] = [oneLine(identity, 80), oneLine(original.name, 80)];
+    const message = `introduces itself as '${said}', which is your name for another server, ${whose}; find out why before you let a model use it`;
+    diagnostics.set(server, [{ server, message, kind: "double" }]);
+  }
   for (const pairs of byServers.values()) {
     const [first] = pairs;
     if (first === undefined) continue;
@@ -202,22 +278,33 @@ export function doubleDiagnostics(
     const server = double.server.name;
     const diagnostic: Diagnostic =
       pairs.length === 1
-        ? { server, subject: oneLine(double.name, 80), message: aboutOne(original), kind: "double" }
+        ? {
+            server,
+            subject: oneLine(double.name, 80),
+            message: aboutOne(double, original),
+            kind: "double",
+          }
         : { server, message: aboutSeveral(pairs), kind: "double" };
     diagnostics.set(server, [...(diagnostics.get(server) ?? []), diagnostic]);
   }
   return diagnostics;
 }
 
-function aboutOne({ server, name }: ComparedTool): string {
+function aboutOne(double: ComparedTool, { server, name, ...rest }: ComparedTool): string {
   const original = oneLine(`${server.name}/${name}`, 160);
-  return `a double of ${original}: it copies that definition, so a search ranks it below; find out why before you let a model use it`;
+  const does = isCopy(double, { server, name, ...rest })
+    ? "copies that definition"
+    : "goes by that name";
+  return `a double of ${original}: it ${does}, so a search ranks it below; find out why before you let a model use it`;
 }
 
 function aboutSeveral(pairs: readonly [ComparedTool, ComparedTool][]): string {
   const original = oneLine(pairs[0]?.[1].server.name ?? "", 80);
   const names = pairs.slice(0, MOST_NAMES).map(([{ name }]) => oneLine(name, 80));
   const more = pairs.length - names.length;
+  const does = pairs.every(([double, copied]) => isCopy(double, copied))
+    ? "copy their definitions"
+    : "copy their definitions or go by their names";
   const list = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-  return `${pairs.length} of its tools are doubles of those of ${original}: they copy their definitions, so a search ranks them below; find out why before you let a model use them: ${list}`;
+  return `${pairs.length} of its tools are doubles of those of ${original}: they ${does}, so a search ranks them below; find out why before you let a model use them: ${list}`;
 }

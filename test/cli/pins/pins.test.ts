@@ -108,9 +108,7 @@ describe("plugboard pins", () => {
     const copy = { server: "copier", key: definitionHash(copier!, ""), at: LATER };
     await see([{ ...read, description: "reads a  FILE" }, send], copy);
     const { stdout } = await scratch.run(["pins"]);
-    expect(stdout).toMatch(
-      /copier\/read .*\n +a double of docs\/read: it copies that definition\n/,
-    );
+    expect(stdout).toMatch(/copier\/read .*\n +a double of docs\/read\n/);
     expect(stdout.match(/a double of/g)).toHaveLength(1);
     const { pins } = JSON.parse((await scratch.run(["pins", "--json"])).stdout);
     const doubles = pins.map((pin: { server: string; doubleOf?: string }) => pin.doubleOf);

@@ -86,7 +86,10 @@ function fused(hits: readonly ToolHit[], alike: readonly Tool[]): ToolHit[] {
   return [...scores].map(([tool, score]) => ({ tool, score })).sort((a, b) => b.score - a.score);
 }
 
-/** Puts each double behind the tool that it copies, if that is found too. Whoever writes the double's name means it. */
+/**
+ * Puts each double behind the tool that it copies. If that is not found, the double is so by words of its own, and comes
+ * after whatever is no double. Whoever writes the double's name means it.
+ */
 function originalsFirst(
   hits: readonly ToolHit[],
   doubles: ReadonlyMap<string, string>,
@@ -94,13 +97,13 @@ function originalsFirst(
 ): ToolHit[] {
   const named = query.trim();
   const byName = new Map(hits.map((hit) => [hit.tool.name, hit]));
+  const last = hits.findLast(({ tool }) => !doubles.has(tool.name))?.score ?? Infinity;
   const ordered = hits.map((hit, place) => {
     const doubleOf = doubles.get(hit.tool.name);
     if (doubleOf === undefined) return { hit, score: hit.score, place };
     const original = byName.get(doubleOf);
     const isMeant = isNameOf(hit.tool, named) && !(original && isNameOf(original.tool, named));
-    const most = original === undefined || isMeant ? Infinity : original.score;
-    const score = Math.min(hit.score, most);
+    const score = isMeant ? hit.score : Math.min(hit.score, original?.score ?? last);
     // Of two with the same score, the double is the later one.
     return { hit: { ...hit, score, doubleOf }, score, place: place + hits.length };
   });
