@@ -488,6 +488,22 @@ describe("recovery", () => {
     expect(textOf(await board.call("remote/echo", { text: "on" }))).toBe("on");
   });
 
+  it.each(["json", "sse", "sse for all"] as const)(
+    "an answer of a million values fails that call: %s",
+    async (kind) => {
+      const server =
+        kind === "sse for all" ? owned(await startSse({})) : await serve({ answer: kind });
+      const board = await open({ remote: { url: server.url } });
+      const { failure } = await board.call("remote/big", { bytes: 1, zeros: 1_000_000 });
+      expect(failure).toMatchObject({
+        code: "MESSAGE_TOO_LARGE",
+        message: expect.stringContaining("a message of more than 262144 values"),
+      });
+      const some = await board.call("remote/big", { bytes: 1, zeros: 200_000 });
+      expect(some.failure).toBeUndefined();
+    },
+  );
+
   it("nobody there: backoff, without an end", async () => {
     const server = await serve();
     const { url } = server;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { measureJson } from "../../src/util/measure-json.ts";
+import { hasMoreValuesThan, measureJson } from "../../src/util/measure-json.ts";
 
 const NO_BOUND = { values: Infinity, depth: Infinity };
 
@@ -33,6 +33,7 @@ describe("a JSON text has", () => {
     ["a text that never ends", '["abc,[', 2, 1],
   ])("%s", (_, text, values, depth) => {
     expect(measure(text)).toEqual({ values, depth });
+    expect(measureJson(text, NO_BOUND)).toEqual({ values, depth });
   });
 });
 
@@ -43,5 +44,17 @@ describe("measuring stops", () => {
 
   it("at the first level beyond the bound", () => {
     expect(measure("[".repeat(1000), { values: 2000, depth: 5 }).depth).toBe(6);
+  });
+});
+
+describe("more values than so many has", () => {
+  it.each([
+    [3, "[1,2]", false],
+    [3, "[1,2,3]", true],
+    [3, '["1,2,3"]', false],
+    [Infinity, "[1,2,3]", false],
+  ])("%d: %s? %s", (most, text, expected) => {
+    expect(hasMoreValuesThan(most, text)).toBe(expected);
+    expect(hasMoreValuesThan(most, Buffer.from(text))).toBe(expected);
   });
 });

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/js
 import type { Clock, Timer } from "../../util/clock.ts";
 import { deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
+import { hasMoreValuesThan } from "../../util/measure-json.ts";
 import { type FunctionNumbers, Functions } from "./functions.ts";
 import { errorFromWire, errorToWire } from "./wire.ts";
 
@@ -43,6 +44,8 @@ export interface LinkOptions {
   rest?: Buffer;
   /** With it, this side finds out whether the other one still answers. */
   clock?: Clock;
+  /** How many values a line may have that is read: each takes far longer than a byte. Absent: any number. */
+  maxValues?: number;
   /** The longest line that is read, and the most that may be unsent before one more message. */
   maxBytes?: typeof MAX_BYTES;
 }
@@ -219,6 +222,8 @@ export class Link {
   #receive(line: string): void {
     if (this.end !== undefined) return;
     this.#heard += 1;
+    const { maxValues = Infinity } = this.#options;
+    if (hasMoreValuesThan(maxValues, line)) return this.#refuse(line, maxValues);
     const message = tryParseJson(line);
     if (!isJsonObject(message)) return this.#break("it sent a line that is not a JSON object");
     const { id, method } = message;
@@ -234,6 +239,13 @@ export class Link {
     } else {
       this.#break("it sent a line that is no message of the channel");
     }
+  }
+
+  /** What is too much to be parsed: a request gets an answer, by the id that is in front of it. */
+  #refuse(line: string, maxValues: number): void {
+    const id = /^\{"id":(\d{1,15}),"method":"/.exec(line)?.[1];
+    if (id === undefined) return this.#break(`it sent a line of more than ${maxValues} values`);
+    this.#write(errorText(Number(id), errorToWire(tooManyValues(maxValues))));
   }
 
   #hear(method: string, args: unknown[]): void {
@@ -358,6 +370,11 @@ function unsupported(method: string): PlugboardError {
   const message = `there is no '${method.slice(0, 100)}' on this channel`;
   const hint = "the gateway and this command may be of different versions";
   return new PlugboardError("UNSUPPORTED", message, { hint, hasNotRun: true });
+}
+
+function tooManyValues(most: number): PlugboardError {
+  const message = `the request has more than ${most} values; send fewer at once, or all of them as one text`;
+  return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }
 
 function tooMany(): PlugboardError {

@@ -48,6 +48,38 @@ async function linkAndSocket(options: Partial<LinkOptions> = {}): Promise<[Link,
   return [new Link(near, { peer: "the other side", ...options }), far];
 }
 
+describe("a line of too many values", () => {
+  const maxValues = 1000;
+  const many = Array.from({ length: 2000 }, (_, at) => at);
+
+  it("gets its answer if it is a request, and the link goes on", async () => {
+    const [near, far] = await links({ maxValues });
+    const heard: unknown[] = [];
+    far.handle("count", ([list]) => {
+      heard.push(list);
+      return (list as unknown[]).length;
+    });
+    await expect(near.request("count", [many])).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+      hasNotRun: true,
+      message:
+        "the request has more than 1000 values; send fewer at once, or all of them as one text",
+    });
+    expect(heard).toEqual([]);
+    expect(await near.request("count", [[1, 2]])).toBe(2);
+    expect(await near.request("count", [["x,".repeat(2000)]])).toBe(1);
+  });
+
+  it("ends the link if it is not", async () => {
+    const [near, far] = await links({ maxValues });
+    near.notify("count", many);
+    expect(await far.closed).toEqual({
+      kind: "broken",
+      reason: "it sent a line of more than 1000 values",
+    });
+  });
+});
+
 describe("requests", () => {
   it("go both ways at once, with the same ids, and each gets its own answer", async () => {
     const [near, far] = await links();

@@ -436,9 +436,12 @@ const treatment = {
     .optional(),
   // A longer message could not become one string.
   maxMessageBytes: bytes(256 * MEBIBYTE)
-    .describe("The largest message that is accepted from the server.", {
-      default: 64 * MEBIBYTE,
-    })
+    .describe(
+      "The largest message that is accepted from the server; it may have a value for every 256 bytes, or 250,000.",
+      {
+        default: 64 * MEBIBYTE,
+      },
+    )
     .optional(),
 };
 

@@ -193,8 +193,8 @@ export class PendingCalls {
     return true;
   }
 
-  /** Fails the call whose answer is not JSON, if its id can be read; false for any other text. */
-  failUnreadable(text: string): boolean {
+  /** Fails the call whose answer cannot be parsed, if its id can be read; false for any other text. `reason`: if it is JSON. */
+  failUnreadable(text: string, reason?: PlugboardError): boolean {
     const ends = `${text.slice(0, ENVELOPE)} ${text.slice(ENVELOPE).slice(-ENVELOPE)}`;
     // A log line may repeat our own request.
     if (!/^\s*\{/.test(ends) || !/"(?:result|error)"/.test(ends) || ends.includes('"method"')) {
@@ -203,10 +203,8 @@ export class PendingCalls {
     const id = Number(/"id"\s*:\s*"?(\d{9})(?!\d)/.exec(ends)?.[1]);
     const call = this.#calls.get(id);
     if (call === undefined) return false;
-    this.fail(
-      id,
-      malformed(call.method, faultOfText(text) ?? "is not valid JSON", this.#quote(text)),
-    );
+    const fault = faultOfText(text) ?? "is not valid JSON";
+    this.fail(id, reason ?? malformed(call.method, fault, this.#quote(text)));
     return true;
   }
 

@@ -9,6 +9,7 @@ import { isInitialized, type Wire } from "./carrier.ts";
 import { faultOfText } from "./dropped-line.ts";
 import type { Quote } from "./errors.ts";
 import type { Outgoing, RemoteOptions } from "./http-session.ts";
+import { parseMessage } from "./parse-message.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 import { metaFor } from "./request-meta.ts";
 import type { Tap } from "../tap.ts";
@@ -29,6 +30,7 @@ export abstract class RemoteTransport implements Wire {
   readonly #end = new AbortController();
   readonly #onFatal: (error: PlugboardError) => void;
   readonly #quote: Quote;
+  readonly #maxMessageBytes: number;
   readonly #backlog: Backlog;
   /** The size of the requests that have no answer yet: each is kept, because it may have to be sent again. */
   #held = 0;
@@ -42,6 +44,7 @@ export abstract class RemoteTransport implements Wire {
   ) {
     this.#onFatal = onFatal;
     this.#quote = quote;
+    this.#maxMessageBytes = maxMessageBytes;
     this.tap = tap ?? { listener: undefined };
     this.calls = new PendingCalls(clock, (id, reason) => this.#abandon(id, reason), quote);
     this.#backlog = new Backlog(() => this.#held <= maxMessageBytes);
@@ -108,15 +111,16 @@ export abstract class RemoteTransport implements Wire {
   }
 
   /**
-   * Takes one message, or a batch, as text. Throws if it is not JSON. Returns what is neither a request nor a
+   * Takes one message, or a batch, as text. Throws if it is not JSON, or too much of it. Returns what is neither a request nor a
    * notification nor an answer to something that was asked. `id` is the request whose own stream this is.
    */
   receive(text: string, id?: number): unknown[] {
     if (this.tap.listener !== undefined) this.tap.listener({ kind: "received", text });
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
+      parsed = parseMessage(text, this.#maxMessageBytes);
     } catch (error) {
+      if (error instanceof PlugboardError) throw error;
       const quote = this.#quote(text);
       const fault = faultOfText(text) ?? "is not valid JSON";
       const message = `the server's answer ${fault}: ${quote}`;
@@ -126,12 +130,14 @@ export abstract class RemoteTransport implements Wire {
     return messages.filter((message) => !this.dispatch(message, id));
   }
 
-  /** `receive` for a stream that carries the answers to all requests: what is not JSON fails its own call alone. */
+  /** `receive` for a stream that carries the answers to all requests: what cannot be read fails its own call alone. */
   receiveAny(text: string): void {
     try {
       this.receive(text);
     } catch (error) {
-      if (!this.calls.failUnreadable(text)) this.onerror?.(toPlugboardError(error, "PROTOCOL"));
+      const reason = toPlugboardError(error, "PROTOCOL");
+      const isJson = reason.code === "MESSAGE_TOO_LARGE";
+      if (!this.calls.failUnreadable(text, isJson ? reason : undefined)) this.onerror?.(reason);
     }
   }
 

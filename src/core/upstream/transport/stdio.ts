@@ -19,6 +19,7 @@ import {
 } from "./dropped-line.ts";
 import { messageTooLarge, type Quote } from "./errors.ts";
 import { LineReader } from "../../../util/line-reader.ts";
+import { parseMessage } from "./parse-message.ts";
 import { PendingCalls, type RequestOptions } from "./pending-calls.ts";
 import type { Tap } from "../tap.ts";
 import { type CallerMeta, metaFor } from "./request-meta.ts";
@@ -71,6 +72,8 @@ export class StdioTransport implements Wire {
   /** The last dropped line, and the last of those that would be messages but for a fault. */
   #lastDropped: (DroppedLine & { at: number }) | undefined;
   #lastSpoilt: (DroppedLine & { at: number }) | undefined;
+  /** The line that is being read, once it has been reported as junk. */
+  #reported: string | undefined;
   #broken = false;
   /** The server writes no more; what is read now is the rest. */
   #hasEnded = false;
@@ -277,10 +280,12 @@ export class StdioTransport implements Wire {
     // Text that is said after a pipe broke may be why it broke, so it is still heard.
     if (this.#closed || this.#junk >= MAX_JUNK_LINES) return;
     if (this.#tap.listener !== undefined) this.#tap.listener({ kind: "received", text: line });
+    this.#reported = undefined;
     let message: unknown;
     try {
-      message = JSON.parse(line);
-    } catch {
+      message = parseMessage(line, this.#options.maxMessageBytes);
+    } catch (error) {
+      if (error instanceof PlugboardError) return this.#refuse(line, error);
       // The server may have ended while it wrote an answer. How it ended says more than what is left of it.
       if (this.#hasEnded) this.#drop(line, faultOfRest(line));
       else if (!this.#calls.failUnreadable(line)) this.#drop(line);
@@ -289,6 +294,10 @@ export class StdioTransport implements Wire {
     // 2025-03-26 had batches.
     if (Array.isArray(message)) for (const each of message) this.#dispatch(each, line);
     else this.#dispatch(message, line);
+  }
+
+  #refuse(line: string, error: PlugboardError): void {
+    if (!this.#calls.failUnreadable(line, error)) this.#drop(line, "has too many values");
   }
 
   #dispatch(message: unknown, line: string): void {
@@ -331,15 +340,21 @@ export class StdioTransport implements Wire {
     }
   }
 
-  #drop(line: string, fault = faultOfText(line)): void {
+  #drop(line: string, fault?: string): void {
     this.#junk += 1;
+    // A line is shown once, however much junk is in it: otherwise one of a few megabytes would hold up everybody.
+    if (this.#reported !== line) this.#report(line, fault);
+    if (this.#junk < MAX_JUNK_LINES) return;
+    const message = `${MAX_JUNK_LINES} lines in a row on the server's stdout are not JSON-RPC`;
+    this.#fatal(new PlugboardError("PROTOCOL", message));
+  }
+
+  #report(line: string, fault = faultOfText(line)): void {
+    this.#reported = line;
     this.#options.onJunk(line);
     const { clock, quote } = this.#options;
     this.#lastDropped = { at: clock.monotonic(), fault, shown: quote(line) };
     if (fault !== undefined) this.#lastSpoilt = this.#lastDropped;
-    if (this.#junk < MAX_JUNK_LINES) return;
-    const message = `${MAX_JUNK_LINES} lines in a row on the server's stdout are not JSON-RPC`;
-    this.#fatal(new PlugboardError("PROTOCOL", message));
   }
 
   #fatal(error: PlugboardError): void {

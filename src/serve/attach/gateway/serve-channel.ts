@@ -27,6 +27,8 @@ export interface ServedChannel {
 const STRANGERS = { withinMs: 5000, most: 256, maxBytes: 16 * 1024 };
 /** A command has a link for each of its sessions. */
 const MOST_LINKS = 4000;
+/** In one request of a command: more of them would hold up everybody else. */
+const MOST_VALUES = 250_000;
 /** How long a closing channel waits for a command to read its last answers. */
 const LAST_WORDS_MS = 1000;
 
@@ -55,7 +57,7 @@ export async function serveChannel(
   };
   const serve = (socket: Socket, info: CommandInfo, rest: Buffer): void => {
     const peer = `the command '${info.command}' (pid ${info.pid})`;
-    const link = new Link(socket, { peer, rest, waitsForReader: true });
+    const link = new Link(socket, { peer, rest, waitsForReader: true, maxValues: MOST_VALUES });
     // Another link of the command tells of the servers.
     const onAnswered = (): void => {
       for (const other of served) if (other.info.pid === info.pid) other.told?.soon();

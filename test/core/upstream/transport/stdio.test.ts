@@ -14,13 +14,13 @@ describe("a batch", () => {
     await answer([{ id, result: RESULT }, note, [note], 5], []);
     expect(await outcome).toEqual(RESULT);
     expect(forSdk).toEqual([note]);
-    expect(junk).toHaveLength(2);
+    expect(junk).toHaveLength(1);
   });
 
-  it("of nothing but junk ends at the limit", async () => {
+  it("of nothing but junk ends at the limit, and is reported once", async () => {
     const { fatal, junk, write } = openTransport();
     await write(`[${"0,".repeat(50_000)}0]\n`);
-    expect(junk).toHaveLength(10_000);
+    expect(junk).toHaveLength(1);
     expect(fatal).toMatchObject([{ code: "PROTOCOL" }]);
   });
 });
@@ -133,6 +133,42 @@ describe("a call that gets no answer", () => {
       });
     },
   );
+});
+
+describe("a message of a million keys", () => {
+  const keys = Array.from({ length: 1_000_000 }, (_, at) => `"k${at}":${at}`).join(",");
+
+  it("is not parsed: it fails its call, and the conversation goes on", async () => {
+    const { answer, call, fatal, junk, write } = openTransport(64 * 1024 ** 2);
+    const first = await call();
+    const second = await call();
+    await write(`{"jsonrpc":"2.0","id":${first.id},"result":{${keys}}}\n`);
+    expect(await first.outcome).toMatchObject({
+      code: "MESSAGE_TOO_LARGE",
+      message: "the server sent a message of more than 262144 values",
+      hint: expect.stringContaining("maxMessageBytes"),
+    });
+    await answer({ id: second.id, result: RESULT });
+    expect(await second.outcome).toEqual(RESULT);
+    expect(fatal).toEqual([]);
+    expect(junk).toEqual([]);
+  });
+
+  it("that answers nothing is dropped", async () => {
+    const { fatal, forSdk, junk, write } = openTransport(64 * 1024 ** 2);
+    await write(`{"jsonrpc":"2.0","method":"notifications/message","params":{${keys}}}\n`);
+    expect(junk).toHaveLength(1);
+    expect(forSdk).toEqual([]);
+    expect(fatal).toEqual([]);
+  });
+
+  it("has far more than one of 60 MB in one text, which is taken", async () => {
+    const { call, write } = openTransport(64 * 1024 ** 2);
+    const { id, outcome } = await call();
+    const text = "x".repeat(60_000_000);
+    await write(`${JSON.stringify({ id, result: { text } })}\n`);
+    expect(((await outcome) as { text: string }).text.length).toBe(text.length);
+  });
 });
 
 describe("the conversation ends", () => {
