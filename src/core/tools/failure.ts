@@ -106,8 +106,6 @@ function sentence(
       return mayHaveRun
         ? `${server} went away during ${tool}: ${error.message}; the call may have taken effect`
         : `${server} went away before ${tool} was sent: ${error.message}`;
-    case "MESSAGE_TOO_LARGE":
-      return `${server} was stopped during ${tool}: ${error.message}${effect}`;
     case "SERVER_ERROR":
       return `${server} refused ${tool}: ${error.message}`;
     case "CANCELLED":

@@ -55,7 +55,7 @@ describe("a call without an answer", () => {
       "MESSAGE_TOO_LARGE",
       "the server sent a message of more than 64 MiB",
       { hint: "raise maxMessageBytes" },
-      "server 'docs' was stopped during 'search': the server sent a message of more than 64 MiB; 'search' may have taken effect (raise maxMessageBytes)",
+      "server 'docs': the server sent a message of more than 64 MiB; 'search' may have taken effect (raise maxMessageBytes)",
     ],
     [
       "HTTP_STATUS",
