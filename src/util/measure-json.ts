@@ -21,21 +21,9 @@ export interface JsonMeasure {
 
 /** Stops at the first value beyond `most`, and then says that many. What it says about a text that is not JSON means nothing. */
 export function measureJson(json: Buffer | string, most: Readonly<JsonMeasure>): JsonMeasure {
-  let values = 1;
-  let depth = 0;
-  let deepest = 0;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = codeAt(json, at);
-    if (code === QUOTE) at = endOfText(json, at + 1);
-    else if (code === COMMA) values += 1;
-    else if (code === OPEN_LIST || code === OPEN_OBJECT) {
-      values += 1;
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1;
-    if (values > most.values || deepest > most.depth) break;
-  }
-  return { values, depth: deepest };
+  const meter = new JsonMeter(most);
+  meter.push(json);
+  return { values: meter.values, depth: meter.depth };
 }
 
 export function hasMoreValuesThan(most: number, json: Buffer | string): boolean {
@@ -48,27 +36,76 @@ function codeAt(json: Buffer | string, at: number): number | undefined {
   return typeof json === "string" ? json.charCodeAt(at) : json[at];
 }
 
-/** Where the quote is that ends the text which begins at `start`. */
-function endOfText(json: Buffer | string, start: number): number {
-  let at = start;
-  while (at < json.length) {
-    const near = Math.min(at + SHORT_TEXT, json.length);
-    for (; at < near; at += 1) {
-      const code = codeAt(json, at);
-      if (code === QUOTE) return at;
-      if (code === BACKSLASH) at += 1;
-    }
-    const quote = typeof json === "string" ? json.indexOf('"', at) : json.indexOf(QUOTE, at);
-    if (quote === -1) return json.length;
-    if (!isEscaped(json, quote, at)) return quote;
-    at = quote + 1;
+/** Measures a text that comes in pieces. */
+export class JsonMeter implements JsonMeasure {
+  values = 1;
+  depth = 0;
+  readonly #most: Readonly<JsonMeasure>;
+  #level = 0;
+  /** The last piece ended within a text, and there after a backslash that is not escaped itself. */
+  #isInText = false;
+  #isEscaped = false;
+
+  constructor(most: Readonly<JsonMeasure>) {
+    this.#most = most;
   }
-  return json.length;
+
+  /** There is more than is allowed, so further pieces need not be measured. */
+  get isBeyond(): boolean {
+    return this.values > this.#most.values || this.depth > this.#most.depth;
+  }
+
+  push(json: Buffer | string): void {
+    const most = this.#most;
+    let { values, depth } = this;
+    let level = this.#level;
+    let at = this.#isInText ? this.#skipText(json, 0) + 1 : 0;
+    for (; at < json.length; at += 1) {
+      const code = codeAt(json, at);
+      if (code === QUOTE) at = this.#skipText(json, at + 1);
+      else if (code === COMMA) values += 1;
+      else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        values += 1;
+        level += 1;
+        if (level > depth) depth = level;
+      } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) level -= 1;
+      if (values > most.values || depth > most.depth) break;
+    }
+    this.values = values;
+    this.depth = depth;
+    this.#level = level;
+  }
+
+  /** Where the quote is that ends the text, of which the part from `start` on is here; the length if it is not here. */
+  #skipText(json: Buffer | string, start: number): number {
+    const { length } = json;
+    let at = this.#isEscaped ? start + 1 : start;
+    this.#isInText = false;
+    this.#isEscaped = false;
+    while (at < length) {
+      const near = Math.min(at + SHORT_TEXT, length);
+      for (; at < near; at += 1) {
+        const code = codeAt(json, at);
+        if (code === QUOTE) return at;
+        if (code === BACKSLASH) at += 1;
+      }
+      if (at >= length) break;
+      const quote = typeof json === "string" ? json.indexOf('"', at) : json.indexOf(QUOTE, at);
+      const end = quote === -1 ? length : quote;
+      const isEscaped = endsWithEscape(json, end, at);
+      if (quote !== -1 && !isEscaped) return quote;
+      at = isEscaped ? end + 1 : end;
+    }
+    this.#isInText = true;
+    // What is escaped is the first of the next piece.
+    this.#isEscaped = at > length;
+    return length;
+  }
 }
 
-/** Whether an odd number of backslashes precedes it, of which none is before `from`. */
-function isEscaped(json: Buffer | string, quote: number, from: number): boolean {
-  let at = quote;
+/** Whether an odd number of backslashes precedes `end`, of which none is before `from`. */
+function endsWithEscape(json: Buffer | string, end: number, from: number): boolean {
+  let at = end;
   while (at > from && codeAt(json, at - 1) === BACKSLASH) at -= 1;
-  return (quote - at) % 2 === 1;
+  return (end - at) % 2 === 1;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasMoreValuesThan, measureJson } from "../../src/util/measure-json.ts";
+import { hasMoreValuesThan, JsonMeter, measureJson } from "../../src/util/measure-json.ts";
 
 const NO_BOUND = { values: Infinity, depth: Infinity };
 
@@ -34,6 +34,22 @@ describe("a JSON text has", () => {
   ])("%s", (_, text, values, depth) => {
     expect(measure(text)).toEqual({ values, depth });
     expect(measureJson(text, NO_BOUND)).toEqual({ values, depth });
+  });
+
+  it.each([1, 2, 3, 5, 63, 64, 65, 66, 1000])("the same in pieces of %d", (size) => {
+    const texts = [
+      String.raw`["a\",\"b","[\\"]`,
+      JSON.stringify(['\\",['.repeat(60), { a: "\\".repeat(201), b: ["\\,", 1] }]),
+      JSON.stringify([`${"x".repeat(63)}\\",[`, 1]),
+      JSON.stringify(["ü,[€".repeat(50), 2]),
+    ];
+    for (const text of texts) {
+      for (const whole of [text, Buffer.from(text)]) {
+        const meter = new JsonMeter(NO_BOUND);
+        for (let at = 0; at < whole.length; at += size) meter.push(whole.slice(at, at + size));
+        expect({ values: meter.values, depth: meter.depth }).toEqual(measure(text));
+      }
+    }
   });
 });
 

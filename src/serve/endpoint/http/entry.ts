@@ -2,13 +2,15 @@
 // already known here. This is an entry of our own because the SDK's costs three times the CPU of everything else, and
 // cannot go on with a session that it did not begin.
 
+import { isAscii } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../../core/types/json.ts";
 import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import { REFUSED_DEPTH } from "../../../util/json-depth.ts";
-import { measureJson } from "../../../util/measure-json.ts";
+import { type JsonMeasure, JsonMeter } from "../../../util/measure-json.ts";
 import type { Shares, Shortage } from "../../../util/shares.ts";
 import { byteSize } from "../../../util/text.ts";
+import { Turns } from "../../../util/turns.ts";
 import type { Caller } from "../../../core/types/caller.ts";
 import { Client, type ClientProfile } from "../client.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -60,6 +62,8 @@ const MOST_VALUES = 50_000;
 const MOST_DEPTH = REFUSED_DEPTH + 4;
 /** A request of this size is neither measured nor counted: it costs little, whatever is in it. */
 const SMALL = 4096;
+/** One of so many bytes or values takes milliseconds, so it has turns of its own. */
+const LARGE = { bytes: 256 * 1024, values: 5000 };
 /** What a value costs, beside the bytes that it takes. */
 const BYTES_PER_VALUE = 160;
 
@@ -68,6 +72,7 @@ export class McpEntry {
   readonly #maxBodyBytes: number;
   readonly #most: { values: number; depth: number };
   readonly #bodies: Shares | undefined;
+  readonly #turns = new Turns();
   readonly #limits: string | undefined;
   readonly #onRequest: McpEntryOptions["onRequest"];
 
@@ -120,31 +125,40 @@ export class McpEntry {
       const wait = isCounted ? (sender.countBytes?.(announced) ?? 0) : 0;
       if (wait > 0) return refuseBody(request, reply, tooManyBytes(wait));
       const tooLarge = (): BodyFault => tooLargeFor(this.#maxBodyBytes, this.#limits);
-      const bytes = await readBody(request, this.#maxBodyBytes, { hold, tooLarge });
-      if (bytes === undefined) return;
-      const body = Buffer.isBuffer(bytes) ? this.#parse(bytes, sender, isCounted) : bytes;
+      const meter = new JsonMeter(this.#most);
+      const read = await readBody(request, this.#maxBodyBytes, { hold, tooLarge, meter });
+      if (read === undefined) return;
+      if (read.kind === "fault") return refuseBody(request, reply, read);
+      const fault = this.#faultOf(read.bytes, meter, sender, isCounted);
+      if (fault !== undefined) return refuseBody(request, reply, fault);
+      const post = { request, reply, sender, canStream: accepted.stream };
+      if (read.bytes <= LARGE.bytes && meter.values <= LARGE.values) {
+        const body = parse(textOf(read));
+        if (body.kind === "fault") return refuseBody(request, reply, body);
+        return await this.#posted(body.value, post);
+      }
+      const text = await this.#turns.run(caller.id, () => textOf(read));
+      const body = await this.#turns.run(caller.id, () => parse(text));
       if (body.kind === "fault") return refuseBody(request, reply, body);
-      await this.#posted(body.value, { request, reply, sender, canStream: accepted.stream });
+      await this.#turns.run(caller.id, () => this.#posted(body.value, post));
     } finally {
       if (held.bytes > 0) this.#bodies?.giveBack(caller.id, held.bytes);
     }
   }
 
   /** A text that would take long to parse is refused or counted before it is. */
-  #parse(bytes: Buffer, sender: Sender, isCounted: boolean): Body | BodyFault {
-    if (bytes.length > SMALL) {
-      const { values, depth } = measureJson(bytes, this.#most);
-      if (depth > this.#most.depth) return TOO_DEEP;
-      if (values > this.#most.values) return tooManyValues(this.#most.values, this.#limits);
-      const uncounted = isCounted ? 0 : bytes.length;
-      const wait = sender.countBytes?.(uncounted + values * BYTES_PER_VALUE) ?? 0;
-      if (wait > 0) return tooManyBytes(wait);
-    }
-    try {
-      return { kind: "json", value: JSON.parse(bytes.toString("utf8")) };
-    } catch {
-      return bodyFault(400, "Parse error: the body is not JSON", {}, RPC.parseError);
-    }
+  #faultOf(
+    bytes: number,
+    { values, depth }: JsonMeasure,
+    sender: Sender,
+    isCounted: boolean,
+  ): BodyFault | undefined {
+    if (bytes <= SMALL) return undefined;
+    if (depth > this.#most.depth) return TOO_DEEP;
+    if (values > this.#most.values) return tooManyValues(this.#most.values, this.#limits);
+    const uncounted = isCounted ? 0 : bytes;
+    const wait = sender.countBytes?.(uncounted + values * BYTES_PER_VALUE) ?? 0;
+    return wait > 0 ? tooManyBytes(wait) : undefined;
   }
 
   /** Not async: a call passes here, and would wait for one more promise. */
@@ -181,6 +195,8 @@ export class McpEntry {
     this.#onRequest?.(sender, clientInfoIn(asked), false);
     const leased = sender.endpointFor();
     const { endpoint, release } = leased instanceof Promise ? await leased : leased;
+    // Its client has gone meanwhile, which cancels it: nothing is called.
+    if (reply.closed) return release();
     const paramFault = paramFaultOf(asked, endpoint, request);
     if (paramFault !== undefined) {
       release();
@@ -549,31 +565,70 @@ function crowded(shortage: Shortage, each: number): BodyFault {
   return bodyFault(shortage === "own" ? 429 : 503, message, { "Retry-After": "5" });
 }
 
-/** The body of a request, bounded. Undefined if the client went away. `hold` is told of what the memory has to hold. */
+interface ReadBody {
+  kind: "read";
+  /** Empty if there is more in it than is allowed: then it is read to its end, so that the client reads the answer, and not kept. */
+  chunks: readonly Buffer[];
+  bytes: number;
+}
+
+interface ReadBodyOptions {
+  /** Is told of what the memory has to hold. */
+  hold: (bytes: number) => BodyFault | undefined;
+  tooLarge: () => BodyFault;
+  /** Measures what is not small, while it comes in. */
+  meter: JsonMeter;
+}
+
+/** The body of a request, bounded. Undefined if the client went away. */
 function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  { hold, tooLarge }: { hold: (bytes: number) => BodyFault | undefined; tooLarge: () => BodyFault },
-): Promise<Buffer | BodyFault | undefined> {
+  { hold, tooLarge, meter }: ReadBodyOptions,
+): Promise<ReadBody | BodyFault | undefined> {
   const announced = Number(request.headers["content-length"]);
   if (announced > maxBytes) return Promise.resolve(tooLarge());
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer): BodyFault | undefined => {
+      const isFirstMeasured = bytes <= SMALL;
+      bytes += chunk.length;
+      if (bytes > maxBytes) return tooLarge();
+      if (!meter.isBeyond) chunks.push(chunk);
+      if (bytes <= SMALL) return undefined;
+      for (const each of isFirstMeasured ? chunks : [chunk]) if (!meter.isBeyond) meter.push(each);
+      if (!meter.isBeyond) return hold(chunk.length);
+      chunks = [];
+      return undefined;
+    };
     request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      const refused = size > maxBytes ? tooLarge() : size > SMALL ? hold(chunk.length) : undefined;
-      if (refused === undefined) return void chunks.push(chunk);
-      chunks.length = 0;
+      const refused = take(chunk);
+      if (refused === undefined) return;
+      chunks = [];
       request.pause();
       request.removeAllListeners("data");
       resolve(refused);
     });
-    request.on("end", () => {
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks));
-    });
+    request.on("end", () => resolve({ kind: "read", chunks, bytes }));
     request.on("error", () => resolve(undefined));
     request.on("close", () => resolve(undefined));
   });
+}
+
+function textOf({ chunks }: ReadBody): string {
+  const [only] = chunks;
+  const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  // Most uploads are base64, for which this takes a tenth of the time.
+  return bytes.length > LARGE.bytes && isAscii(bytes)
+    ? bytes.toString("latin1")
+    : bytes.toString("utf8");
+}
+
+function parse(text: string): Body | BodyFault {
+  try {
+    return { kind: "json", value: JSON.parse(text) };
+  } catch {
+    return bodyFault(400, "Parse error: the body is not JSON", {}, RPC.parseError);
+  }
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseMessage } from "../../../../src/core/upstream/transport/parse-message.ts";
 
 const MEBIBYTE = 1024 ** 2;
-const listOf = (values: number): string => JSON.stringify(new Array(values - 1).fill(0));
+const listOf = (values: number): string =>
+  JSON.stringify(Array.from({ length: values - 1 }, () => 0));
 
 describe("a message may have", () => {
   it.each([

@@ -1,9 +1,14 @@
 // Clients of both eras and both versions of the SDK at one endpoint, over real sockets.
 
-import { connect } from "node:net";
+import { once } from "node:events";
+import { createServer, request as httpRequest } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { McpEntry } from "../../../../src/serve/endpoint/http/entry.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { Shares } from "../../../../src/util/shares.ts";
+import { Turns } from "../../../../src/util/turns.ts";
 import { closeBoards, fixture, open } from "../../../support/boards.ts";
 import {
   closeServed,
@@ -168,6 +173,63 @@ describe("a request that is wrong", () => {
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":${args}}}`;
     const answer = await postText(url, body);
     expect([answer.status, answer.message]).toEqual([status, expect.stringContaining(why)]);
+  });
+
+  it("is not kept once it has too many values", async () => {
+    const bodies = new Shares(4_000_000, 1_000_000);
+    const { url } = await serve(await open({}), { maxBodyBytes: 20_000_000, bodies });
+    const args = `[${"1,".repeat(3_000_000)}1]`;
+    const answer = await postText(url, `{"jsonrpc":"2.0","id":1,"method":"x","params":${args}}`);
+    expect([answer.status, answer.message]).toEqual([
+      413,
+      expect.stringContaining("more than 50000 values;"),
+    ]);
+  });
+
+  it.each([
+    ["many bytes", { text: "x".repeat(400_000) }, 3],
+    ["letters of several bytes", { text: "ü€".repeat(200_000) }, 3],
+    ["many values", { text: "x", more: Array.from({ length: 6000 }, () => 0) }, 3],
+    ["neither", { text: "x".repeat(100_000) }, 0],
+  ])("has turns of its own if it has %s", async (_, args, turns) => {
+    const run = vi.spyOn(Turns.prototype, "run");
+    const board = await open({ echo: fixture("echo") });
+    const { url } = await serve(board, { maxBodyBytes: 20_000_000 });
+    const call = legacy("tools/call", { name: "mcp__echo__echo", arguments: args });
+    const { message } = await post(url, call);
+    expect(message?.["result"].content[0].text).toBe(args.text);
+    expect(run).toHaveBeenCalledTimes(turns);
+    run.mockRestore();
+  });
+
+  it("calls nothing if its client goes before there is an endpoint", async () => {
+    const { endpoint, sessions } = await serve(await open({ echo: fixture("echo") }));
+    const answer = vi.spyOn(endpoint, "answer");
+    const asked = deferred();
+    const released = deferred();
+    const entry = new McpEntry({ sessions, maxBodyBytes: 1_000_000 });
+    const server = createServer((request, reply) => {
+      const endpointFor = async () => {
+        asked.resolve();
+        await once(reply, "close");
+        return { endpoint, release: () => released.resolve() };
+      };
+      const caller = { id: "token:alice", label: "alice" };
+      void entry.handle(request, reply, { caller, agent: "default", endpointFor });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { body, headers } = modern("tools/call", { name: "mcp__echo__echo", arguments: {} });
+    const type = { "content-type": "application/json", accept: "application/json" };
+    const options = { port, method: "POST", headers: { ...type, ...headers } };
+    const sent = httpRequest(options).on("error", () => {});
+    sent.end(JSON.stringify(body));
+    await asked.promise;
+    sent.destroy();
+    await released.promise;
+    server.close();
+    expect(answer).not.toHaveBeenCalled();
   });
 
   it("is refused before it is read if its caller has sent too much", async () => {
