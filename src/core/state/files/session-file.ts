@@ -30,14 +30,15 @@ const LOOK_EVERY = 500;
 const CHUNK_BYTES = 1024 * 1024;
 /** Beyond this, the sessions that expire first are forgotten. */
 const MOST_ENTRIES = 200_000;
-/** More than anybody subscribes to. What is longer holds until the gateway ends. */
-const LONGEST_LINE = 256 * 1024;
+/** How much of a list of subscriptions is in one line, in characters. A longer URI holds until the gateway ends. */
+const LONGEST_PART = 128 * 1024;
 /** A file with fewer lines is never worth rewriting. */
 const LEAST_LINES = 1000;
 const FILE_MODE = 0o600;
 
 /**
- * A file of lines, each with what is new of one session. It is rewritten when most of its lines say nothing any more.
+ * A file of lines, each with what is new of one session: all of it, or what has changed. It is rewritten when most of its lines
+ * say nothing any more.
  */
 export class SessionFile implements SessionStore {
   readonly #file: string;
@@ -48,8 +49,8 @@ export class SessionFile implements SessionStore {
   #read = { inode: 0, offset: 0, lines: 0 };
   #enoughLines = LEAST_LINES;
   #lastLook = -Infinity;
-  /** Lines by nonce. They are newer than what the file has. */
-  readonly #unwritten = new Map<string, string>();
+  /** What the file has of the sessions of which we know something newer. Undefined: nothing, or nobody knows what. */
+  readonly #unwritten = new Map<string, Entry | undefined>();
   #isWriteDue = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -90,10 +91,8 @@ export class SessionFile implements SessionStore {
   }
 
   #put(nonce: string, entry: Entry): Promise<void> {
+    if (!this.#unwritten.has(nonce)) this.#unwritten.set(nonce, this.#entries.get(nonce));
     this.#entries.set(nonce, entry);
-    const line = lineOf(nonce, entry);
-    if (line.length > LONGEST_LINE) return this.#writing;
-    this.#unwritten.set(nonce, line);
     // Lines that come while a write runs go with the next write.
     if (!this.#isWriteDue) {
       this.#isWriteDue = true;
@@ -105,16 +104,35 @@ export class SessionFile implements SessionStore {
   async #write(): Promise<void> {
     this.#isWriteDue = false;
     await withLock(`${this.#file}.lock`, this.#clock, async () => {
-      const lines = [...this.#unwritten];
-      const text = lines.map(([, line]) => line).join("");
-      await appendFile(this.#file, text, { mode: FILE_MODE });
-      for (const [nonce, line] of lines) {
-        if (this.#unwritten.get(nonce) === line) this.#unwritten.delete(nonce);
-      }
+      // Another gateway may have written something about the same sessions.
+      this.#lastLook = -Infinity;
+      this.#look();
+      await this.#append();
       this.#lastLook = -Infinity;
       this.#look();
       if (this.#read.lines > this.#enoughLines) await this.#tidy();
     });
+  }
+
+  async #append(): Promise<void> {
+    const lines: string[] = [];
+    const written = new Map<string, Entry | undefined>();
+    for (const [nonce, known] of this.#unwritten) {
+      const entry = this.#entries.get(nonce);
+      written.set(nonce, entry);
+      if (entry !== undefined) lines.push(...linesOf(nonce, entry, known));
+    }
+    try {
+      await appendFile(this.#file, lines.join(""), { mode: FILE_MODE });
+    } catch (error) {
+      // A part of it may be there.
+      for (const nonce of written.keys()) this.#unwritten.set(nonce, undefined);
+      throw error;
+    }
+    for (const [nonce, entry] of written) {
+      if (this.#entries.get(nonce) === entry) this.#unwritten.delete(nonce);
+      else this.#unwritten.set(nonce, entry);
+    }
   }
 
   /** Looks at every entry, so it waits until there are twice as many lines as the last time. */
@@ -132,9 +150,8 @@ export class SessionFile implements SessionStore {
     await rm(temporary, { force: true });
     const file = await open(temporary, "wx", FILE_MODE);
     try {
-      await file.writeFile(
-        [...this.#entries].map(([nonce, entry]) => lineOf(nonce, entry)).join(""),
-      );
+      const all = [...this.#entries].flatMap(([nonce, entry]) => linesOf(nonce, entry));
+      await file.writeFile(all.join(""));
     } finally {
       await file.close();
     }
@@ -199,27 +216,83 @@ export class SessionFile implements SessionStore {
     const { nonce, expiresAt, revoked } = value;
     if (typeof nonce !== "string" || typeof expiresAt !== "number") return;
     if (expiresAt <= this.#clock.now()) return;
-    const isRevoked = revoked === true;
     if (this.#entries.get(nonce)?.isRevoked) return;
-    if (!isRevoked && this.#unwritten.has(nonce)) return;
-    this.#entries.set(nonce, {
-      expiresAt,
-      isRevoked,
-      ...(!isRevoked && { notes: notesIn(value) }),
-    });
+    if (revoked === true) return void this.#entries.set(nonce, { expiresAt, isRevoked: true });
+    const isNewerKnown = this.#unwritten.has(nonce);
+    const known = isNewerKnown ? this.#unwritten.get(nonce) : this.#entries.get(nonce);
+    const entry = { expiresAt, isRevoked: false, notes: notesIn(value, known?.notes) };
+    if (isNewerKnown) this.#unwritten.set(nonce, entry);
+    else this.#entries.set(nonce, entry);
   }
 }
 
-function lineOf(nonce: string, { expiresAt, isRevoked, notes }: Entry): string {
-  const value = isRevoked ? { nonce, expiresAt, revoked: true } : { nonce, expiresAt, ...notes };
-  return `${JSON.stringify(value)}\n`;
+/** What the file has to say about a session, of which it has said what is `known` already. */
+function linesOf(nonce: string, { expiresAt, isRevoked, notes }: Entry, known?: Entry): string[] {
+  const line = (more: object): string => `${JSON.stringify({ nonce, expiresAt, ...more })}\n`;
+  if (isRevoked) return [line({ revoked: true })];
+  const { logLevel, subscriptions } = notes ?? {};
+  if (known?.notes === undefined || known.isRevoked) {
+    const [first, ...rest] = partsOf(subscriptions ?? []);
+    const isEmpty = subscriptions === undefined;
+    return [
+      line({ logLevel, ...(!isEmpty && { subscriptions: first ?? [] }) }),
+      ...rest.map((subscribed) => line({ changes: { subscribed } })),
+    ];
+  }
+  const before = new Set(known.notes.subscriptions);
+  const now = new Set(subscriptions);
+  const gone = [...before].filter((uri) => !now.has(uri));
+  const added = [...now].filter((uri) => !before.has(uri));
+  const isSaid = logLevel === known.notes.logLevel && expiresAt === known.expiresAt;
+  return [
+    ...(isSaid ? [] : [line({ changes: { logLevel } })]),
+    ...partsOf(gone).map((unsubscribed) => line({ changes: { unsubscribed } })),
+    ...partsOf(added).map((subscribed) => line({ changes: { subscribed } })),
+  ];
 }
 
-function notesIn({ logLevel, subscriptions }: JsonObject): SessionNotes {
+/** In parts that are no longer than a line may be. */
+function partsOf(uris: readonly string[]): string[][] {
+  const parts: string[][] = [];
+  let room = 0;
+  for (const uri of uris) {
+    const length = JSON.stringify(uri).length + 1;
+    if (length > LONGEST_PART) continue;
+    room -= length;
+    const last = parts.at(-1);
+    if (last !== undefined && room >= 0) {
+      last.push(uri);
+    } else {
+      parts.push([uri]);
+      room = LONGEST_PART - length;
+    }
+  }
+  return parts;
+}
+
+/** What is noted after a line. */
+function notesIn(line: JsonObject, before: SessionNotes = {}): SessionNotes {
+  if (!isJsonObject(line.changes)) return { ...levelIn(line), ...listIn(line) };
+  const { subscribed, unsubscribed } = line.changes;
+  const uris = new Set(before.subscriptions);
+  for (const uri of textsIn(unsubscribed)) uris.delete(uri);
+  for (const uri of textsIn(subscribed)) uris.add(uri);
+  const hasNone = uris.size === 0 && before.subscriptions === undefined;
   return {
-    ...(typeof logLevel === "string" && { logLevel }),
-    ...(Array.isArray(subscriptions) && {
-      subscriptions: subscriptions.filter((uri) => typeof uri === "string"),
-    }),
+    ...before,
+    ...levelIn(line.changes),
+    ...(!hasNone && { subscriptions: [...uris] }),
   };
+}
+
+function levelIn({ logLevel }: JsonObject): Pick<SessionNotes, "logLevel"> {
+  return typeof logLevel === "string" ? { logLevel } : {};
+}
+
+function listIn({ subscriptions }: JsonObject): Pick<SessionNotes, "subscriptions"> {
+  return Array.isArray(subscriptions) ? { subscriptions: textsIn(subscriptions) } : {};
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

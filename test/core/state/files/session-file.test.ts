@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { SessionStore } from "../../../../src/core/types/shared-state.ts";
@@ -93,6 +93,72 @@ describe("SessionFile", () => {
     await Promise.all(writes);
     expect(store.get("a")).toEqual({ logLevel: "19" });
     expect(open().get("a")).toEqual({ logLevel: "19" });
+  });
+
+  it("writes what has changed of the subscriptions, not all of them", async () => {
+    const store = open();
+    const uris: string[] = [];
+    const sizes: number[] = [];
+    for (let at = 0; at < 300; at += 1) {
+      uris.push(`demo://${at}/${"x".repeat(100)}`);
+      await store.set("a", later(60_000), { logLevel: "info", subscriptions: [...uris] });
+      sizes.push((await stat(file)).size);
+    }
+    const lengths = sizes.slice(1).map((size, at) => size - (sizes[at] ?? 0));
+    expect(Math.max(...lengths)).toBeLessThan(300);
+    uris.splice(100, 1);
+    await store.set("a", later(60_000), { logLevel: "debug", subscriptions: [...uris] });
+    const notes = { logLevel: "debug", subscriptions: uris };
+    for (const each of [store, open()]) expect(each.get("a")).toEqual(notes);
+    expect((await readFile(file, "utf8")).trimEnd().split("\n").at(-1)).toContain("unsubscribed");
+  });
+
+  it("keeps a list that is longer than a line, also when the file is rewritten", async () => {
+    const store = open();
+    const subscriptions = Array.from(
+      { length: 40 },
+      (_, at) => `demo://${at}/${"x".repeat(50_000)}`,
+    );
+    await store.set("a", later(1_000_000), { subscriptions });
+    expect(open().get("a")).toEqual({ subscriptions });
+    for (let round = 0; round < 6; round += 1) {
+      for (let each = 0; each < 250; each += 1) {
+        void store.set(`${round}-${each}`, later(100), { logLevel: "info" });
+      }
+      await store.close();
+      await clock.advance(1000);
+    }
+    await store.set("last", later(1_000_000), { logLevel: "info" });
+    const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(1000);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(150_000);
+    for (const each of [store, open()]) expect(each.get("a")).toEqual({ subscriptions });
+  });
+
+  it("has what the last of two gateways has set, whatever the other wrote before", async () => {
+    const [one, other] = [open(), open()];
+    await one.set("a", later(60_000), { subscriptions: ["x"] });
+    await clock.advance(1000);
+    expect(other.get("a")).toEqual({ subscriptions: ["x"] });
+    await one.set("a", later(60_000), { subscriptions: ["x", "y"] });
+    // It has not looked at the file since.
+    await other.set("a", later(60_000), { subscriptions: ["x", "z"] });
+    await clock.advance(1000);
+    for (const each of [one, other, open()]) {
+      expect(each.get("a")).toEqual({ subscriptions: ["x", "z"] });
+    }
+  });
+
+  it("writes all of it again after a write that failed", async () => {
+    const store = open();
+    await store.set("a", later(60_000), { subscriptions: ["x"] });
+    await rm(file);
+    await mkdir(file);
+    await store.set("a", later(60_000), { subscriptions: ["x", "y"] });
+    expect(errors).toHaveLength(1);
+    await rm(file, { recursive: true });
+    await store.set("a", later(60_000), { subscriptions: ["x", "y", "z"] });
+    expect(open().get("a")).toEqual({ subscriptions: ["x", "y", "z"] });
   });
 
   it("rewrites the file when most of its lines say nothing any more, and loses nothing", async () => {
