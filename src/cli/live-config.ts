@@ -63,6 +63,8 @@ interface FileVersion {
   trust: Trust;
   /** The hashes by label that a person has approved. */
   approved: ReadonlyMap<string, string> | undefined;
+  /** The last text that was used as a whole. Undefined if there was none. */
+  agreed: string | undefined;
   /** By agent, the servers that run on as they were before an edit of them, which waits. */
   held: ReadonlyMap<string, readonly ServerDefinition[]>;
 }
@@ -115,6 +117,12 @@ export class LiveConfig implements AsyncDisposable {
   /** With the file that is beneath now. */
   get source(): ConfigSource {
     return this.#version?.source ?? this.#found;
+  }
+
+  /** The text of one of the files before an edit that waits; the text itself if none does. Undefined if it was never used. */
+  agreedText(path: string): string | undefined {
+    const version = this.#version;
+    return version && filesIn(version).find((each) => each.path === path)?.agreed;
   }
 
   /** The edit that is not applied, if there is one. */
@@ -219,6 +227,11 @@ export class LiveConfig implements AsyncDisposable {
     });
   }
 
+  /** Looks whether the files have changed, without waiting for the watch to say so. What is wrong with them is `unapplied`. */
+  async look(): Promise<void> {
+    await this.#lookNext(false).catch(() => {});
+  }
+
   /**
    * Looks at the files now. Rejects with CONFIG_INVALID for one that cannot be used, and with UNTRUSTED for an edit that
    * waits for a person; then nothing has changed.
@@ -302,7 +315,9 @@ export class LiveConfig implements AsyncDisposable {
       const { all, guards } = judgement.launches;
       const before = last && filesIn(last).find(({ path }) => path === of.path);
       const read = { ...of, launches: all, guards };
-      const decided = { ...read, ...this.#decide(read, whole, judgement, before) };
+      const decision = this.#decide(read, whole, judgement, before);
+      const agreed = decision.trust.kind === "trusted" ? of.text : before?.agreed;
+      const decided = { ...read, ...decision, agreed };
       return { ...decided, held: before ? await this.#heldFrom(before, decided) : new Map() };
     };
     return {
@@ -321,7 +336,7 @@ export class LiveConfig implements AsyncDisposable {
 
   /** What of a text may be used. Throws UNTRUSTED for one that has to wait as a whole, while the text before it is used. */
   #decide(
-    { path, launches, isYours }: Omit<FileVersion, "trust" | "approved" | "held">,
+    { path, launches, isYours }: Omit<FileVersion, "trust" | "approved" | "held" | "agreed">,
     source: FileSource,
     { trust: byRecord, record }: Judgement,
     last: FileVersion | undefined,

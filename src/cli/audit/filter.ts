@@ -27,6 +27,8 @@ export function auditFilter({
     if (server !== undefined && line.server !== server) return false;
     if (caller !== undefined && (line.type === "suspicious" || line.caller !== caller))
       return false;
-    return isWanted === undefined || isWanted(line.tool) || isWanted(`${line.server}/${line.tool}`);
+    if (isWanted === undefined) return true;
+    const { tool: own = "" } = line;
+    return isWanted(own) || isWanted(`${line.server}/${own}`);
   };
 }

@@ -60,6 +60,12 @@ function toRow(line: AuditLine, started: "started" | "no end"): Row {
     const found = patterns.map((each) => each.replace(DEFINITION, "")).join(", ");
     return { cells: [time, tool, outcome, "", "", found, "", "", line.agent] };
   }
+  if (line.type === "decision") {
+    const { server = "", tool, failed, decided, caller, agent = "" } = line;
+    const about = tool === undefined ? server : `${server}/${tool}`;
+    const outcome = { text: failed ?? "decided", tone: failed ? "red" : "cyan" } as const;
+    return { cells: [time, about, outcome, "", "", decided, "", caller, agent] };
+  }
   const { server, tool, agent, session, caller = "" } = line;
   const name = `${server}/${tool}`;
   const hash = (line.type === "call" && line.argumentsHash) || "";

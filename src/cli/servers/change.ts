@@ -6,18 +6,23 @@ import {
   withoutServer,
   writtenServer,
 } from "../../core/config/server-text.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
-import { oneLine, shellQuoted } from "../../util/text.ts";
+import { shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { serverLines } from "../trust/view.ts";
 import type { ChangeRequest } from "./command.ts";
-import { changeServerFile, findServer, type ServerFile, untrustedLines } from "./server-file.ts";
+import {
+  changeServerFile,
+  findServer,
+  requireOwn,
+  type ServerFile,
+  untrustedLines,
+} from "./server-file.ts";
 
 export async function runChange(
   { kind, name, scope }: ChangeRequest,
@@ -92,14 +97,4 @@ function outcome(
   const [server, file] = [visible(name), visible(path)];
   if (!isChanged) return `${server} is ${kind}d already in ${file}`;
   return kind === "remove" ? `removed ${server} from ${file}` : `${kind}d ${server} in ${file}`;
-}
-
-/** What the defaults have, all agents have: removing it there would not be about this agent. */
-function requireOwn(name: string, file: ServerFile): void {
-  if (writtenServer(file, name) !== undefined) return;
-  throw new PlugboardError(
-    "INVALID_ARGUMENTS",
-    `'${oneLine(name, 100)}' is in the defaults, which all agents have`,
-    { server: name, hint: "disable it for this agent, or leave out --agent to remove it for all" },
-  );
 }

@@ -227,7 +227,7 @@ function withoutMark(text: string): string {
 }
 
 /** A new file tells the editor what it may hold, unless that would name a place that only this user has. */
-async function withEditorSchema(
+export async function withEditorSchema(
   text: ServerText,
   source: FileSource,
   context: CliContext,
@@ -338,4 +338,14 @@ export async function otherFiles(
 /** A command that is about a server of this file. */
 export function commandFor(words: string, name: string, { options }: CliContext): string {
   return offeredCommand(`${words} ${shellQuoted(name)}`, options);
+}
+
+/** What the defaults have, all agents have: removing it there would not be about this agent. */
+export function requireOwn(name: string, file: ServerText): void {
+  if (writtenServer(file, name) !== undefined) return;
+  throw new PlugboardError(
+    "INVALID_ARGUMENTS",
+    `'${oneLine(name, 100)}' is in the defaults, which all agents have`,
+    { server: name, hint: "disable it for this agent, or leave out --agent to remove it for all" },
+  );
 }

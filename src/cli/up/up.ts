@@ -35,6 +35,7 @@ import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
+import { pageChanges } from "../page/changes.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -169,8 +170,9 @@ function configuredBy(
   live: LiveConfig,
   config: GatewayConfig,
   command: UpRequest,
-  { io, options, clock, logger }: CliContext,
+  context: CliContext,
 ): OpenGatewayOptions {
+  const { io, options, clock, logger } = context;
   const { source } = live;
   const { background } = command;
   return {
@@ -179,6 +181,7 @@ function configuredBy(
     readAgent: (id) => live.readAgent(id),
     fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
+    changes: pageChanges(live, context),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },

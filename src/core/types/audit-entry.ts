@@ -1,5 +1,6 @@
 // The lines of an audit file: one for each call when it has ended, before that one for each call that may change
-// something, one for each suspicious result, one where lines are missing.
+// something, one for each suspicious result, one for each decision of a person in the gateway's page, one where lines are
+// missing.
 
 import type { ErrorCode } from "./errors.ts";
 import type { Decision } from "./guard.ts";
@@ -68,4 +69,23 @@ export interface SuspiciousResult {
   patterns: string[];
 }
 
-export type AuditLine = AuditEntry | StartedEntry | SuspiciousResult | LostEntries;
+/** Somebody has decided something in the gateway's page: changed the configuration, answered a call, approved a definition. */
+export interface DecisionEntry {
+  type: "decision";
+  time: string;
+  /** Who: the name of the visitor. */
+  caller: string;
+  /** Tells this visit from others of the same name. */
+  visit: string;
+  /** In words: `disable docs`. */
+  decided: string;
+  /** The file that was changed. */
+  file?: string;
+  agent?: string;
+  server?: string;
+  tool?: string;
+  /** Why it was not done after all. */
+  failed?: ErrorCode;
+}
+
+export type AuditLine = AuditEntry | StartedEntry | SuspiciousResult | DecisionEntry | LostEntries;

@@ -51,6 +51,8 @@ import {
   type Route,
 } from "./gateway.ts";
 import { PageCalls } from "./page/call.ts";
+import { type ChangeKinds, Changes } from "./page/changes.ts";
+import { Decisions } from "./page/decisions.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
 import { Page } from "./page/page.ts";
@@ -95,6 +97,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   /** Somebody uses one of its boards over the channel. Returns what is called when they no longer do. */
   onAttached?: () => () => void;
   network: AccessOptions["network"];
+  /** What people can change in the page. Default: nothing. */
+  changes?: ChangeKinds;
   /** Where the files of the page are. Default: where the build has put them. */
   pageFolder?: string;
   clock: Clock;
@@ -562,7 +566,7 @@ function openPage(
   { state, monitoring, sealer, agents, approvals }: GatewayParts,
   undo: UndoSteps,
 ): OpenedPage {
-  const { settings, clock } = options;
+  const { settings, clock, logger } = options;
   let page: Page | undefined;
   return {
     visitorIn: (request) => page?.visitorIn(request),
@@ -585,10 +589,22 @@ function openPage(
         url: () => `${url}/mcp`,
       });
       undo.add(async () => live.close());
+      const decisions = new Decisions({ trail: state.audit, clock, logger });
+      undo.add(() => decisions.close());
+      const changes = new Changes({
+        kinds: options.changes ?? {},
+        decisions,
+        clock,
+        random: randomBytes,
+        redact: (text) =>
+          agents.list().reduce((rest, { board }) => board.redactor.text(rest), text),
+      });
       const methods = new PageMethods({
         state,
         agents: () => agents.list(),
         calls: live.calls,
+        changes,
+        decisions,
       });
       const calls = new PageCalls({
         boardOf: (id) => methods.boardOf(id),

@@ -6,6 +6,7 @@ import { extname } from "node:path";
 import type {
   AuditEntry,
   AuditLine,
+  DecisionEntry,
   LostEntries,
   StartedEntry,
   SuspiciousResult,
@@ -146,6 +147,12 @@ function readLine(text: string): AuditLine | undefined {
     return isWhole && Array.isArray(line["patterns"])
       ? (line as unknown as SuspiciousResult)
       : undefined;
+  }
+  if (line["type"] === "decision") {
+    const isWhole = ["caller", "visit", "decided"].every((key) => typeof line[key] === "string");
+    const rest = ["file", "agent", "server", "tool", "failed"].map((key) => typeof line[key]);
+    const isPlain = rest.every((type) => type === "string" || type === "undefined");
+    return isWhole && isPlain ? (line as unknown as DecisionEntry) : undefined;
   }
   if (line["type"] === "start") {
     const isWhole = ["id", "agent", "server", "tool"].every((key) => typeof line[key] === "string");

@@ -18,7 +18,7 @@ import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { STREAM_HEADERS } from "../../endpoint/http/reply.ts";
-import { checked } from "./methods.ts";
+import { checked } from "./method.ts";
 import { VISITOR, type Visitor } from "./visitors.ts";
 import type { CallAnswer, CallQuestion, PageCallEvents } from "./wire.ts";
 

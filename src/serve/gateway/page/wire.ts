@@ -266,6 +266,51 @@ export interface ToolDetails extends ToolFacts {
   outputSchema?: JsonObject;
 }
 
+/**
+ * Something that adds or changes what is started, or what is allowed. Nothing of it happens by one request: the gateway
+ * shows it, and does what was shown when that is confirmed.
+ */
+export type Change =
+  | { kind: "server"; action: "enable" | "disable" | "remove"; agent: string; server: string }
+  /** Of one tool, by the name that its server gives it. */
+  | { kind: "rule"; agent: string; server: string; tool: string; verdict: "allow" | "ask" | "deny" }
+  | { kind: "pins"; agent: string; server: string; mode: "off" | "warn" | "block" }
+  /** The whole entry of a server, as JSON. */
+  | { kind: "entry"; agent: string; server: string; json: string }
+  /** An edit of the file that waits, as it is. */
+  | { kind: "trust" };
+
+/** What a person reads before they confirm a change. */
+export interface ChangeShown {
+  /** In words: `disable docs`. */
+  summary: string;
+  about: { file?: string; agent?: string; server?: string; tool?: string };
+  /** What would be started or used from then on, whole. */
+  starts: StartedServer[];
+  /** How the file would differ. */
+  diff: DiffLine[];
+  /** What looks suspicious, and what follows from the change. */
+  warnings: string[];
+}
+
+export interface StartedServer {
+  name: string;
+  /** The program and its arguments, or the address, and every setting that decides what runs: whole, a line each. */
+  lines: string[];
+}
+
+export interface DiffLine {
+  /** `gap`: lines that stay as they are are left out here. */
+  kind: "same" | "added" | "removed" | "gap";
+  text: string;
+}
+
+export interface ChangePreview extends ChangeShown {
+  /** Confirms this and nothing else, once. */
+  hash: string;
+  until: number;
+}
+
 type PinName = Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
 
 /** What the page asks for, by name: what it sends and what it gets. */
@@ -288,6 +333,12 @@ export interface PageRequests {
   "calls/show": {
     takes: { id: string };
     gives: { facts: CallFacts; steps: CallStep[]; content?: CallContent };
+  };
+  "changes/preview": { takes: { change: Change }; gives: ChangePreview };
+  "changes/confirm": {
+    takes: { hash: string };
+    /** What a person should know about how it went. */
+    gives: { said?: string };
   };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }

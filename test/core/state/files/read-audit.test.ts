@@ -23,7 +23,7 @@ beforeEach(() => {
 const line = (tool: string): string => toLine(record({ tool }));
 const rotated = (at: number): string => join(directory, `audit.${at}.jsonl`);
 const toolOf = (each: AuditLine): string =>
-  each.type === "lost" ? `lost ${each.count}` : each.tool;
+  each.type === "lost" ? `lost ${each.count}` : (each.tool ?? "");
 
 async function read(options: Partial<ReadAuditOptions> = {}): Promise<string[]> {
   const tools: string[] = [];

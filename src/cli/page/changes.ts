@@ -1,0 +1,214 @@
+// What people can change in the page of a gateway: its configuration, through the same files, locks and trust as the
+// commands that change it.
+
+import { z } from "zod";
+import { filesOf } from "../../core/config/find.ts";
+import { loadConfig } from "../../core/config/load.ts";
+import { parseAgentConfig } from "../../core/config/parse.ts";
+import { withEnabled, withoutServer, withServerValue } from "../../core/config/server-text.ts";
+import { readConfigText } from "../../core/config/text/read.ts";
+import { PlugboardError } from "../../core/types/errors.ts";
+import type { ChangeKinds, PlannedChange } from "../../serve/gateway/page/changes.ts";
+import { oneLine } from "../../util/text.ts";
+import { visible } from "../../util/visible.ts";
+import type { CliContext } from "../context.ts";
+import type { LiveConfig } from "../live-config.ts";
+import { readServerJson } from "../read-server.ts";
+import { removeUnusedBundles } from "../servers/bundles.ts";
+import { findServer, type FoundServer, requireOwn } from "../servers/server-file.ts";
+import { suspicions } from "../servers/suspicious.ts";
+import { judgeFile, type Judgement } from "../trust/judge-file.ts";
+import { isFileYours } from "../trust/own-file.ts";
+import { otherDenials, withEntry, withRule } from "./edits.ts";
+import { planEntryChange } from "./entry-change.ts";
+import { fileDiff, startsIn } from "./file-diff.ts";
+
+const NAME = z.string().min(1).max(500);
+const LONGEST_TOOL = 2000;
+const LONGEST_ENTRY = 200_000;
+const OF_SERVER = { agent: NAME, server: NAME };
+
+export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds {
+  const found = async (
+    agent: string,
+    server: string,
+  ): Promise<FoundServer & { own: CliContext }> => {
+    await requireNothingWaits(live);
+    const own = ofAgent(agent, context);
+    return { ...(await findServer(server, undefined, own)), own };
+  };
+  return {
+    server: {
+      takes: z.strictObject({
+        kind: z.literal("server"),
+        action: z.enum(["enable", "disable", "remove"]),
+        ...OF_SERVER,
+      }),
+      plan: async ({ action, agent, server }) => {
+        const { file, own } = await found(agent, server);
+        if (action === "remove") requireOwn(server, file);
+        return planEntryChange(
+          {
+            summary: `${action} ${oneLine(server)}`,
+            agent,
+            server,
+            change: (servers) =>
+              action === "remove"
+                ? withoutServer(servers, server)
+                : withEnabled(servers, server, action === "enable"),
+            after: async () => {
+              if (action === "remove") await removeUnusedBundles(file, own);
+            },
+          },
+          file,
+          live,
+          own,
+        );
+      },
+    },
+    rule: {
+      takes: z.strictObject({
+        kind: z.literal("rule"),
+        ...OF_SERVER,
+        tool: z.string().min(1).max(LONGEST_TOOL),
+        verdict: z.enum(["allow", "ask", "deny"]),
+      }),
+      plan: async ({ agent, server, tool, verdict }) => {
+        const { file, own } = await found(agent, server);
+        const others = verdict === "deny" ? [] : otherDenials(file, server, tool);
+        const words = { allow: "allow", ask: "ask before each call of", deny: "refuse" };
+        return planEntryChange(
+          {
+            summary: `${words[verdict]} ${oneLine(server)}/${oneLine(tool, 200)}`,
+            agent,
+            server,
+            tool,
+            warnings: others.map(
+              (pattern) =>
+                `the rule "${oneLine(pattern, 200)}" of this server refuses it all the same`,
+            ),
+            change: (servers) => withRule(servers, server, tool, verdict),
+          },
+          file,
+          live,
+          own,
+        );
+      },
+    },
+    pins: {
+      takes: z.strictObject({
+        kind: z.literal("pins"),
+        ...OF_SERVER,
+        mode: z.enum(["off", "warn", "block"]),
+      }),
+      plan: async ({ agent, server, mode }) => {
+        const { file, own } = await found(agent, server);
+        const change: Parameters<typeof planEntryChange>[0]["change"] = (servers) =>
+          withServerValue(servers, server, ["pins"], mode);
+        const summary = `set pins of ${oneLine(server)} to ${mode}`;
+        return planEntryChange({ summary, agent, server, change }, file, live, own);
+      },
+    },
+    entry: {
+      takes: z.strictObject({
+        kind: z.literal("entry"),
+        ...OF_SERVER,
+        json: z.string().max(LONGEST_ENTRY),
+      }),
+      plan: async ({ agent, server, json }) => {
+        const { file, own } = await found(agent, server);
+        const entry = readServerJson(json);
+        parseAgentConfig({ servers: { [server]: entry } });
+        return planEntryChange(
+          {
+            summary: `edit ${oneLine(server)}`,
+            agent,
+            server,
+            warnings: suspicions(entry),
+            change: (servers) => withEntry(servers, server, entry),
+          },
+          file,
+          live,
+          own,
+        );
+      },
+    },
+    trust: {
+      takes: z.strictObject({ kind: z.literal("trust") }),
+      plan: () => planTrust(live, context),
+    },
+  };
+}
+
+function ofAgent(agent: string, context: CliContext): CliContext {
+  return { ...context, options: { ...context.options, agent } };
+}
+
+/** What somebody else has written would be confirmed along with the change. Rejects with UNTRUSTED or CONFIG_INVALID. */
+async function requireNothingWaits(live: LiveConfig): Promise<void> {
+  await live.look();
+  if (live.unapplied === undefined) return;
+  const isWaiting = live.unapplied.kind === "waiting";
+  const message = isWaiting
+    ? "an edit of the configuration waits for you"
+    : "the configuration file has a mistake in it";
+  throw new PlugboardError(isWaiting ? "UNTRUSTED" : "CONFIG_INVALID", message, {
+    hint: isWaiting
+      ? "look at it first: it is in the overview, under what waits for you"
+      : live.unapplied.message,
+  });
+}
+
+interface WaitingFile {
+  path: string;
+  text: string;
+  judgement: Judgement;
+  before: string | undefined;
+}
+
+/** The approval of the files as they are, where an edit of them waits. */
+async function planTrust(
+  live: LiveConfig,
+  { io, options, clock }: CliContext,
+): Promise<PlannedChange> {
+  await live.look();
+  const { source } = live;
+  if (source.kind !== "file" || live.unapplied?.kind !== "waiting") {
+    throw new PlugboardError("INVALID_ARGUMENTS", "no edit waits any more");
+  }
+  const { path, base } = source;
+  const { cwd, homedir } = io;
+  const waiting: WaitingFile[] = [];
+  for (const each of filesOf(source)) {
+    if (await isFileYours(each.path, io)) continue;
+    const text = await readConfigText(each.path);
+    const judgement = await judgeFile(each.path === path ? source : each, io, text);
+    if (judgement.trust.kind === "trusted") continue;
+    waiting.push({ path: each.path, text, judgement, before: live.agreedText(each.path) });
+  }
+  await loadConfig(path, options.agent, { cwd, homedir, base });
+  const shown = await Promise.all(
+    waiting.map(async ({ path: file, text, before }) => ({
+      starts: await startsIn(file, before, text),
+      diff: await fileDiff(before, text),
+    })),
+  );
+  const names = waiting.map(({ path: file }) => visible(file)).join(" and ");
+  return {
+    shown: {
+      summary: `trust ${names} as it is now`,
+      about: { file: names },
+      starts: shown.flatMap(({ starts }) => starts),
+      diff: shown.flatMap(({ diff }) => diff),
+      warnings: ["Somebody, or a program, has changed the file. Confirm only what you know."],
+    },
+    basis: waiting.map(({ path: file, text }) => [file, text]),
+    apply: async () => {
+      for (const { path: file, judgement } of waiting) {
+        await judgement.store.approve(file, judgement.launches.all, clock.now());
+      }
+      await live.reload();
+      return undefined;
+    },
+  };
+}

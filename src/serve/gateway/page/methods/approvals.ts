@@ -1,0 +1,50 @@
+// The calls that wait for somebody's approval: what each is, and the answer.
+
+import { z } from "zod";
+import { PlugboardError } from "../../../../core/types/errors.ts";
+import type { PendingApproval, SharedState } from "../../../../core/types/shared-state.ts";
+import type { Decisions } from "../decisions.ts";
+import { type Methods, NAME } from "../method.ts";
+
+const WORDS = { once: "allow one call", always: "always allow", refuse: "refuse one call" };
+
+export function approvalMethods(
+  { pending }: Pick<SharedState, "pending">,
+  decisions: Pick<Decisions, "record">,
+): Methods<"approvals/show" | "approvals/answer"> {
+  const question = async (id: string): Promise<PendingApproval> => {
+    const found = (await pending.list()).find((each) => each.id === id);
+    if (found === undefined) throw notWaiting();
+    return found;
+  };
+  return {
+    "approvals/show": {
+      takes: z.strictObject({ id: NAME }),
+      run: async ({ id }) => ({ args: (await question(id)).request.args }),
+    },
+    "approvals/answer": {
+      takes: z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
+      run: async ({ id, answer }, visitor) => {
+        const asked = await question(id);
+        if (!(await pending.answer(asked, answer))) throw notWaiting();
+        const { agent, request } = asked;
+        const { server, tool } = request;
+        const named = server === undefined ? { tool } : ofServer(server, tool);
+        await decisions.record(visitor, { decided: WORDS[answer], agent, ...named });
+        return {};
+      },
+    },
+  };
+}
+
+/** `docs/search` is the tool `search` of `docs`. */
+function ofServer(server: string, tool: string): { server: string; tool: string } {
+  const start = `${server}/`;
+  return { server, tool: tool.startsWith(start) ? tool.slice(start.length) : tool };
+}
+
+function notWaiting(): PlugboardError {
+  return new PlugboardError("INVALID_ARGUMENTS", "this call no longer waits", {
+    hint: "it was answered elsewhere, its time was over, or its caller has gone",
+  });
+}

@@ -1,0 +1,119 @@
+// Changes that people make in the page of a gateway: they are written as the commands would write them, and the gateway
+// runs with them at once.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Change, ChangePreview } from "../../../src/serve/gateway/page/wire.ts";
+import { enterPage, type PageApi } from "../../support/page-api.ts";
+import { Sink, useScratch } from "../harness.ts";
+
+const scratch = useScratch();
+const stops: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const ECHO = fileURLToPath(new URL("../../fixtures/servers/echo.mjs", import.meta.url));
+const echo = { command: process.execPath, args: [ECHO] };
+
+async function up(...argv: string[]): Promise<PageApi> {
+  const stderr = new Sink();
+  const running = scratch.start([...argv, "up", "--port", "0"], { stderr });
+  stops.push(async () => {
+    running.events.emit("SIGTERM");
+    await running.done;
+  });
+  await Promise.race([stderr.until("listens on"), running.done]);
+  const { stdout } = await scratch.run([...argv, "ui", "--print"]);
+  return enterPage(stdout.trim());
+}
+
+const OF_ECHO = { agent: "default", server: "echo" };
+
+async function change(page: PageApi, what: Change): Promise<ChangePreview> {
+  const shown = await page.ask("changes/preview", { change: what });
+  expect(shown.error).toBeUndefined();
+  const { hash } = shown;
+  expect((await page.ask("changes/confirm", { hash })).error).toBeUndefined();
+  return shown;
+}
+
+async function tools(page: PageApi): Promise<number> {
+  return (await page.ask("tools/list", {})).total;
+}
+
+describe("a change in the page", () => {
+  it("of a named file is written with its comments kept, applied, and in the audit", async () => {
+    const path = scratch.file(
+      "named.jsonc",
+      `{\n  // mine\n  "mcpServers": {\n    "echo": ${JSON.stringify(echo)}\n  }\n}\n`,
+    );
+    const page = await up("--config", path);
+    await expect.poll(() => tools(page)).toBeGreaterThan(0);
+    const before = await tools(page);
+    const shown = await change(page, { kind: "server", action: "disable", ...OF_ECHO });
+    expect(shown.starts).toEqual([]);
+    expect(shown.diff.map(({ kind }) => kind)).toContain("added");
+    expect(scratch.read("named.jsonc")).toContain("// mine");
+    expect((await scratch.run(["--config", path, "status"])).stdout).toContain("disabled");
+    const again = await change(page, { kind: "server", action: "enable", ...OF_ECHO });
+    expect(again.starts).toEqual([{ name: "echo", lines: [expect.stringContaining(ECHO)] }]);
+
+    await change(page, { kind: "rule", ...OF_ECHO, tool: "add", verdict: "deny" });
+    await expect.poll(() => tools(page)).toBe(before - 1);
+    await change(page, {
+      kind: "entry",
+      ...OF_ECHO,
+      json: JSON.stringify({ ...echo, lazy: true }),
+    });
+    await expect.poll(() => tools(page)).toBe(before);
+    const audit = await scratch.run(["audit", "--json"]);
+    const lines = audit.stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { type: "decision", caller: "the owner", decided: "disable echo", file: path },
+      { type: "decision", decided: "enable echo", server: "echo" },
+      { type: "decision", decided: "refuse echo/add", server: "echo", tool: "add" },
+      { type: "decision", decided: "edit echo" },
+    ]);
+    expect((await scratch.run(["audit"])).stdout).toMatch(/echo\/add +decided +refuse echo\/add/);
+  });
+
+  it("is refused once the file differs, and while an edit waits, which is shown and confirmed", async () => {
+    const path = scratch.file("named.json", { mcpServers: { echo } });
+    const page = await up("--config", path);
+    const disable: Change = { kind: "server", action: "disable", ...OF_ECHO };
+    const { hash } = await page.ask("changes/preview", { change: disable });
+    const edited = { mcpServers: { echo, second: { ...echo, env: { A: "1" } } } };
+    writeFileSync(path, JSON.stringify(edited, null, 2));
+    const { error } = await page.ask("changes/confirm", { hash });
+    expect(error?.message).toBe("an edit of the configuration waits for you");
+    expect(scratch.read("named.json")).toBe(JSON.stringify(edited, null, 2));
+
+    const shown = await change(page, { kind: "trust" });
+    expect(shown.starts).toMatchObject([{ name: "second" }]);
+    expect(shown.diff.some(({ text }) => text.includes("second"))).toBe(true);
+    const stale = await page.ask("changes/preview", { change: disable });
+    writeFileSync(path, `${JSON.stringify(edited, null, 2)}\n`);
+    const late = await page.ask("changes/confirm", { hash: stale.hash });
+    expect(late.error?.message).toBe("this is no longer what you were shown");
+    expect(scratch.read("named.json")).not.toContain("enabled");
+  });
+
+  it("is refused with its reason where it cannot be made", async () => {
+    scratch.file("own.json", { mcpServers: { echo: { ...echo, lazy: true } } });
+    const page = await up("--config", join(scratch.directory, "own.json"));
+    const cases: [Change, RegExp][] = [
+      [{ kind: "server", action: "remove", agent: "default", server: "no" }, /'no'/],
+      [{ kind: "entry", ...OF_ECHO, json: '{"command": 5}' }, /command/],
+      [{ kind: "entry", ...OF_ECHO, json: "{" }, /JSON cannot be read/],
+      [{ kind: "trust" }, /no edit waits/],
+      [{ kind: "server", action: "enable", ...OF_ECHO }, /says so already/],
+    ];
+    for (const [what, message] of cases) {
+      const { error } = await page.ask("changes/preview", { change: what });
+      expect(error?.message).toMatch(message);
+    }
+  });
+});

@@ -1,0 +1,30 @@
+// The page's requests without a browser: signs in with a link, and asks as the page does.
+
+import type { ApiFailure, PageRequests } from "../../src/serve/gateway/page/wire.ts";
+
+export interface PageApi {
+  ask<Name extends keyof PageRequests>(
+    method: Name,
+    body: PageRequests[Name]["takes"],
+  ): Promise<PageRequests[Name]["gives"] & Partial<ApiFailure>>;
+}
+
+export async function enterPage(link: string): Promise<PageApi> {
+  const { origin, hash } = new URL(link);
+  const headers = { origin, "content-type": "application/json" };
+  const post = (name: string, body: object, more: Record<string, string>): Promise<Response> =>
+    fetch(`${origin}/ui/api/${name}`, {
+      method: "POST",
+      headers: { ...headers, ...more },
+      body: JSON.stringify(body),
+    });
+  const reply = await post("enter", { key: hash.slice("#k=".length) }, { "x-plugboard": "1" });
+  const { secret } = (await reply.json()) as { secret: string };
+  const [cookie = ""] = (reply.headers.get("set-cookie") ?? "").split(";");
+  return {
+    ask: async (name, body) => {
+      const answer = await post(name, body, { "x-plugboard": secret, cookie });
+      return (await answer.json()) as never;
+    },
+  };
+}
