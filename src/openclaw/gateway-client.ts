@@ -15,11 +15,11 @@ import {
 } from "./gateway-connection.ts";
 
 export interface GatewayClientOptions extends Omit<GatewayConnectionOptions, "timeoutMs"> {
-  /** For one connection, and for one call. Default: 20 seconds. */
+  /** For one connection, and for one call. Default: a minute, which a gateway may need on a busy machine. */
   timeoutMs?: number;
 }
 
-const TIMEOUT = 20_000;
+const TIMEOUT = 60_000;
 const IDLE = 5000;
 /** Between two attempts while the gateway is still starting. */
 const RETRY = { least: 100, most: 2000 };

@@ -9,6 +9,7 @@ import {
   type GatewayOptions,
   startGateway,
 } from "../fixtures/openclaw/gateway.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 
 const left: (() => Promise<unknown>)[] = [];
 
@@ -229,6 +230,30 @@ test.each<[string, GatewayOptions, { token?: string }, object]>([
   );
   await expect(client.hello()).rejects.toMatchObject(expected);
   await expect.poll(() => gateway.connections).toBe(0);
+});
+
+test("a gateway on a busy machine has a minute for an answer", async () => {
+  let asked = 0;
+  const gateway = await start({
+    intercept: ({ method }) => {
+      if (method !== "sessions.patch") return undefined;
+      asked += 1;
+      return "handled";
+    },
+  });
+  const clock = new ManualClock();
+  const client = new GatewayClient({ url: gateway.url, token: "secret" }, { clock, version: "1" });
+  left.push(() => client.close());
+  let outcome = "waits";
+  const call = client.call("sessions.patch", { key: "x" }).catch((error: Error) => {
+    outcome = error.message;
+  });
+  await expect.poll(() => asked).toBe(1);
+  await clock.advance(59_000);
+  expect(outcome).toBe("waits");
+  await clock.advance(1000);
+  await call;
+  expect(outcome).toContain("has not sent its answer to sessions.patch in 60 s");
 });
 
 test("no gateway, and a server that is none, are told apart", async () => {
