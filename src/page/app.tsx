@@ -96,6 +96,7 @@ export function App(): VNode {
           </span>
         )}
       </header>
+      <RunningElsewhere />
       <nav aria-label="Views">
         <ul>
           {VIEWS.map(({ name, title: label, count, isUrgent }) => (
@@ -108,7 +109,6 @@ export function App(): VNode {
           ))}
         </ul>
       </nav>
-      <RunningElsewhere />
       <main id="main" tabIndex={-1}>
         {gateway.value === undefined ? (
           <p class="notice">Asking the gateway…</p>

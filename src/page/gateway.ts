@@ -8,6 +8,7 @@ import {
   type PageCallEvents,
   type PageEvents,
   type PageRequests,
+  type WayIn,
 } from "../serve/gateway/page/wire.ts";
 
 /** Beside the cookie: it is for this origin alone, where a browser sends a cookie to every port of the host. */
@@ -43,6 +44,23 @@ export async function enter(key: string): Promise<void> {
   const reply = await post("enter", { key });
   const { secret } = (await reply.json()) as { secret: string };
   localStorage.setItem(SECRET, secret);
+}
+
+/** Signs in with what the provider has sent the browser back with. Rejects with a GatewayError. */
+export async function enterFromProvider(answer: {
+  code: string;
+  state: string;
+  iss?: string;
+}): Promise<void> {
+  const reply = await post("sign-in", answer);
+  const { secret } = (await reply.json()) as { secret: string };
+  localStorage.setItem(SECRET, secret);
+}
+
+/** Rejects with a GatewayError. */
+export async function wayIn(): Promise<WayIn> {
+  const reply = await post("way-in", {});
+  return (await reply.json()) as WayIn;
 }
 
 export async function leave(): Promise<void> {

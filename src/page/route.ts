@@ -38,6 +38,14 @@ export function hasKey(): boolean {
   return KEY.test(location.hash);
 }
 
+/** What the provider has sent the browser back with. It leaves the address bar and the history at once. */
+export function takeAnswer(): URLSearchParams | undefined {
+  if (!location.pathname.endsWith("/callback")) return undefined;
+  const answer = new URLSearchParams(location.search);
+  history.replaceState(null, "", location.pathname.replace(/callback$/, ""));
+  return answer;
+}
+
 /** The key in a link that opens the page. It leaves the address bar and the history at once. */
 export function takeKey(): string | undefined {
   const [, key] = KEY.exec(location.hash) ?? [];

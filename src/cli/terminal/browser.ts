@@ -1,6 +1,7 @@
 // Opens a page in the person's browser. Never through a shell: the address comes from a server.
 
 import { spawn } from "node:child_process";
+import { pathToFileURL } from "node:url";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -12,6 +13,14 @@ export function browserCommand(
 ): [string, ...string[]] | undefined {
   const { protocol } = new URL(url);
   if (protocol !== "https:" && protocol !== "http:") return undefined;
+  return commandFor(url, env, platform);
+}
+
+function commandFor(
+  url: string,
+  env: Env,
+  platform: NodeJS.Platform,
+): [string, ...string[]] | undefined {
   if (env["BROWSER"]) return [env["BROWSER"], url];
   if (platform === "darwin") return ["open", url];
   if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", url];
@@ -21,7 +30,15 @@ export function browserCommand(
 
 /** Resolves to whether the program started, without waiting for it to end. */
 export function openBrowser(url: string, env: Env): Promise<boolean> {
-  const command = browserCommand(url, env);
+  return start(browserCommand(url, env), env);
+}
+
+/** Opens a file that we have written ourselves. */
+export function openFileInBrowser(path: string, env: Env): Promise<boolean> {
+  return start(commandFor(pathToFileURL(path).href, env, process.platform), env);
+}
+
+function start(command: [string, ...string[]] | undefined, env: Env): Promise<boolean> {
   if (command === undefined) return Promise.resolve(false);
   const [program, ...args] = command;
   return new Promise((resolve) => {

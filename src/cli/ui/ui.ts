@@ -1,5 +1,8 @@
 // `plugboard ui`: a link to the page of the running gateway, opened in the browser.
 
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { ask } from "../../serve/attach/wire.ts";
 import { visible } from "../../util/visible.ts";
@@ -8,11 +11,12 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
 import { offeredCommand } from "../offered-command.ts";
-import { openBrowser } from "../terminal/browser.ts";
+import { openFileInBrowser } from "../terminal/browser.ts";
 import type { UiRequest } from "./command.ts";
+import { writeLinkFile } from "./link-file.ts";
 
 export async function runUi({ print, viewer }: UiRequest, context: CliContext): Promise<number> {
-  const { screen, options, io, commandName } = context;
+  const { screen, options, commandName } = context;
   const source = findSource(context);
   const gateway = await runningGateway(source, context);
   if (gateway === undefined) {
@@ -26,8 +30,19 @@ export async function runUi({ print, viewer }: UiRequest, context: CliContext): 
   );
   if (options.json) screen.json({ url });
   else if (print === true) screen.lines([url]);
-  else if (await openBrowser(url, io.env)) screen.lines(["The page is open in your browser."]);
+  else if (await openLink(url, context)) screen.lines(["The page is open in your browser."]);
   else
     screen.lines(["No browser was found. Within a minute, open this link, which works once:", url]);
   return EXIT.ok;
+}
+
+/** Whether a browser was started. The key of the link is in no argument of it. */
+async function openLink(url: string, { io, clock }: CliContext): Promise<boolean> {
+  const directory = join(plugboardHome(io.env, io.homedir), "gateway");
+  try {
+    const path = await writeLinkFile(url, { directory, now: clock.now(), random: randomBytes });
+    return await openFileInBrowser(path, io.env);
+  } catch {
+    return false;
+  }
 }

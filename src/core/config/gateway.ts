@@ -4,7 +4,11 @@
 import { homedir as systemHome } from "node:os";
 import { dirname, resolve } from "node:path";
 import { DEFAULT_AGENT } from "../types/agent-config.ts";
-import { DEFAULT_PORT, type GatewaySettings } from "../types/gateway-settings.ts";
+import {
+  DEFAULT_PORT,
+  type GatewaySettings,
+  type PageSettings,
+} from "../types/gateway-settings.ts";
 import { readConfigFile } from "./config-file.ts";
 import { expandHome } from "../../util/home-path.ts";
 import { throwIfAny } from "./issue.ts";
@@ -83,6 +87,7 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     allowedHosts: block.allowedHosts ?? [],
     allowedOrigins: block.allowedOrigins ?? [],
     jwt,
+    ui: pageSettings(block),
     limits: {
       bodyBytes: limits.bodyBytes ?? 16 * MEBIBYTE,
       bodyValues: limits.bodyValues ?? 50_000,
@@ -96,5 +101,19 @@ export function gatewaySettings(block: GatewayBlock = {}): GatewaySettings {
     sessionTimeout: sessionTimeout ?? 30 * MINUTE,
     idleTimeout: idleTimeout ?? 5 * MINUTE,
     approvalWait: approvalWait ?? 5 * MINUTE,
+  };
+}
+
+function pageSettings({ ui, jwt }: GatewayBlock): PageSettings | undefined {
+  const issuer = ui?.issuer ?? jwt?.issuers[0]?.issuer;
+  if (ui === undefined || issuer === undefined) return undefined;
+  const { clientId, scopes, claim, owners, viewers } = ui;
+  return {
+    clientId,
+    issuer,
+    scopes: scopes ?? [],
+    claim: claim ?? "groups",
+    owners: owners ?? [],
+    viewers: viewers ?? [],
   };
 }

@@ -20,6 +20,8 @@ export interface GatewaySettings {
   /** Web pages that may use the gateway: `https://app.example.com`. */
   allowedOrigins: readonly string[];
   jwt?: JwtSettings;
+  /** How people sign in to the page through a provider. */
+  ui?: PageSettings;
   limits: GatewayLimits;
   /** Milliseconds without a request after which a session is dropped from memory, and its own servers stop. */
   sessionTimeout: number;
@@ -33,6 +35,19 @@ export interface JwtSettings {
   issuers: readonly JwtIssuer[];
   /** Which scope is for which agent. Absent: the audience alone decides. */
   scopes?: Readonly<Record<string, string>>;
+}
+
+export interface PageSettings {
+  /** Who we are at the provider. */
+  clientId: string;
+  /** The `issuer` of one of `jwt.issuers`. */
+  issuer: string;
+  /** What is asked for, besides `openid`. */
+  scopes: readonly string[];
+  /** The claim that decides, and its values for each role. */
+  claim: string;
+  owners: readonly string[];
+  viewers: readonly string[];
 }
 
 export interface JwtIssuer {

@@ -55,8 +55,9 @@ import { type ChangeKinds, Changes } from "./page/changes.ts";
 import { Decisions } from "./page/decisions.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
-import { Page } from "./page/page.ts";
+import { Page, PAGE_DOCUMENTS } from "./page/page.ts";
 import { PageFiles } from "./page/page-files.ts";
+import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
 import type { Role } from "./page/wire.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
@@ -614,7 +615,9 @@ function openPage(
       });
       const files = new PageFiles(options.pageFolder ?? PAGE_FOLDER);
       const { publicUrl, tls } = settings;
+      const signIn = openSignIn(options, { state, sealer, visitors }, undo);
       page = new Page({
+        signIn,
         visitors,
         live,
         methods,
@@ -626,6 +629,48 @@ function openPage(
       return (role) => `${settings.publicUrl ?? local}/ui/#k=${visitors.newKey(role)}`;
     },
   };
+}
+
+/** The code that signs people in through a provider is loaded only where one is configured. */
+function openSignIn(
+  options: OpenGatewayOptions,
+  { state, sealer, visitors }: Pick<GatewayParts, "state" | "sealer"> & { visitors: Visitors },
+  undo: UndoSteps,
+): Promise<ProviderSignIn | undefined> | undefined {
+  const { settings, network, clock, logger } = options;
+  const { ui, jwt, publicUrl } = settings;
+  const issuer = jwt?.issuers.find((each) => each.issuer === ui?.issuer);
+  if (ui === undefined || issuer === undefined || publicUrl === undefined) return undefined;
+  const load = async (): Promise<ProviderSignIn> => {
+    const [{ Provider }, module] = await Promise.all([
+      import("./access/provider.ts"),
+      import("./page/provider-sign-in.ts"),
+    ]);
+    const provider = new Provider({
+      page: ui,
+      issuer,
+      networkAllow: network.allow,
+      env: network.env,
+      clock,
+      onProblem: (message) => logger.warn(message),
+    });
+    undo.add(() => provider.close());
+    return new module.ProviderSignIn({
+      provider,
+      page: ui,
+      visitors,
+      sealer,
+      revoked: state.sessions,
+      clock,
+      random: randomBytes,
+      publicUrl,
+      gateway: gatewayFile(options.stateDir, placeIn(options), "json"),
+    });
+  };
+  return load().catch((error: unknown) => {
+    logger.error("nobody can sign in to the page through the provider", { reason: String(error) });
+    return undefined;
+  });
 }
 
 function urlOf({ address, port }: AddressInfo, { tls, publicUrl }: GatewaySettings): string {
@@ -676,7 +721,7 @@ function admitRequests(
       return admission instanceof Promise ? admission.then(decide) : decide(admission);
     },
     checkSource(request, reply) {
-      const refusal = access.check(request);
+      const refusal = access.check(request, PAGE_DOCUMENTS.has(pathOf(request)));
       if (refusal !== undefined) {
         monitoring.refused(request, refusal, "source");
         sendRefusal(reply, refusal);

@@ -1,5 +1,12 @@
-import { describe, expect, it } from "vitest";
-import { browserCommand, openBrowser } from "../../../src/cli/terminal/browser.ts";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  browserCommand,
+  openBrowser,
+  openFileInBrowser,
+} from "../../../src/cli/terminal/browser.ts";
 
 const URL_ = "https://example.com/authorize?a=1&b=$(touch%20x)";
 
@@ -33,4 +40,19 @@ describe("a page is opened", () => {
   it("does not wait for the program", async () => {
     expect(await openBrowser(URL_, { BROWSER: "/bin/true", PATH: "" })).toBe(true);
   });
+});
+
+it("a file of our own is opened by its address", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "plugboard-browser-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const [program, told] = [join(directory, "browser"), join(directory, "told")];
+  await writeFile(
+    program,
+    `#!/bin/sh\nprintf '%s' "$*" > '${told}.new' && mv '${told}.new' '${told}'\n`,
+    { mode: 0o755 },
+  );
+  expect(await openFileInBrowser(join(directory, "a b.html"), { BROWSER: program })).toBe(true);
+  await expect
+    .poll(() => readFile(told, "utf8").catch(() => ""))
+    .toBe(`file://${directory}/a%20b.html`);
 });

@@ -49,6 +49,7 @@ const ONLY_PLUGBOARD: [keys: RegExp, value: RegExp, reason: string][] = [
   ],
   [/\.scopes/, /./, "whether there is such an agent"],
   [/^gateway\.host$/, /^"/, "whether others can reach the address"],
+  [/^gateway\.ui\.owners$/, /^(?:absent|\[\])$/, "whether anybody may see the page"],
 ];
 
 /** Something for each key that must be there. */
@@ -175,8 +176,11 @@ function casesIn(shape: Shape, keys: string, build: (value: unknown) => unknown)
 function required(keys: Readonly<Record<string, Schema<unknown>>>): Record<string, unknown> {
   // A server needs one of them.
   if (keys === serverKeys) return { command: "run" };
-  // Its JWTs need it.
-  if (Object.hasOwn(keys, "publicUrl")) return { publicUrl: "https://gateway.example" };
+  // Its JWTs need the one, and its page the other.
+  if (Object.hasOwn(keys, "publicUrl")) {
+    return { publicUrl: "https://gateway.example", jwt: { issuers: SAMPLES["issuers"] } };
+  }
+  if (Object.hasOwn(keys, "clientId")) return { clientId: "page", owners: ["admins"] };
   const entries = Object.entries(keys).filter(([, { isOptional }]) => !isOptional);
   return Object.fromEntries(
     entries.map(([key, { shape }]) => {

@@ -68,6 +68,28 @@ const jwt = object({
     .optional(),
 });
 
+const ui = object({
+  clientId: text().describe("Who the gateway is at the provider: a public client with PKCE."),
+  issuer: verified(issuerProblem, text(), WEB_URL)
+    .describe("Which of `jwt.issuers`.", { otherwise: "the only one" })
+    .optional(),
+  scopes: listOf(verified(scopeProblem, text(), SCOPE))
+    .describe("What is asked for, besides `openid`.", { default: [], examples: [["groups"]] })
+    .optional(),
+  claim: text()
+    .describe("The claim of the ID token that decides about the role.", { default: "groups" })
+    .optional(),
+  owners: listOf(text())
+    .describe("Values of the claim that make somebody an owner.", {
+      default: [],
+      examples: [["platform-admins"]],
+    })
+    .optional(),
+  viewers: listOf(text())
+    .describe("Values of the claim that make somebody a viewer.", { default: [] })
+    .optional(),
+});
+
 const limits = object({
   bodyBytes: bytes(256 * MEBIBYTE)
     .describe("The largest request.", { default: 16 * MEBIBYTE })
@@ -145,6 +167,11 @@ export const gatewaySchema = object({
     })
     .optional(),
   jwt: jwt.describe("Accepts tokens of your identity provider.").optional(),
+  ui: ui
+    .describe("Lets people sign in to the page through a provider of `jwt`.", {
+      see: "page.md#sign-in-through-your-provider",
+    })
+    .optional(),
   limits: limits.describe("What one gateway takes.").optional(),
   sessionTimeout: milliseconds()
     .describe("How long an idle client is kept in memory, with its own servers.", {
@@ -184,6 +211,7 @@ export function gatewayIssues(value: unknown, agentIds: readonly string[]): Issu
         ]
       : []),
     ...repeatedIssuers(data),
+    ...pageIssues(data),
     ...Object.entries(data.jwt?.scopes ?? {}).flatMap(([scope, agent]) =>
       agentIds.includes(agent)
         ? []
@@ -205,6 +233,28 @@ function repeatedIssuers({ jwt: block }: GatewayBlock): Issue[] {
       ? []
       : [atValue([...PATH, "jwt", "issuers", index, "issuer"], "is there twice")],
   );
+}
+
+function pageIssues({ ui: block, jwt: tokens }: GatewayBlock): Issue[] {
+  if (block === undefined) return [];
+  const place = [...PATH, "ui"];
+  const issuers = tokens?.issuers.map(({ issuer }) => issuer) ?? [];
+  const { issuer, owners = [], viewers = [] } = block;
+  if (issuers.length === 0) {
+    return [atKey(place, "needs gateway.jwt: it says which provider to believe")];
+  }
+  if (owners.length + viewers.length === 0) {
+    return [atKey(place, "needs owners or viewers: nobody else may see the page")];
+  }
+  if (issuer === undefined && issuers.length > 1) {
+    return [atKey(place, "needs issuer: gateway.jwt has several")];
+  }
+  if (issuer !== undefined && !issuers.includes(issuer)) {
+    return [
+      atValue([...place, "issuer"], "is none of gateway.jwt.issuers", closest(issuer, issuers)),
+    ];
+  }
+  return [];
 }
 
 function issuerProblem(url: string): string | undefined {

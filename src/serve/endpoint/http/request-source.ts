@@ -60,22 +60,28 @@ export class RequestSource {
     this.#origins = new Set([...allowedOrigins, ...urls.map(({ origin }) => origin)]);
   }
 
-  /** For every route, the open ones too. */
-  check(request: IncomingMessage): Refusal | undefined {
+  /**
+   * For every route, the open ones too. `isDocument`: a link on another site may lead here, since what is here is the same
+   * for everybody and does nothing.
+   */
+  check(request: IncomingMessage, isDocument = false): Refusal | undefined {
     if (request === this.#lastPassed) return undefined;
-    const refused = this.#refusalOf(request);
+    const refused = this.#refusalOf(request, isDocument);
     if (refused === undefined) this.#lastPassed = request;
     return refused;
   }
 
-  #refusalOf(request: IncomingMessage): Refusal | undefined {
+  #refusalOf(request: IncomingMessage, isDocument: boolean): Refusal | undefined {
     const twice = repeatedHeader(request.rawHeaders);
     if (twice !== undefined) return refusal(400, `the request has the header ${twice} twice`);
     // An absolute URL would name a host of its own.
     if (request.url?.startsWith("/") !== true && request.method !== "OPTIONS") {
       return refusal(400, "the request does not name a path");
     }
-    return this.#hostRefusal(request) ?? this.#pageRefusal(request);
+    const refused = this.#hostRefusal(request);
+    return (
+      refused ?? (isDocument && isNavigation(request) ? undefined : this.#pageRefusal(request))
+    );
   }
 
   /** What lets a configured web page read the answer. Undefined for everything else. */
@@ -134,6 +140,12 @@ export class RequestSource {
     if (site === undefined || site === "same-origin" || site === "none") return undefined;
     return refusal(403, this.#refusals.site);
   }
+}
+
+/** Somebody follows a link: the browser shows what it gets as a page of its own, and no other page can read it. */
+function isNavigation({ method, headers }: IncomingMessage): boolean {
+  const { origin, "sec-fetch-mode": mode, "sec-fetch-dest": place } = headers;
+  return method === "GET" && origin === undefined && mode === "navigate" && place === "document";
 }
 
 /** This machine, or the very host that was asked. Browsers send `null` for pages without an origin. */

@@ -90,9 +90,9 @@ export class Access {
     this.#jwts = issuers && new Jwts({ issuers, networkAllow, env, clock, onProblem });
   }
 
-  /** For routes that need no token. `admit` checks the same. */
-  check(request: IncomingMessage): Refusal | undefined {
-    return this.#source.check(request);
+  /** For routes that need no token. `admit` checks the same. `isDocument`: links of other sites may lead there. */
+  check(request: IncomingMessage, isDocument = false): Refusal | undefined {
+    return this.#source.check(request, isDocument);
   }
 
   /** Headers for the answer to a configured web page, also to its preflight (OPTIONS). */

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toPlugboardError } from "../../../core/types/errors.ts";
-import { isJsonObject } from "../../../core/types/json.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { measureJson } from "../../../util/measure-json.ts";
 import { parseJson } from "../../../util/parse-json.ts";
 import type { Live } from "./live.ts";
@@ -11,14 +11,21 @@ import type { AdmittedCaller } from "../access/admission.ts";
 import type { PageCalls } from "./call.ts";
 import { notForViewers, type PageMethods } from "./methods.ts";
 import type { PageFiles } from "./page-files.ts";
+import type { ProviderSignIn } from "./provider-sign-in.ts";
 import { VISITOR, type Visitors } from "./visitors.ts";
-import { API_HEADER, type ApiFailure } from "./wire.ts";
+import { API_HEADER, type ApiFailure, type WayIn } from "./wire.ts";
 
 /** Arguments of a call are the largest that the page sends. */
 const MOST_BODY_BYTES = 4 * 1024 * 1024;
 const KEY_BODY_BYTES = 1024;
+/** What a provider sends a browser back with. */
+const ANSWER_BODY_BYTES = 16 * 1024;
 const MOST_JSON = { values: 50_000, depth: 200 };
 const API = "/ui/api/";
+const CALLBACK = "/ui/callback";
+
+/** Where people come from links. Everybody gets the same there, whatever the rest of the address says. */
+export const PAGE_DOCUMENTS: ReadonlySet<string> = new Set(["/", "/ui", "/ui/", CALLBACK]);
 
 /** Nothing of another origin is loaded, nothing is run that is not a file of ours, and nobody shows the page in a frame. */
 const POLICY = [
@@ -49,6 +56,8 @@ export interface PageOptions {
   methods: PageMethods;
   calls: PageCalls;
   files: Pick<PageFiles, "send">;
+  /** How people sign in without a link, if that is configured. Never rejects. */
+  signIn?: Promise<ProviderSignIn | undefined>;
   /** Where people reach the gateway, besides the host that they ask for. */
   publicUrl?: string;
   isTls: boolean;
@@ -76,8 +85,11 @@ export class Page {
     if (path === "/" || path === "/ui") {
       return void reply.writeHead(302, { Location: "/ui/", "Cache-Control": "no-store" }).end();
     }
+    if (path === "/ui/sign-in") return this.#beginSignIn(request, reply);
     if (!path.startsWith(API)) {
-      return this.#options.files.send(path.slice("/ui/".length), request, reply);
+      // Where the provider sends people back to is the page itself: it takes what it needs from its address.
+      const file = path === CALLBACK ? "" : path.slice("/ui/".length);
+      return this.#options.files.send(file, request, reply);
     }
     reply.setHeader("Cache-Control", "no-store");
     if (!this.#isFromPage(request)) return refuse(reply, FOREIGN);
@@ -91,16 +103,22 @@ export class Page {
   async #answerApi(name: string, request: IncomingMessage, reply: ServerResponse): Promise<void> {
     const { visitors, live, methods } = this.#options;
     const visitor = visitors.find(request);
-    if (visitor === undefined && name !== "enter") return refuse(reply, NOT_SIGNED_IN);
+    if (visitor === undefined && !OPEN.has(name)) return refuse(reply, NOT_SIGNED_IN);
     if (visitor !== undefined && name === "events" && request.method === "GET") {
       return live.open(request, reply, visitor);
     }
     if (request.method !== "POST") return refuse(reply, NOT_JSON);
     // Whoever is not signed in has nothing to send but a key.
-    const bytes = await bodyOf(request, visitor === undefined ? KEY_BODY_BYTES : MOST_BODY_BYTES);
+    const most = name === "sign-in" ? ANSWER_BODY_BYTES : KEY_BODY_BYTES;
+    const bytes = await bodyOf(request, visitor === undefined ? most : MOST_BODY_BYTES);
     if (bytes === undefined) return refuse(reply, TOO_LARGE);
     const body = parseJson(bytes.toString("utf8"));
     if (!isJsonObject(body)) return refuse(reply, NOT_JSON);
+    if (name === "way-in") {
+      const provider = (await this.#options.signIn)?.name;
+      return send(reply, 200, { ...(provider !== undefined && { provider }) } satisfies WayIn);
+    }
+    if (name === "sign-in") return this.#endSignIn(body, request, reply);
     if (visitor === undefined || name === "enter") return this.#enter(body["key"], reply);
     if (name === "leave") {
       reply.setHeader("Set-Cookie", await visitors.leave(visitor));
@@ -122,6 +140,35 @@ export class Page {
     if (entered === undefined) return refuse(reply, WRONG_KEY);
     reply.setHeader("Set-Cookie", entered.setCookie);
     send(reply, 200, { role: entered.visitor.role, secret: entered.secret });
+  }
+
+  /** A page of another site cannot begin one in somebody else's browser. */
+  async #beginSignIn(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    reply.setHeader("Cache-Control", "no-store");
+    const signIn = await this.#options.signIn;
+    const site = request.headers["sec-fetch-site"];
+    const isOwn = site === undefined || site === "same-origin" || site === "none";
+    if (signIn === undefined || request.method !== "GET" || !isOwn) {
+      return refuse(reply, signIn === undefined ? NO_PROVIDER : FOREIGN);
+    }
+    try {
+      const { location, setCookie } = await signIn.begin();
+      reply.writeHead(302, { Location: location, "Set-Cookie": setCookie }).end();
+    } catch (error) {
+      fail(reply, error);
+    }
+  }
+
+  async #endSignIn(
+    body: JsonObject,
+    request: IncomingMessage,
+    reply: ServerResponse,
+  ): Promise<void> {
+    const signIn = await this.#options.signIn;
+    if (signIn === undefined) return refuse(reply, NO_PROVIDER);
+    const { visitor, secret, setCookie, forget } = await signIn.finish(body, request);
+    reply.setHeader("Set-Cookie", [setCookie, forget]);
+    send(reply, 200, { role: visitor.role, secret });
   }
 
   /** A page of another site can send neither the header nor our own origin. */
@@ -147,6 +194,9 @@ interface ApiRefusal {
   hint?: string;
 }
 
+/** What somebody can ask for who is not signed in. */
+const OPEN: ReadonlySet<string> = new Set(["enter", "way-in", "sign-in"]);
+
 const SIGN_IN = "run plugboard ui, which opens the page with a new link";
 
 const FOREIGN: ApiRefusal = {
@@ -164,6 +214,12 @@ const WRONG_KEY: ApiRefusal = {
   status: 401,
   code: "NOT_SIGNED_IN",
   message: "this link has been used, or is older than a minute",
+  hint: SIGN_IN,
+};
+const NO_PROVIDER: ApiRefusal = {
+  status: 404,
+  code: "UNSUPPORTED",
+  message: "this gateway has no provider to sign in with",
   hint: SIGN_IN,
 };
 const NOT_JSON: ApiRefusal = {
@@ -204,6 +260,7 @@ function refuse(reply: ServerResponse, { status, ...error }: ApiRefusal): void {
 const STATUS: Readonly<Record<string, number>> = {
   INVALID_ARGUMENTS: 400,
   REFUSED_BY_POLICY: 403,
+  NOT_APPROVED: 403,
   UNKNOWN_TOOL: 404,
   UNKNOWN_SERVER: 404,
   UNSUPPORTED: 409,

@@ -31,7 +31,7 @@ export interface Visitor {
   until: number;
 }
 
-interface Entered {
+export interface Entered {
   visitor: Visitor;
   setCookie: string;
   /** What the page sends with every request from then on. */
@@ -83,22 +83,26 @@ export class Visitors {
     const found = this.#keys.get(hashed);
     this.#keys.delete(hashed);
     if (found === undefined || found.until <= clock.now()) return undefined;
-    const { random, sealer, gateway } = this.#options;
-    const { role } = found;
+    return this.enterAs(found.role, found.role === "owner" ? "the owner" : "a viewer");
+  }
+
+  /** For somebody whose role is known already. */
+  enterAs(role: Role, name: string): Entered {
+    const { clock, random, sealer, gateway } = this.#options;
     const visitor = {
       role,
-      name: role === "owner" ? "the owner" : "a viewer",
+      name,
       nonce: random(12).toString("base64url"),
       until: clock.now() + VISIT_MS,
     };
     const secret = random(KEY_BYTES).toString("base64url");
     const value = sealer.seal(PURPOSE, { ...visitor, gateway, secret: hash("sha256", secret) });
-    return { visitor, secret, setCookie: this.#setCookie(value, VISIT_MS / 1000) };
+    return { visitor, secret, setCookie: this.setCookie(value, VISIT_MS / 1000) };
   }
 
   find(request: IncomingMessage): Visitor | undefined {
     const { clock, sealer, revoked, gateway } = this.#options;
-    const sealed = cookieIn(request.headers.cookie, this.#cookie);
+    const sealed = this.cookieIn(request);
     const value = sealed === undefined ? undefined : sealer.open(PURPOSE, sealed);
     if (value === undefined || value["gateway"] !== gateway) return undefined;
     const shown = String(request.headers[API_HEADER] ?? "");
@@ -113,11 +117,20 @@ export class Visitors {
   /** Resolves to what removes the cookie. */
   async leave({ nonce, until }: Visitor): Promise<string> {
     await this.#options.revoked.revoke(nonce, until);
-    return this.#setCookie("", 0);
+    return this.setCookie("", 0);
   }
 
-  #setCookie(value: string, maxAge: number): string {
-    return `${this.#cookie}=${value}; ${this.#attributes}; Max-Age=${maxAge}`;
+  /** `of` names another cookie of the page than that of a visit. */
+  setCookie(value: string, maxAge: number, of?: string): string {
+    return `${this.#nameOf(of)}=${value}; ${this.#attributes}; Max-Age=${maxAge}`;
+  }
+
+  cookieIn(request: IncomingMessage, of?: string): string | undefined {
+    return cookieIn(request.headers.cookie, this.#nameOf(of));
+  }
+
+  #nameOf(of: string | undefined): string {
+    return of === undefined ? this.#cookie : `${this.#cookie}-${of}`;
   }
 }
 

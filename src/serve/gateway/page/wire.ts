@@ -13,6 +13,12 @@ export type Role = "owner" | "viewer";
  */
 export const API_HEADER = "x-plugboard";
 
+/** How somebody who is not signed in can do so, besides with a link. */
+export interface WayIn {
+  /** The host of the provider. */
+  provider?: string;
+}
+
 /** Everything the page shows without being asked for more. It is the first event of a stream. */
 export interface Snapshot {
   you: { role: Role; name: string; until: number };

@@ -68,6 +68,18 @@ describe("a wrong block gateway", () => {
       'FILE:1:133  gateway.jwt.scopes.a  names the agent "defualt", which the file does not have; did you mean "default"?',
     ],
     [
+      "{ ui: { clientId: 'p', owners: ['a'] } }",
+      "FILE:1:14  gateway.ui  needs gateway.jwt: it says which provider to believe",
+    ],
+    [
+      `{ ui: { clientId: 'p' }, ${JWT} } }`,
+      "FILE:1:14  gateway.ui  needs owners or viewers: nobody else may see the page",
+    ],
+    [
+      `{ ui: { clientId: 'p', owners: ['a'], issuer: 'https://j.example' }, ${JWT} } }`,
+      'FILE:1:58  gateway.ui.issuer  is none of gateway.jwt.issuers; did you mean "https://i.example"?',
+    ],
+    [
       "{ limits: { bodyBytes: 10 } }",
       "FILE:1:35  gateway.limits.bodyBytes  is 10; expected a whole number of bytes from 1024 to 268435456",
     ],
