@@ -9,10 +9,12 @@ import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
+import { Audit } from "./views/audit.tsx";
 import { Call } from "./views/call.tsx";
 import { Clients } from "./views/clients.tsx";
 import { Overview } from "./views/overview.tsx";
 import { Pins } from "./views/pins.tsx";
+import { Secrets } from "./views/secrets.tsx";
 import { Server } from "./views/server.tsx";
 import { Servers } from "./views/servers.tsx";
 import { SignIn } from "./views/sign-in.tsx";
@@ -61,6 +63,8 @@ const VIEWS: readonly View[] = [
     draw: (id) => (id === undefined ? <Activity /> : <Call key={id} id={id} />),
     count: () => calls.value.filter(({ ms }) => ms === undefined).length,
   },
+  { name: "audit", title: "Audit", draw: () => <Audit /> },
+  { name: "secrets", title: "Secrets", draw: () => <Secrets /> },
   {
     name: "clients",
     title: "Clients",

@@ -36,7 +36,7 @@ export const calls = signal<readonly CallFacts[]>([]);
 /** Calls that came too fast to be told one by one. */
 export const leftOut = signal(0);
 /** What servers write, the latest last. */
-const lines = signal<readonly ServerLineFacts[]>([]);
+export const lines = signal<readonly ServerLineFacts[]>([]);
 export const people = signal<People>({ clients: [], sessions: [], commands: [] });
 
 export const isOwner = computed(() => you.value?.role === "owner");

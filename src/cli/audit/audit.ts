@@ -2,6 +2,7 @@
 
 import { plugboardHome } from "../../core/config/home.ts";
 import { loadConfig } from "../../core/config/load.ts";
+import { auditFilter } from "../../core/state/audit-filter.ts";
 import type { AuditLine } from "../../core/types/audit-entry.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { AuditTrail } from "../../core/types/shared-state.ts";
@@ -13,7 +14,6 @@ import { EXIT } from "../exit-code.ts";
 import { findSource } from "../find-source.ts";
 import { loadTrusted } from "../trust/load-trusted.ts";
 import type { AuditRequest } from "./command.ts";
-import { auditFilter } from "./filter.ts";
 import { auditRow, auditTable } from "./view.ts";
 
 const LAST = 50;

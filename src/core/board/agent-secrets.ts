@@ -13,6 +13,7 @@ import {
   type SecretSettings,
   secretUnavailable,
 } from "../types/secret-provider.ts";
+import type { ResolvedSecret } from "../types/secret-use.ts";
 import { withProxy } from "../net/proxy-env.ts";
 import { SHORTEST_SECRET } from "../redaction/redactor.ts";
 import type { SecretResolver } from "../secrets/resolver.ts";
@@ -53,6 +54,8 @@ export function isShort(value: string): boolean {
 export class AgentSecrets {
   readonly #options: AgentSecretsOptions;
   readonly #warned = new Set<string>();
+  /** What came of each reference when somebody last needed it. */
+  readonly #last = new Map<string, ResolvedSecret>();
   #settings: SecretSettings;
   #opening: Promise<SecretResolver> | undefined;
   #network: SecretNetwork | undefined;
@@ -67,11 +70,15 @@ export class AgentSecrets {
   async resolve({ reference, key, server, baseDir, signal }: WantedSecret): Promise<string> {
     try {
       const resolver = await this.#resolver();
-      return await resolver.resolve(reference, { baseDir, signal });
+      const value = await resolver.resolve(reference, { baseDir, signal });
+      this.#last.set(reference.text, { at: this.#options.clock.now() });
+      return value;
     } catch (error) {
       const failure = toPlugboardError(error, "SECRET_UNAVAILABLE");
       const { code, message, hint, permanent, quote } = failure;
       if (code === "CANCELLED") throw error;
+      const why = { message, ...(hint !== undefined && { hint }) };
+      this.#last.set(reference.text, { at: this.#options.clock.now(), failure: why });
       throw secretUnavailable(`${key} needs ${reference.text}: ${message}`, {
         server,
         hint,
@@ -80,6 +87,11 @@ export class AgentSecrets {
         cause: error,
       });
     }
+  }
+
+  /** By the reference as it is written. */
+  lastOf(reference: string): ResolvedSecret | undefined {
+    return this.#last.get(reference);
   }
 
   /** The next request asks the provider. With `value`, only if it is this one that is kept. */

@@ -62,6 +62,7 @@ import type { BoardRedactor } from "../types/redactor.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import type { BoardResources } from "../types/resource.ts";
 import type { SearchOptions, ToolHit } from "../types/search.ts";
+import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerConfig } from "../types/server-config.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
@@ -459,6 +460,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   get cwd(): string {
     return this.#core.configuration.cwd;
+  }
+
+  get secrets(): SecretReview {
+    return this.#core.secretReview;
   }
 
   get redactor(): BoardRedactor {

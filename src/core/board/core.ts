@@ -28,6 +28,7 @@ import { FUNCTION, requireKind } from "../types/kinds.ts";
 import type { Logger } from "../types/logger.ts";
 import type { SendMcpMessage } from "../types/mcp-message.ts";
 import type { Redactor } from "../redaction/redactor.ts";
+import type { SecretReview } from "../types/secret-use.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
@@ -548,6 +549,10 @@ export class BoardCore {
   /** Models get some tools in another way than before. */
   toolsChanged(change: ToolsEvent): void {
     this.#changes.toolsChanged(change);
+  }
+
+  get secretReview(): SecretReview {
+    return this.#secrets.review(() => this.agent);
   }
 
   get redactor(): Redactor {

@@ -4,6 +4,7 @@
 import type { AgentConfig } from "../types/agent-config.ts";
 import type { BoardOptions } from "../types/board-options.ts";
 import { type Logger, silentLogger } from "../types/logger.ts";
+import type { SecretReview } from "../types/secret-use.ts";
 import { credentialsInUrl } from "../redaction/collect.ts";
 import { redactingLogger, Redactor } from "../redaction/redactor.ts";
 import { ModelKeyFile } from "../state/model-key-file.ts";
@@ -11,6 +12,7 @@ import { proxiesIn } from "../process/environment.ts";
 import type { Clock } from "../../util/clock.ts";
 import type { Environment } from "../../util/environment.ts";
 import { AgentSecrets } from "./agent-secrets.ts";
+import { reviewSecrets } from "./secret-review.ts";
 import { ServerSecrets } from "./server-secrets.ts";
 
 export interface BoardSecretsOptions {
@@ -56,6 +58,11 @@ export class BoardSecrets {
     for (const key of storedModelKeys(options)) redactor.add(key);
     this.#env = env;
     this.#learnProxies(agent);
+  }
+
+  /** Of the agent, whose configuration is read whenever somebody asks. */
+  review(agent: () => AgentConfig): SecretReview {
+    return reviewSecrets({ agent, secrets: this.#ofAgent });
   }
 
   reconfigure(agent: AgentConfig): void {

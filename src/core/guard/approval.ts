@@ -100,12 +100,22 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
     const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
     if (reason === undefined) return undefined;
+    const rule = ruleOf(subject, {
+      isException: exception !== undefined,
+      isOfServer: approval?.default !== undefined,
+      isOfSession: !subject.content && stricter(mode, least) !== mode,
+    });
     const before = async (call: GuardedCall): Promise<void> => {
       try {
         const always: ApprovalRequest["always"] = store.keeps(subject)
           ? "until-changed"
           : "until-closed";
-        const asked = { ...toRequest(call, reason, trusted), args: redact(call.args), always };
+        const asked = {
+          ...toRequest(call, reason, trusted),
+          rule,
+          args: redact(call.args),
+          always,
+        };
         const consent = await consentTo(asked, call);
         call.decision = { verdict: "approved", rule: `approval: ${consent}` };
       } catch (error) {
@@ -163,6 +173,17 @@ function refusal(
     ...details,
     server: source.kind === "mcp" ? source.server : undefined,
   });
+}
+
+/** Where the mode is written. */
+function ruleOf(
+  { source }: Subject,
+  of: { isException: boolean; isOfServer: boolean; isOfSession: boolean },
+): string {
+  if (of.isOfSession) return "approval of the session";
+  const server = source.kind === "mcp" ? `approval of server ${source.server}` : "approval";
+  if (of.isException) return `${server}, for this tool`;
+  return of.isOfServer ? server : "guard.approval of the agent";
 }
 
 function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {

@@ -55,6 +55,8 @@ export interface ApprovalRequest {
   trusted: boolean;
   /** Why approval is needed. */
   reason: string;
+  /** The setting that asks for it. */
+  rule?: string;
   /**
    * How long the answer `always` holds: until the definition of the tool or of its server changes, also in later
    * runs; or until the board closes, since nothing about a session's own server or a native tool is

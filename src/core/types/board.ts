@@ -11,6 +11,7 @@ import type { BoardPrompts } from "./prompt.ts";
 import type { BoardRedactor } from "./redactor.ts";
 import type { BoardResources } from "./resource.ts";
 import type { ToolSearch } from "./search.ts";
+import type { SecretReview } from "./secret-use.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
@@ -108,6 +109,8 @@ export interface BoardBase extends AsyncDisposable, ToolSearch {
 }
 
 export interface Board extends BoardBase {
+  /** The references to secrets in the configuration: who uses them, and whether they work. Never a value. */
+  readonly secrets: SecretReview;
   /** Stops and starts a server. Resolves when it is ready or has failed. */
   restart(server: string): Promise<ServerStatus>;
   /**

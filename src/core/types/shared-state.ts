@@ -101,6 +101,9 @@ export interface PendingApproval {
   expiresAt: number;
 }
 
+/** With `refuse`, the model reads why. */
+export type PendingAnswer = ApprovalAnswer | { refuse: string };
+
 /**
  * Calls that wait for a person's answer, where whoever may answer finds them. A question is gone when its process is
  * gone. An answer is for one question only; of several, one counts.
@@ -111,9 +114,9 @@ export interface PendingApprovals {
   /** The questions that still wait, oldest first. */
   list(): Promise<PendingApproval[]>;
   /** False if nobody waits for the answer any more. Rejects if it cannot be passed on. */
-  answer(question: PendingApproval, answer: ApprovalAnswer): Promise<boolean>;
+  answer(question: PendingApproval, answer: PendingAnswer): Promise<boolean>;
   /** The answers to these questions that have come so far. */
-  answersTo(questions: readonly PendingApproval[]): Promise<Map<string, ApprovalAnswer>>;
+  answersTo(questions: readonly PendingApproval[]): Promise<Map<string, PendingAnswer>>;
   /** Never rejects. */
   remove(question: PendingApproval): Promise<void>;
 }

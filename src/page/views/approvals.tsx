@@ -7,10 +7,13 @@ import type { WaitingCall } from "../../serve/gateway/page/wire.ts";
 import { escapedJsonLines } from "../../util/visible.ts";
 import { ask, GatewayError } from "../gateway.ts";
 import { Act } from "../parts/act.tsx";
+import { EditDiff } from "../parts/edit-diff.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { NotifyButton } from "../parts/notify.tsx";
 import { Ago } from "../parts/time.tsx";
 import { isOwner, waiting } from "../store.ts";
+import { Lasting } from "./lasting.tsx";
+import { Refuse } from "./refuse.tsx";
 
 export function Approvals(): VNode {
   const all = waiting.value;
@@ -21,19 +24,19 @@ export function Approvals(): VNode {
       {all.length === 0 && (
         <p class="quiet">
           No call waits for you. If a call needs approval and its client cannot ask, it waits here.
-          <code>plugboard approvals list</code> has what you have always allowed.
         </p>
       )}
       {all.map((call) => (
         <Approval key={call.id} call={call} />
       ))}
+      <Lasting />
     </>
   );
 }
 
 /** One call that waits, with the buttons that decide. */
 export function Approval({ call }: { call: WaitingCall }): VNode {
-  const { id, tool, caller, agent, description, hints, trusted, reason, since, until } = call;
+  const { id, tool, caller, agent, description, hints, trusted, reason, rule, since, until } = call;
   return (
     <article class="question" aria-labelledby={`call-${id}`}>
       <h2 id={`call-${id}`}>
@@ -46,7 +49,15 @@ export function Approval({ call }: { call: WaitingCall }): VNode {
         (agent {agent}) asked <Ago at={since} />. Without an answer it is refused <Ago at={until} />
         .
       </p>
-      <p>{reason}</p>
+      <p>
+        {reason}
+        {rule !== undefined && (
+          <>
+            {" "}
+            (<code>{rule}</code>)
+          </>
+        )}
+      </p>
       {description && (
         <blockquote>
           <Foreign text={description} />
@@ -73,16 +84,9 @@ export function Approval({ call }: { call: WaitingCall }): VNode {
           >
             Always allow
           </Act>
-          <Act
-            method="approvals/answer"
-            body={{ id, answer: "refuse" }}
-            kind="danger"
-            label={`Refuse: ${tool}`}
-          >
-            Refuse
-          </Act>
         </p>
       )}
+      {isOwner.value && <Refuse id={id} tool={tool} />}
     </article>
   );
 }
@@ -100,9 +104,12 @@ function Arguments({ id }: { id: string }): VNode {
   const shown = found.value;
   if (shown instanceof GatewayError) return <p role="alert">{shown.message}</p>;
   return (
-    <pre tabIndex={0} aria-label="Arguments">
-      <code>{shown === undefined ? "…" : escapedJsonLines(shown)}</code>
-    </pre>
+    <>
+      {shown !== undefined && <EditDiff args={{ ...shown }} />}
+      <pre tabIndex={0} aria-label="Arguments">
+        <code>{shown === undefined ? "…" : escapedJsonLines(shown)}</code>
+      </pre>
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { State, urgency } from "../parts/state.tsx";
 import { Ago, span } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
+import { Savings } from "./savings.tsx";
 import { agents, changes, edit, gateway, minutes, serverKey, servers, waiting } from "../store.ts";
 
 export function Overview(): VNode {
@@ -167,6 +168,11 @@ function Prompts(): VNode {
           </tbody>
         </table>
       </div>
+      {[...agents.value.values()]
+        .filter(({ isOpen }) => isOpen)
+        .map(({ id }) => (
+          <Savings key={id} agent={id} />
+        ))}
     </section>
   );
 }

@@ -20,6 +20,7 @@ export function Pins(): VNode {
       {all.length === 0 && (
         <p class="quiet">Every server describes its tools as you first saw or approved them.</p>
       )}
+      {isOwner.value && <ApproveAll all={all} />}
       {all.map((change) => (
         <Change
           key={`${change.server} ${change.key} ${change.tool ?? ""} ${change.hash}`}
@@ -27,6 +28,35 @@ export function Pins(): VNode {
         />
       ))}
     </>
+  );
+}
+
+/** One by one, each as it is shown: what has changed again meanwhile stays. */
+function ApproveAll({ all }: { all: readonly ChangedDefinition[] }): VNode | null {
+  const problem = useSignal<string | undefined>(undefined);
+  const servers = [...new Set(all.map(({ server }) => server))]
+    .map((server) => ({ server, own: all.filter((each) => each.server === server) }))
+    .filter(({ own }) => own.length > 1);
+  if (servers.length === 0) return null;
+  const approve = async (own: readonly ChangedDefinition[]): Promise<void> => {
+    problem.value = undefined;
+    try {
+      for (const { server, key, tool, hash } of own) {
+        await ask("pins/approve", { server, key, hash, ...(tool !== undefined && { tool }) });
+      }
+    } catch (error) {
+      problem.value = error instanceof GatewayError ? error.message : String(error);
+    }
+  };
+  return (
+    <p class="actions">
+      {servers.map(({ server, own }) => (
+        <button key={server} type="button" onClick={() => void approve(own)}>
+          Approve all {own.length} of {server}
+        </button>
+      ))}
+      {problem.value && <span role="alert">{problem.value}</span>}
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { calls, isOwner, servers } from "../store.ts";
 import { CallTable } from "./activity.tsx";
+import { ServerParts } from "./server-parts.tsx";
 
 export function Server({ id }: { id: string }): VNode {
   const server = servers.value.get(id);
@@ -84,6 +85,7 @@ export function Server({ id }: { id: string }): VNode {
             `; half of them took at most ${took(server.calls.p50)}, 95 % at most ${took(server.calls.p95 ?? 0)}`}
         </dd>
       </dl>
+      <ServerParts key={id} agent={agent} server={name} />
       <h2>Its calls</h2>
       <CallTable calls={own.slice(0, 50)} none="No call of it was seen while this page was open." />
     </>

@@ -27,7 +27,8 @@ import { joinReports, type ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { GatewaySettings } from "../../core/types/gateway-settings.ts";
 import type { Logger } from "../../core/types/logger.ts";
-import type { SharedState } from "../../core/types/shared-state.ts";
+import type { AuditTrail, SharedState } from "../../core/types/shared-state.ts";
+import { auditIn } from "../../core/state/files/audit-file.ts";
 import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import { tryLock } from "../../core/state/lock.ts";
@@ -53,6 +54,7 @@ import {
 import { PageCalls } from "./page/call.ts";
 import { type ChangeKinds, Changes } from "./page/changes.ts";
 import { Decisions } from "./page/decisions.ts";
+import { AuditSearch } from "./page/audit.ts";
 import { Live } from "./page/live.ts";
 import { PageMethods } from "./page/methods.ts";
 import { Page, PAGE_DOCUMENTS } from "./page/page.ts";
@@ -556,6 +558,18 @@ async function openHttp(
   return { gateway, sessions, address, newPageLink };
 }
 
+/** That of the gateway, and what agents have configured in its place. */
+async function auditTrails(
+  { agentIds, readAgent, clock }: OpenGatewayOptions,
+  { audit }: SharedState,
+): Promise<AuditTrail[]> {
+  const configs = await Promise.all(
+    agentIds.map((id) => readAgent(id).catch((): Partial<AgentConfig> => ({}))),
+  );
+  const files = new Set(configs.map((agent) => agent.audit?.file));
+  return [...files].map((file) => (file === undefined ? audit : auditIn(file, { clock })));
+}
+
 interface OpenedPage extends GatewayPage {
   /** Once the gateway listens. Returns what makes links. */
   opened: (url: string, localUrl: string) => (role: Role) => string;
@@ -606,6 +620,8 @@ function openPage(
         calls: live.calls,
         changes,
         decisions,
+        history: monitoring.history,
+        audit: new AuditSearch({ trails: () => auditTrails(options, state), calls: live.calls }),
       });
       const calls = new PageCalls({
         boardOf: (id) => methods.boardOf(id),

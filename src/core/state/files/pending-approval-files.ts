@@ -8,6 +8,7 @@ import type { ApprovalAnswer } from "../../types/approval.ts";
 import { isJsonObject } from "../../types/json.ts";
 import {
   MOST_ARGUMENT_BYTES,
+  type PendingAnswer,
   type PendingApproval,
   type PendingApprovals,
 } from "../../types/shared-state.ts";
@@ -52,7 +53,7 @@ export class PendingApprovalFiles implements PendingApprovals {
     return found.toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
-  async answer(question: PendingApproval, answer: ApprovalAnswer): Promise<boolean> {
+  async answer(question: PendingApproval, answer: PendingAnswer): Promise<boolean> {
     const { id } = question;
     const current = await this.#read(id);
     if (current === undefined || digestOf(current) !== digestOf(question)) return false;
@@ -61,9 +62,9 @@ export class PendingApprovalFiles implements PendingApprovals {
     return true;
   }
 
-  async answersTo(questions: readonly PendingApproval[]): Promise<Map<string, ApprovalAnswer>> {
+  async answersTo(questions: readonly PendingApproval[]): Promise<Map<string, PendingAnswer>> {
     const names = new Set(await this.#names());
-    const answers = new Map<string, ApprovalAnswer>();
+    const answers = new Map<string, PendingAnswer>();
     for (const question of questions) {
       if (!names.has(question.id + ANSWER)) continue;
       const value = await readJsonFile(this.#answerFile(question.id), MAX_BYTES);
@@ -124,7 +125,8 @@ function digestOf({
   return createHash("sha256").update(JSON.stringify(bound)).digest("hex");
 }
 
-function isAnswer(value: unknown): value is ApprovalAnswer {
+function isAnswer(value: unknown): value is PendingAnswer {
+  if (isJsonObject(value)) return typeof value.refuse === "string";
   return ANSWERS.includes(value);
 }
 

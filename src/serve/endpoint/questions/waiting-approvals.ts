@@ -19,7 +19,7 @@ import { canonicalJson } from "../../../util/canonical-json.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
 import { deferred, type Deferred } from "../../../util/deferred.ts";
 import { errorMessage } from "../../../util/error-message.ts";
-import { duration, oneLine, sayTool } from "../../../util/text.ts";
+import { duration, oneLine, plainText, sayTool } from "../../../util/text.ts";
 
 export interface WaitingApprovalsOptions {
   pending: PendingApprovals;
@@ -147,7 +147,10 @@ export class WaitingApprovals {
       const answers = await pending.answersTo(all.map(({ question }) => question));
       for (const { question, decided } of all) {
         const answer = answers.get(question.id);
-        if (answer !== undefined) decided.resolve(answer);
+        if (typeof answer === "object") {
+          const why = `was not approved, and whoever decided says: ${plainText(answer.refuse)}`;
+          decided.resolve(refusal(question.request, why, "do not call it again like this"));
+        } else if (answer !== undefined) decided.resolve(answer);
       }
     } catch (error) {
       logger.warn(`answers to approvals cannot be read: ${errorMessage(error)}`);

@@ -406,7 +406,7 @@ const CUTS = {
 
 function waitingCall(question: PendingApproval): WaitingCall {
   const { id, agent, caller, request, createdAt, expiresAt } = question;
-  const { tool, server, title, description, hints, trusted, reason, always } = request;
+  const { tool, server, title, description, hints, trusted, reason, rule, always } = request;
   return {
     id,
     agent,
@@ -418,6 +418,7 @@ function waitingCall(question: PendingApproval): WaitingCall {
     hints,
     trusted,
     reason,
+    ...(rule !== undefined && { rule }),
     always,
     call: request.callId,
     since: createdAt,

@@ -5,6 +5,8 @@ import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SharedState } from "../../../core/types/shared-state.ts";
 import { oneLine } from "../../../util/text.ts";
+import type { ServerHistory } from "../monitoring/server-history.ts";
+import type { AuditSearch } from "./audit.ts";
 import type { Changes } from "./changes.ts";
 import type { Decisions } from "./decisions.ts";
 import { approvalMethods } from "./methods/approvals.ts";
@@ -12,6 +14,7 @@ import { callMethods } from "./methods/calls.ts";
 import { changeMethods } from "./methods/changes.ts";
 import { checked, type Method, type Methods } from "./method.ts";
 import { pinMethods } from "./methods/pins.ts";
+import { recordMethods } from "./methods/records.ts";
 import { serverMethods } from "./methods/servers.ts";
 import { toolMethods } from "./methods/tools.ts";
 import type { Visitor } from "./visitors.ts";
@@ -19,10 +22,12 @@ import type { WatchedCalls } from "./watched-calls.ts";
 import type { PageRequests } from "./wire.ts";
 
 export interface PageMethodsOptions {
-  state: Pick<SharedState, "pending" | "pins" | "limits">;
+  state: Pick<SharedState, "pending" | "pins" | "limits" | "approvals">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
   calls: Pick<WatchedCalls, "show">;
+  audit: Pick<AuditSearch, "find">;
+  history: Pick<ServerHistory, "of">;
   changes: Changes;
   decisions: Pick<Decisions, "record">;
 }
@@ -42,7 +47,8 @@ export class PageMethods {
       ...toolMethods({ agents, boardOf }),
       ...approvalMethods(state, decisions),
       ...pinMethods(state, decisions),
-      ...serverMethods({ boardOf }),
+      ...serverMethods({ boardOf, history: options.history }),
+      ...recordMethods({ audit: options.audit, agents, boardOf }),
       ...callMethods(options.calls),
       ...changeMethods(changes),
     };

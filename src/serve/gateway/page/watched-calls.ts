@@ -12,6 +12,8 @@ const MOST_CONTENT = 16 * 1024 * 1024;
 const MOST_OF_ONE = 1024 * 1024;
 /** A page that is loaded again finds its calls. */
 const GRACE_MS = 60_000;
+/** The audit notes the time of a call on its own. */
+const NEAR_MS = 20;
 /** How many changed calls are told at a time. A person can follow no more. */
 const MOST_TOLD = 100;
 
@@ -20,6 +22,8 @@ interface Kept {
   place: CallPlace;
   /** When it was sent, or when it ended if it never was. */
   at: number;
+  /** When it was made, once it has ended. */
+  made?: number;
   call: CallStartEvent | WatchedCallEvent;
   /** How large the content is that is kept of it. */
   size: number;
@@ -98,11 +102,12 @@ export class WatchedCalls implements CallWatcher {
   ended(ended: WatchedCallEvent, place: CallPlace): void {
     const { callId: id, durationMs } = ended;
     const known = this.#kept.get(id);
-    const at = known?.at ?? this.#options.clock.now() - durationMs;
+    const made = this.#options.clock.now() - durationMs;
+    const at = known?.at ?? made;
     const size =
       this.#owners > 0 || this.#contentEnding !== undefined ? ended.size(MOST_OF_ONE) : Infinity;
-    if (size <= MOST_OF_ONE) this.#keep({ id, place, at, call: ended, size });
-    else this.#keep({ id, place, at, call: { ...ended, read: withoutContent }, size: 0 });
+    if (size <= MOST_OF_ONE) this.#keep({ id, place, at, made, call: ended, size });
+    else this.#keep({ id, place, at, made, call: { ...ended, read: withoutContent }, size: 0 });
   }
 
   /** The latest last. */
@@ -118,6 +123,15 @@ export class WatchedCalls implements CallWatcher {
     const left = this.#left + ids.length - told.length;
     this.#left = 0;
     return { calls: told.flatMap((id) => this.#kept.get(id) ?? []).map(factsOf), left };
+  }
+
+  /** The id of the call of a tool that was made at that time, if it is kept and there is only one. */
+  find(canonical: string, time: number): string | undefined {
+    const found = [...this.#kept.values()].filter(({ made, call: { source } }) => {
+      const name = source.kind === "mcp" ? `${source.server}/${source.tool}` : "";
+      return made !== undefined && Math.abs(made - time) <= NEAR_MS && name === canonical;
+    });
+    return found.length === 1 ? found[0]?.id : undefined;
   }
 
   /** Undefined for a call that is no longer kept. */

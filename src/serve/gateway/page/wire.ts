@@ -2,6 +2,7 @@
 
 import type { ToolHints } from "../../../core/types/approval.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
+import type { SecretUse } from "../../../core/types/secret-use.ts";
 
 /** A viewer sees no arguments, results, stderr or names of secrets, and changes nothing. */
 export type Role = "owner" | "viewer";
@@ -115,8 +116,9 @@ export interface WaitingCall {
   hints: ToolHints;
   /** Whether the hints can be believed. */
   trusted: boolean;
-  /** Why somebody has to approve it. */
+  /** Why somebody has to approve it, and the setting that asks for it. */
   reason: string;
+  rule?: string;
   always: "until-changed" | "until-closed";
   /** The call that waits: the page knows its own by it. */
   call: string;
@@ -171,6 +173,65 @@ export interface CallFacts {
   /** The code and the message of a failure. */
   code?: string;
   message?: string;
+}
+
+/** An answer "always" that is kept. */
+export interface LastingApproval {
+  agent: string;
+  config?: string;
+  tool: string;
+  hash: string;
+  caller?: string;
+  at: number;
+}
+
+export interface SecretFacts extends SecretUse {
+  agent: string;
+}
+
+/** A line of the audit. */
+export interface AuditRow {
+  type: "call" | "start" | "suspicious" | "lost" | "decision";
+  /** In ISO 8601. */
+  time: string;
+  agent?: string;
+  session?: string;
+  caller?: string;
+  server?: string;
+  tool?: string;
+  /** Not for viewers. */
+  arguments?: JsonObject;
+  decision?: string;
+  rule?: string;
+  durationMs?: number;
+  bytes?: number;
+  outcome?: string;
+  patterns?: string[];
+  count?: number;
+  /** What a person decided. */
+  decided?: string;
+  /** The call, if it is still kept. */
+  call?: string;
+}
+
+export interface AuditFound {
+  /** The latest first. */
+  rows: AuditRow[];
+  hasMore: boolean;
+  /** The files. Not for viewers. */
+  where: string[];
+  /** Lines that cannot be read. */
+  damaged: number;
+}
+
+/** How many lines of the audit a page has, if it does not say. */
+export const AUDIT_PAGE = 100;
+
+interface PastStateFacts {
+  at: number;
+  state: StateKind;
+  /** Not for viewers. */
+  why?: string;
 }
 
 /** A half of a stage of the guard, or the call of the tool itself. */
@@ -323,15 +384,54 @@ type PinName = Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
 export interface PageRequests {
   /** With a query: ranked as for a model. */
   "tools/list": {
-    takes: { agent?: string; query?: string; from?: number };
+    takes: { agent?: string; server?: string; query?: string; from?: number };
     gives: { total: number; tools: ToolFacts[] };
   };
   "tools/get": { takes: { agent: string; tool: string }; gives: ToolDetails };
   /** The whole call: an answer is for this and nothing else. */
   "approvals/show": { takes: { id: string }; gives: { args: JsonObject } };
   "approvals/answer": {
-    takes: { id: string; answer: "once" | "always" | "refuse" };
+    /** The reason is for the model that made the call. */
+    takes: { id: string; answer: "once" | "always" | "refuse"; reason?: string };
     gives: object;
+  };
+  /** `round` says nothing: whoever asks again gets a new answer. */
+  "approvals/lasting": { takes: { round?: number }; gives: { approvals: LastingApproval[] } };
+  "approvals/forget": { takes: LastingApproval; gives: object };
+  /** What leaving a server out of an agent's prompts would save, in tokens. The most first. */
+  "prompts/show": {
+    takes: { agent: string };
+    gives: { servers: { server: string; tools: number; saves: number }[] };
+  };
+  "secrets/list": { takes: object; gives: { secrets: SecretFacts[] } };
+  /** Asks the provider anew. */
+  "secrets/test": { takes: { agent: string; reference: string }; gives: SecretFacts };
+  "audit/search": {
+    takes: {
+      tool?: string;
+      server?: string;
+      caller?: string;
+      rule?: string;
+      outcome?: "ok" | "failed" | "refused" | "suspicious" | "decision";
+      since?: number;
+      until?: number;
+      from?: number;
+      most?: number;
+    };
+    gives: AuditFound;
+  };
+  "servers/show": {
+    takes: { agent: string; server: string };
+    gives: {
+      /** The oldest first. */
+      past: PastStateFacts[];
+      /** Of its process and all that it has started, in bytes. */
+      memory?: number;
+      identity?: { name?: string; version?: string; era: string; protocolVersion: string };
+      instructions?: string;
+      /** Not for viewers. */
+      notes?: string[];
+    };
   };
   "pins/show": { takes: PinName; gives: { parts: ChangedPart[]; isCut: boolean } };
   "pins/approve": { takes: PinName; gives: object };

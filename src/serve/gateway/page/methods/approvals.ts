@@ -8,10 +8,13 @@ import { type Methods, NAME } from "../method.ts";
 
 const WORDS = { once: "allow one call", always: "always allow", refuse: "refuse one call" };
 
+const LONGEST_REASON = 1000;
+const LONGEST_TOOL = 2000;
+
 export function approvalMethods(
-  { pending }: Pick<SharedState, "pending">,
+  { pending, approvals }: Pick<SharedState, "pending" | "approvals">,
   decisions: Pick<Decisions, "record">,
-): Methods<"approvals/show" | "approvals/answer"> {
+): Methods<"approvals/show" | "approvals/answer" | "approvals/lasting" | "approvals/forget"> {
   const question = async (id: string): Promise<PendingApproval> => {
     const found = (await pending.list()).find((each) => each.id === id);
     if (found === undefined) throw notWaiting();
@@ -23,14 +26,40 @@ export function approvalMethods(
       run: async ({ id }) => ({ args: (await question(id)).request.args }),
     },
     "approvals/answer": {
-      takes: z.strictObject({ id: NAME, answer: z.enum(["once", "always", "refuse"]) }),
-      run: async ({ id, answer }, visitor) => {
+      takes: z.strictObject({
+        id: NAME,
+        answer: z.enum(["once", "always", "refuse"]),
+        reason: z.string().max(LONGEST_REASON).optional(),
+      }),
+      run: async ({ id, answer, reason }, visitor) => {
         const asked = await question(id);
-        if (!(await pending.answer(asked, answer))) throw notWaiting();
+        const given = answer === "refuse" && reason !== undefined ? { refuse: reason } : answer;
+        if (!(await pending.answer(asked, given))) throw notWaiting();
         const { agent, request } = asked;
         const { server, tool } = request;
         const named = server === undefined ? { tool } : ofServer(server, tool);
         await decisions.record(visitor, { decided: WORDS[answer], agent, ...named });
+        return {};
+      },
+    },
+    "approvals/lasting": {
+      isForViewers: true,
+      takes: z.strictObject({ round: z.number().optional() }),
+      run: async () => ({ approvals: await approvals.list() }),
+    },
+    "approvals/forget": {
+      takes: z.strictObject({
+        agent: NAME,
+        config: z.string().optional(),
+        tool: z.string().max(LONGEST_TOOL),
+        hash: NAME,
+        caller: NAME.optional(),
+        at: z.number(),
+      }),
+      run: async (approval, visitor) => {
+        await approvals.forget([approval]);
+        const { agent, tool } = approval;
+        await decisions.record(visitor, { decided: "ask again", agent, tool });
         return {};
       },
     },

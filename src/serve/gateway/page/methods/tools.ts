@@ -27,6 +27,7 @@ export function toolMethods({
       isForViewers: true,
       takes: z.strictObject({
         agent: NAME.optional(),
+        server: NAME.optional(),
         query: WORDS.optional(),
         from: z.int().min(0).optional(),
       }),
@@ -41,7 +42,7 @@ export function toolMethods({
 }
 
 async function listTools(
-  { agent, query = "", from = 0 }: PageRequests["tools/list"]["takes"],
+  { agent, server, query = "", from = 0 }: PageRequests["tools/list"]["takes"],
   agents: ReturnType<ToolMethodsOptions["agents"]>,
 ): Promise<PageRequests["tools/list"]["gives"]> {
   const chosen = agents.filter(({ id }) => agent === undefined || id === agent);
@@ -51,7 +52,9 @@ async function listTools(
         query.trim() === ""
           ? board.tools({ all: true })
           : (await board.search(query, { limit: MOST_FOUND, all: true })).map(({ tool }) => tool);
-      return tools.map((tool) => ({ id, tool }));
+      const isWanted = ({ source }: Tool): boolean =>
+        server === undefined || (source.kind === "mcp" && source.server === server);
+      return tools.filter(isWanted).map((tool) => ({ id, tool }));
     }),
   );
   const all = found.flat();

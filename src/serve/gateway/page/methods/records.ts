@@ -1,0 +1,67 @@
+// What the page asks about what was: the audit, and the references to secrets with how they fared.
+
+import { z } from "zod";
+import type { Board } from "../../../../core/types/board.ts";
+import type { AuditSearch } from "../audit.ts";
+import { type Methods, NAME, WORDS } from "../method.ts";
+import { savingsOf } from "../savings.ts";
+import { AUDIT_PAGE } from "../wire.ts";
+
+/** Lines of the audit: how far back a page can go, and how many are saved at once. */
+const MOST_AUDIT = 1_000_000;
+const MOST_EXPORT = 5000;
+const LONGEST_REFERENCE = 2000;
+
+export interface RecordMethodsOptions {
+  audit: Pick<AuditSearch, "find">;
+  /** The agents whose boards are open. */
+  agents: () => readonly { id: string; board: Board }[];
+  boardOf: (agent: string) => Board;
+}
+
+export function recordMethods({
+  audit,
+  agents,
+  boardOf,
+}: RecordMethodsOptions): Methods<
+  "audit/search" | "secrets/list" | "secrets/test" | "prompts/show"
+> {
+  return {
+    "audit/search": {
+      isForViewers: true,
+      takes: z.strictObject({
+        tool: WORDS.optional(),
+        server: WORDS.optional(),
+        caller: WORDS.optional(),
+        rule: WORDS.optional(),
+        outcome: z.enum(["ok", "failed", "refused", "suspicious", "decision"]).optional(),
+        since: z.number().optional(),
+        until: z.number().optional(),
+        from: z.int().min(0).max(MOST_AUDIT).optional(),
+        most: z.int().min(1).max(MOST_EXPORT).optional(),
+      }),
+      run: ({ from = 0, most = AUDIT_PAGE, ...query }, { role }) =>
+        audit.find({ ...query, from, most }, role),
+    },
+    "secrets/list": {
+      takes: z.strictObject({}),
+      run: async () => ({
+        secrets: agents().flatMap(({ id, board }) =>
+          board.secrets.list().map((use) => ({ agent: id, ...use })),
+        ),
+      }),
+    },
+    "secrets/test": {
+      takes: z.strictObject({ agent: NAME, reference: z.string().max(LONGEST_REFERENCE) }),
+      run: async ({ agent, reference }) => ({
+        agent,
+        ...(await boardOf(agent).secrets.check(reference)),
+      }),
+    },
+    "prompts/show": {
+      isForViewers: true,
+      takes: z.strictObject({ agent: NAME }),
+      run: async ({ agent }) => ({ servers: savingsOf(boardOf(agent)) }),
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import { mkdtempSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import {
+  axeViolations,
+  describeInBrowser,
+  goTo,
+  startGateway,
+  type TestGateway,
+} from "./support/browser.ts";
+import { removeDirectory } from "./support/directory.ts";
+
+const SECRET = "value-of-a-secret-in-the-page";
+const VARIABLE = "PLUGBOARD_TEST_OF_RECORDS";
+
+const fixture = (name: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`./fixtures/servers/${name}.mjs`, import.meta.url))],
+});
+
+describeInBrowser("records in the page", (browser) => {
+  let stateDir: string;
+  let rig: TestGateway;
+
+  beforeAll(async () => {
+    process.env[VARIABLE] = SECRET;
+    stateDir = mkdtempSync(join(tmpdir(), "plugboard-page-"));
+    rig = await startGateway(stateDir, {
+      careful: { ...fixture("echo"), approval: "ask" },
+      hostile: { ...fixture("hostile-words"), env: { API_TOKEN: `secret://env/${VARIABLE}` } },
+      needy: { ...fixture("echo"), env: { KEY: "secret://env/PLUGBOARD_TEST_MISSING" } },
+    });
+  });
+
+  afterAll(async () => {
+    await rig?.gateway.close();
+    await removeDirectory(stateDir);
+    delete process.env[VARIABLE];
+  });
+
+  async function begin(page: Page, tool: string, args: object): Promise<void> {
+    await page.goto(`${rig.origin}/ui/#/tools/${encodeURIComponent(`default/${tool}`)}`);
+    await page.getByRole("button", { name: "JSON" }).click();
+    await page.getByRole("textbox", { name: "Arguments" }).fill(JSON.stringify(args));
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+  }
+
+  it("shows what a call would change, and refuses it with words that its caller reads", async () => {
+    const { page, context } = await rig.open(browser());
+    const deciding = await context.newPage();
+    await deciding.goto(`${rig.origin}/ui/#/approvals`);
+    const edit = {
+      text: "x",
+      path: "/a.txt",
+      old_string: "one\ntwo\n",
+      new_string: "one\nthree\n",
+    };
+    await begin(page, "careful/echo", edit);
+    const question = deciding.getByRole("article");
+    await expect.poll(() => question.locator("figure").textContent()).toMatch(/- two.*\+ three/s);
+    expect(await question.textContent()).toContain("approval of server careful");
+    expect(await axeViolations(deciding)).toEqual([]);
+    await question.getByLabel("Why not, for the model to read").fill("ask me tomorrow");
+    await question.getByRole("button", { name: "Refuse: careful/echo" }).click();
+    await expect.poll(() => page.getByLabel("Result").textContent()).toContain("ask me tomorrow");
+
+    await begin(page, "careful/add", { a: 1, b: 2 });
+    await deciding.getByRole("button", { name: "Always allow: careful/add" }).click();
+    await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
+    await begin(page, "careful/add", { a: 2, b: 3 });
+    await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
+    await deciding.getByRole("button", { name: "Ask again: careful/add" }).click();
+    await deciding.getByText("you are asked each time").waitFor();
+    await begin(page, "careful/add", { a: 3, b: 4 });
+    await deciding.getByRole("button", { name: "Allow once: careful/add" }).click();
+    await expect.poll(() => page.getByLabel("Result").textContent()).toContain("Done");
+    await context.close();
+  });
+
+  it("finds calls in the audit, and leads to one that is still kept", async () => {
+    const { page, context } = await rig.open(browser());
+    await begin(page, "hostile/constructor", {});
+    await page.getByLabel("Result").waitFor();
+    await goTo(page, "Audit");
+    const rows = page.getByLabel("Calls on record").locator("tbody tr");
+    await expect.poll(() => rows.filter({ hasText: "hostile/constructor" }).count()).toBe(1);
+    await page.getByLabel("Outcome").selectOption("refused");
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(await rows.textContent()).toContain("careful/echo");
+    await page.getByLabel("Outcome").selectOption("ok");
+    await page.getByLabel("Tool").fill("add");
+    await expect.poll(() => rows.count()).toBe(3);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as CSV" }).click(),
+    ]);
+    const saved = await readFile(await download.path(), "utf8");
+    expect(saved.split("\r\n")[0]).toBe(
+      "time,type,agent,session,caller,server,tool,decision,rule,outcome,decided,durationMs,bytes,arguments",
+    );
+    expect(saved).toContain(",careful,add,approved,approval: always,ok,,");
+    await page.getByLabel("Tool").fill("constructor");
+    await rows.getByRole("link", { name: "hostile/constructor" }).click();
+    await page.getByRole("heading", { name: "Through the guard" }).waitFor();
+    await context.close();
+  });
+
+  it("shows which secrets work, tests one, and never a value", async () => {
+    const { page, context } = await rig.open(browser());
+    await goTo(page, "Secrets");
+    const row = page.getByRole("row").filter({ hasText: VARIABLE });
+    await expect.poll(() => row.textContent()).toContain("resolved");
+    const missing = page.getByRole("row").filter({ hasText: "PLUGBOARD_TEST_MISSING" });
+    await expect.poll(() => missing.textContent()).toContain("failed");
+    process.env["PLUGBOARD_TEST_MISSING"] = "now-it-is-there";
+    await missing.getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => missing.textContent()).toContain("resolved");
+    delete process.env["PLUGBOARD_TEST_MISSING"];
+    expect(await page.textContent("body")).not.toMatch(/value-of-a-secret|now-it-is-there/);
+    await context.close();
+  });
+
+  it("shows a server's past, its memory, tools and lines, and to viewers none of its words", async () => {
+    const { page, context, complaints } = await rig.open(browser());
+    const viewer = await rig.open(browser(), { role: "viewer" });
+    for (const each of [page, viewer.page]) {
+      await each.goto(`${rig.origin}/ui/#/servers/default%2Fhostile`);
+      await each.getByRole("heading", { name: "Its states" }).waitFor();
+      await expect.poll(() => each.textContent("main")).toContain("Memory");
+      await each.getByRole("link", { name: "constructor", exact: true }).waitFor();
+    }
+    const written = page.getByLabel("Lines, the latest first");
+    await expect.poll(() => written.textContent()).toContain("starting with [REDACTED]");
+    expect(await viewer.page.textContent("main")).not.toContain("starting with");
+    await goTo(viewer.page, "Secrets");
+    await viewer.page.getByText("Only the owner sees").waitFor();
+    expect(await viewer.page.textContent("body")).not.toContain("secret://");
+    await page.goto(`${rig.origin}/ui/#/servers/default%2Fneedy`);
+    await expect
+      .poll(() => page.getByLabel("States, the latest first").textContent())
+      .toMatch(/PLUGBOARD_TEST_MISSING/);
+    expect(complaints).toEqual([]);
+    await Promise.all([context.close(), viewer.context.close()]);
+  });
+
+  it.each([
+    { dark: false, width: 1200 },
+    { dark: true, width: 360 },
+  ])("keeps nobody out ($width px, dark: $dark)", async (options) => {
+    const { page, context } = await rig.open(browser(), options);
+    const found: Record<string, string[]> = {};
+    const look = async (view: string): Promise<void> => {
+      found[view] = await axeViolations(page);
+      const isWider = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+      if (isWider === true) found[view].push("wider than the window");
+    };
+    for (const view of ["Audit", "Secrets", "Approvals", "Activity"]) {
+      await goTo(page, view);
+      await expect.poll(() => page.getByText("Asking…").count()).toBe(0);
+      await look(view);
+    }
+    await goTo(page, "Overview");
+    await page.getByText("What leaving a server out would save").click();
+    await expect.poll(() => page.textContent("details")).toContain("tokens");
+    await look("Overview");
+    await page.goto(`${rig.origin}/ui/#/servers/default%2Fhostile`);
+    await page.getByRole("heading", { name: "Its tools" }).waitFor();
+    await look("a server");
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((view) => [view, []])));
+    await context.close();
+  });
+});
