@@ -25,7 +25,7 @@ const running = new Set();
 
 /**
  * Writes the configuration into `home` and resolves when the gateway is ready. `agent` is what the file says
- * for all agents; `configure(agent)` replaces it. The result has `url`, `token`, `port`, `pid()`, `start()` after an
+ * for all agents; `configure(agent)` replaces it. The result has `url`, `token`, `port`, `pid()`, `isRunning()`, `start()` after an
  * end, `stop()` by SIGTERM, which rejects unless the gateway ends with 0, and `kill()` by SIGKILL.
  */
 export async function runGateway({ home, agent, node = process.execPath, env = {} }) {
@@ -43,6 +43,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
   let ended;
   let output = "";
 
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const start = async () => {
     output = "";
     child = spawn(node, [BIN, "--config", config, "up"], {
@@ -60,7 +61,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
     }
     const deadline = performance.now() + READY_MS;
     while (!(await isReady(port))) {
-      if (child.exitCode !== null || child.signalCode !== null) {
+      if (!isRunning()) {
         throw new Error(`the gateway ended before it was ready:\n${output}`);
       }
       if (performance.now() > deadline) {
@@ -75,7 +76,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
     await ended;
   };
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (!isRunning()) return;
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), END_MS);
     const [code, signal] = await ended;
@@ -90,6 +91,7 @@ export async function runGateway({ home, agent, node = process.execPath, env = {
     port,
     token: readFileSync(join(home, "gateway", "token"), "utf8").trim(),
     pid: () => child.pid,
+    isRunning,
     output: () => output,
     configure,
     start,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { HOSTILE } from "../lib/hostile.mjs";
-import { judgeHostile } from "../mix.mjs";
+import { answered, judgeHostile } from "../mix.mjs";
 import { judge } from "../lib/client.mjs";
 import { plan } from "../lib/plan.mjs";
 import { judgeBeside, judgeReloads, judgeSoak, p99, tally } from "../lib/verdict.mjs";
@@ -186,6 +186,13 @@ describe("hostile clients", () => {
   it("must have tried", () => {
     const attempts = new Map(refused).set("huge body", new Map());
     assert.equal(failed(attempts)[0].because, "none was made");
+  });
+});
+
+describe("a call of the mix", () => {
+  it("has no answer where nobody listens, which is no clear error", () => {
+    assert.equal(answered({ kind: "unsent" }).kind, "broken");
+    assert.equal(answered(counted), counted);
   });
 });
 
