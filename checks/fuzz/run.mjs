@@ -18,6 +18,7 @@ const USAGE = `usage: npm run fuzz -- [target …] [options]
   --executions <n>   so many inputs for each target instead
   --seed <n>         makes the same inputs again; default: another one each time
   --jobs <n>         how many targets at a time; default 1
+  --files            shows how much of each file of a target ran
   --list             shows the targets
   --write            writes the results into docs/evidence.md
   --help`;
@@ -46,6 +47,7 @@ async function main({
   seconds,
   executions,
   jobs,
+  withFiles,
   isListed,
   isWritten,
   targets = TARGETS,
@@ -76,6 +78,7 @@ async function main({
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [at, name] = next;
         results[at] = await fuzz({ name, targets, cases, seed, seconds, executions, directory });
+        if (withFiles) tellFiles(results[at]);
       }
     };
     await Promise.all(Array.from({ length: jobs }, work));
@@ -151,6 +154,11 @@ async function fuzz({ name, targets, cases, seed, seconds, executions, directory
   return result;
 }
 
+function tellFiles({ files = [] }) {
+  for (const { path, ...ran } of files)
+    process.stdout.write(`  ${percent(ran).padStart(5)}  ${path}\n`);
+}
+
 /** Resolves when the worker is done, has hung, or has ended otherwise: then with the input that it had. */
 function watch(task, onMessage) {
   return new Promise((resolve) => {
@@ -221,6 +229,7 @@ function readOptions() {
         executions: { type: "string" },
         seed: { type: "string", default: String(Date.now() % 2 ** 31) },
         jobs: { type: "string", default: "1" },
+        files: { type: "boolean", default: false },
         list: { type: "boolean", default: false },
         write: { type: "boolean", default: false },
         targets: { type: "string" },
@@ -238,6 +247,7 @@ function readOptions() {
       seconds: wholeNumber("seconds", values.seconds),
       executions: values.executions && wholeNumber("executions", values.executions),
       jobs: wholeNumber("jobs", values.jobs),
+      withFiles: values.files,
       isListed: values.list,
       isWritten: values.write,
       // For the test of the harness.

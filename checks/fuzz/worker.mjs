@@ -101,6 +101,7 @@ async function fuzz() {
     seconds: cpuMs(began) / 1000,
     corpus: corpus.length,
     coverage: covered(),
+    files: coveredFiles(),
     digest: digest.digest("hex").slice(0, 16),
   });
 }
@@ -164,5 +165,20 @@ function isWatched(url) {
 
 /** Of what the target is about. */
 function covered() {
-  return coverage.of((url) => target.covers.some((path) => url.includes(`/src/${path}`)));
+  return coverage.of(isCovered);
+}
+
+/** The same for each file of it. */
+function coveredFiles() {
+  return coverage.urls
+    .filter(isCovered)
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((url) => ({
+      path: url.slice(url.indexOf("/src/") + 1),
+      ...coverage.of((each) => each === url),
+    }));
+}
+
+function isCovered(url) {
+  return target.covers.some((path) => url.includes(`/src/${path}`));
 }

@@ -55,3 +55,17 @@ export function inChunks(input: Buffer): Buffer[] {
   for (let at = 0; at < input.length; at += size) chunks.push(input.subarray(at, at + size));
   return chunks;
 }
+
+/** A tool that a board has without a server. */
+export const ECHO = {
+  name: "echo",
+  description: "Says it again.",
+  parameters: {
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+  },
+  execute: async (_id: string, args: unknown) => ({
+    content: [{ type: "text", text: JSON.stringify(args) }],
+  }),
+} as never;

@@ -37,6 +37,11 @@ export class Coverage {
     for (const [url, seen] of news) this.#seen.set(url, union(seen, this.#seen.get(url)));
   }
 
+  /** Of what has run so far. */
+  get urls() {
+    return [...this.#seen.keys()];
+  }
+
   /** How much of the scripts whose URL passes has run: characters that have, and all. */
   of(passes) {
     let [ran, all] = [0, 0];

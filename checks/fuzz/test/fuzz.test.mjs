@@ -44,6 +44,11 @@ describe("a run", () => {
     assert.equal(digest.exec(first.stdout)[1], digest.exec(second.stdout)[1]);
   });
 
+  it("says how much of each file ran, if it is asked", async () => {
+    const { stdout } = await fuzz("sound", "--executions", "50", "--files");
+    assert.match(stdout, /^ +[1-9]\d? % {2}src\/util\/text\.ts$/m);
+  });
+
   it("says which targets there are, where one is not", async () => {
     const { code } = await fuzz("nothing");
     assert.equal(code, 2);

@@ -1,5 +1,6 @@
 // Targets with faults that a test of the harness looks for.
 
+import { oneLine } from "../../../src/util/text.ts";
 import type { Target } from "../../../test/fuzz/target.ts";
 
 export const TARGET_NAMES = ["throws", "dies", "strays", "sound"];
@@ -15,9 +16,10 @@ function isReached(input: Buffer): boolean {
 export async function openTarget(name: string): Promise<Target> {
   return {
     about: "a planted fault",
-    covers: [],
+    covers: ["util/text.ts"],
     seeds: () => ["if"],
     run(input) {
+      if (name === "sound") oneLine(input.toString());
       if (!isReached(input)) return;
       if (name === "throws") throw new TypeError("planted");
       if (name === "dies") process.kill(process.pid, "SIGKILL");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { serveAcp } from "../../../src/agent/acp/serve.ts";
 import { openBoard } from "../../../src/core/board/board.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../../src/core/types/json.ts";
-import { inChunks, type Target } from "../target.ts";
+import { ECHO, inChunks, type Target } from "../target.ts";
 
 const PATIENCE_MS = 5000;
 
@@ -17,10 +17,14 @@ const INITIALIZE = line(0, "initialize", {
   clientCapabilities: { fs: { readTextFile: true } },
 });
 
+/** A prompt of one block. */
+const said = (block: object): string =>
+  line("said", "session/prompt", { sessionId: SESSION, prompt: [block] });
+
 const BEGIN = INITIALIZE + line("begin", "session/new", { cwd: "/", mcpServers: [] });
 
 export async function acpLines(): Promise<Target> {
-  const board = await openBoard({ servers: {} });
+  const board = await openBoard({ servers: {} }, { native: [ECHO] });
   return {
     about: "lines from an editor to the ACP agent",
     covers: [
@@ -54,6 +58,18 @@ export async function acpLines(): Promise<Target> {
           { type: "resource_link", uri: "file:///a", name: "a" },
         ],
       }),
+      ...[
+        "/tools",
+        "/mcp",
+        "/mcp a",
+        "/call echo text=hi",
+        '/call echo {"text": "hi"}',
+        "/resources",
+        "/read a file:///a",
+      ].map((text) => said({ type: "text", text })),
+      said({ type: "image", data: "AAAA", mimeType: "image/png" }),
+      said({ type: "audio", data: "AAAA", mimeType: "audio/wav" }),
+      said({ type: "resource", resource: { uri: "file:///a", text: "b", mimeType: "text/plain" } }),
       line(2, "session/load", { sessionId: SESSION, cwd: "/", mcpServers: [] }) +
         line(3, "session/list", { cursor: "x" }),
       line(4, "session/set_mode", { sessionId: SESSION, modeId: "ask" }) +

@@ -12,7 +12,7 @@ import { McpEntry } from "../../../src/serve/endpoint/http/entry.ts";
 import { Sessions } from "../../../src/serve/endpoint/http/sessions.ts";
 import { Sealer } from "../../../src/serve/endpoint/sealed.ts";
 import { systemClock } from "../../../src/util/clock.ts";
-import type { Target } from "../target.ts";
+import { ECHO, type Target } from "../target.ts";
 
 /** Stands for the id of a session that is there. */
 const SESSION = "$SESSION";
@@ -26,20 +26,7 @@ export async function httpEntry(): Promise<Target> {
   const board = await openBoard(
     { servers: {} },
     {
-      native: [
-        {
-          name: "echo",
-          description: "Says it again.",
-          parameters: {
-            type: "object",
-            properties: { text: { type: "string" } },
-            required: ["text"],
-          },
-          execute: async (_id: string, args: unknown) => ({
-            content: [{ type: "text", text: JSON.stringify(args) }],
-          }),
-        } as never,
-      ],
+      native: [ECHO],
     },
   );
   let made = 0;
@@ -86,6 +73,20 @@ export async function httpEntry(): Promise<Target> {
     `POST\n${JSON_HEADERS}\n\n{"jsonrpc":"2.0","id":7,"result":{}}`,
     `POST\n${JSON_HEADERS}\n\n${"[".repeat(1000)}${"]".repeat(1000)}`,
     `POST\n${JSON_HEADERS}\n\n{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"echo","arguments":${'{"a":'.repeat(300)}1${"}".repeat(300)}}}`,
+    ...[
+      '"resources/read","params":{"uri":"plugboard://status"}',
+      '"resources/read","params":{"uri":"plugboard://context?maxBytes=100"}',
+      '"resources/subscribe","params":{"uri":"file:///a"}',
+      '"resources/list","params":{"cursor":"x"}',
+      '"resources/templates/list","params":{}',
+      '"prompts/list","params":{}',
+      '"prompts/get","params":{"name":"p","arguments":{"a":"b"}}',
+      '"logging/setLevel","params":{"level":"error"}',
+      '"completion/complete","params":{"ref":{"type":"ref/resource","uri":"file:///{a}"},"argument":{"name":"a","value":"b"}}',
+    ].map(
+      (request) =>
+        `POST\n${JSON_HEADERS}\nmcp-session-id: ${SESSION}\n\n{"jsonrpc":"2.0","id":9,"method":${request}}`,
+    ),
     `GET\naccept: text/event-stream\nmcp-session-id: ${SESSION}\n\n`,
     `DELETE\nmcp-session-id: ${SESSION}\n\n`,
     "PUT\n\n\n",
