@@ -34,6 +34,7 @@ import { type AgentConfig, DEFAULT_AGENT, type UntrustedFile } from "../core/typ
 import type { ReloadReport } from "../core/types/board.ts";
 import { PlugboardError, toPlugboardError } from "../core/types/errors.ts";
 import type { ServerDefinition } from "../core/types/server-definition.ts";
+import { removeStaleTemporaries } from "../core/state/stale-temporaries.ts";
 import { checkHome } from "../core/state/state-directory.ts";
 import { shellQuoted } from "../util/text.ts";
 import { visible } from "../util/visible.ts";
@@ -106,11 +107,15 @@ export class LiveConfig implements AsyncDisposable {
   /** Rejects with CONFIG_INVALID for a file that is invalid, or lacks the agent of the command. */
   static async open(context: CliContext): Promise<LiveConfig> {
     const { env, homedir } = context.io;
-    checkHome(plugboardHome(env, homedir), env);
+    const home = plugboardHome(env, homedir);
+    checkHome(home, env);
     const found = await withoutMistakes(findSource(context), context);
     const config = new LiveConfig(found, context);
     if (found.kind === "file") config.#version = await config.#read(found);
     else await config.readAgent();
+    const beside = found.kind === "file" ? [found.path] : [];
+    // What runs for long cleans up after those that were killed. Nobody waits for it.
+    void removeStaleTemporaries({ stateDir: home, beside, now: context.clock.now() });
     return config;
   }
 

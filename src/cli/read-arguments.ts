@@ -1,12 +1,12 @@
 // Reads the arguments of a call from the command line, files and stdin.
 
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { resolve } from "node:path";
 import { invalidArguments } from "../core/tools/arguments/invalid.ts";
 import { type GivenArguments, literalAt, parseArguments } from "../core/tools/arguments/parse.ts";
 import { errorCode } from "../util/error-code.ts";
 import type { CliIo } from "./io.ts";
-import { openRegularFile } from "../util/regular-file.ts";
+import { openGivenFile } from "../util/regular-file.ts";
 import { LARGEST_INPUT, readStdin, type StdinSource } from "./terminal/input.ts";
 
 export interface ArgumentInput extends StdinSource {
@@ -32,7 +32,7 @@ async function readValue(path: string, key: string | undefined, cwd: string): Pr
   const hint = key === undefined ? undefined : literalAt(key);
   let file: FileHandle | undefined;
   try {
-    file = await openFile(resolve(cwd, path));
+    file = await openGivenFile(resolve(cwd, path));
     const text = await readUpTo(file, LARGEST_INPUT);
     if (text !== undefined) return text;
   } catch (cause) {
@@ -41,13 +41,6 @@ async function readValue(path: string, key: string | undefined, cwd: string): Pr
     await file?.close();
   }
   throw invalidArguments([`${path} is larger than 64 MiB`], hint);
-}
-
-/** A shell gives a command that it runs for an argument, `text=@<(date)`, as one of these. It has a writer. */
-const OF_SHELL = /^\/(?:dev|proc\/self)\/(?:fd\/\d+|stdin)$/;
-
-function openFile(path: string): Promise<FileHandle> {
-  return OF_SHELL.test(path) ? open(path) : openRegularFile(path);
 }
 
 /** Undefined if there is more. */

@@ -22,6 +22,14 @@ export async function openRegularFile(
   }
 }
 
+/** A shell gives what a command writes, `--config <(make-config)`, as one of these. It has a writer. */
+const OF_SHELL = /^\/(?:dev|proc\/self)\/(?:fd\/\d+|stdin)$/;
+
+/** For a path that a person writes on a command line: as `openRegularFile`, but for what a shell put there. */
+export function openGivenFile(path: string): Promise<FileHandle> {
+  return OF_SHELL.test(path) ? open(path) : openRegularFile(path);
+}
+
 /** Rejects if there is something else at the path. */
 export async function readRegularFile(path: string): Promise<string> {
   const file = await openRegularFile(path);

@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -691,4 +699,14 @@ it("names what takes another start, once", () => {
   const tell = onceEach((names) => told.push(names));
   for (const names of [[], ["a"], ["a"], ["a", "b"], [], ["a"]]) tell(names);
   expect(told).toEqual(["a", "a, b", "a"]);
+});
+
+it("what a killed process was writing is removed at the start of what runs for long", async () => {
+  const half = join(root, "home", "pins.json.0123456789ab.tmp");
+  const writing = join(root, "home", "pins.json.ba9876543210.tmp");
+  for (const path of [half, writing]) writeFileSync(path, "{");
+  utimesSync(half, 0, 0);
+  open = await LiveConfig.open(contextFor(undefined));
+  await eventually(() => !existsSync(half));
+  expect(existsSync(writing)).toBe(true);
 });

@@ -7,6 +7,10 @@ import { removeStaleLock } from "../../core/state/lock.ts";
 import { removeStaleNote, staleNotes } from "../../core/state/running-gateway.ts";
 import { findStaleLocks } from "../../core/state/stale-locks.ts";
 import {
+  findStaleTemporaries,
+  removeStaleTemporaries,
+} from "../../core/state/stale-temporaries.ts";
+import {
   decidingPaths,
   type OtherWriters,
   otherWriters,
@@ -15,6 +19,7 @@ import type { Environment } from "../../util/environment.ts";
 import { reasonOf } from "../../util/system-problem.ts";
 import { plural, shellQuoted } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
+import { findSource } from "../find-source.ts";
 import type { DoctorContext } from "./context.ts";
 import type { CheckGroup, Finding } from "./finding.ts";
 
@@ -218,6 +223,25 @@ async function leftBehind({ home, cli }: DoctorContext): Promise<Finding[]> {
           const removed = notes.filter((path) => still.has(path));
           for (const path of removed) removeStaleNote(path);
           return `removed ${plural(removed.length, "note")}`;
+        },
+      },
+    });
+  }
+  const source = findSource(cli);
+  const beside = source.kind === "file" ? [source.path] : [];
+  const searched = { stateDir: home, beside, now: clock.now() };
+  const temporaries = await findStaleTemporaries(searched);
+  if (temporaries.length > 0) {
+    findings.push({
+      level: "note",
+      check: "stale-files",
+      message: `a Plugboard that was killed left ${plural(temporaries.length, "file")} that it was writing: ${temporaries.map(visible).join(", ")}`,
+      remedy: `nobody reads ${pronoun(temporaries)}; to remove ${pronoun(temporaries)}: plugboard doctor --fix`,
+      fix: {
+        describe: `remove ${temporaries.map(visible).join(", ")}`,
+        async apply() {
+          const removed = await removeStaleTemporaries(searched);
+          return `removed ${plural(removed.length, "file")}`;
         },
       },
     });

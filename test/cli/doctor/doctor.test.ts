@@ -223,11 +223,15 @@ describe("plugboard doctor", () => {
     });
     const key = put("home/auth/grant-1.json", { tokens: {} });
     chmodSync(key, 0o644);
+    const half = put("home/pins/docs.json.0123456789ab.tmp", "{");
+    const writing = put("home/pins/docs.json.ba9876543210.tmp", "{");
+    utimesSync(half, 0, 0);
     const before = await doctor();
     expect(before.wrong).toEqual([
       "warning state-readable",
       "note stale-locks",
       "note stale-gateways",
+      "note stale-files",
       "note no-config",
       "note no-model",
     ]);
@@ -235,6 +239,7 @@ describe("plugboard doctor", () => {
       `make ${key} readable for you alone`,
       `remove ${lock}`,
       `remove ${note}`,
+      `remove ${half}`,
     ]);
     expect([lock, note].map(existsSync)).toEqual([true, true]);
     const after = await doctor("--fix");
@@ -243,7 +248,9 @@ describe("plugboard doctor", () => {
       `only you can read ${key} now`,
       "removed 1 lock",
       "removed 1 note",
+      "removed 1 file",
     ]);
+    expect([half, writing].map(existsSync)).toEqual([false, true]);
     expect([lock, note, held, key].map(existsSync)).toEqual([false, false, true, true]);
     expect(foreign.map(existsSync)).toEqual([true, true]);
     expect(statSync(key).mode & 0o777).toBe(0o600);

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Clock, systemClock } from "../../../src/util/clock.ts";
+import { deferred } from "../../../src/util/deferred.ts";
 import { INITIALIZE, legacy, modern, post } from "../endpoint/harness.ts";
 import { fixture } from "../../support/boards.ts";
 import { eventually } from "../../support/processes.ts";
@@ -198,4 +199,38 @@ it("stops at once where no connection is open on which a request could come", as
   await post(gateway.url, legacy("ping"), { connection: "close" });
   await gateway.close();
   await expect(fetch(gateway.url)).rejects.toThrow("fetch failed");
+});
+
+it("clients that hang up while they are verified take no place for good", async () => {
+  const verified = deferred();
+  let isVerifying = true;
+  let asked = 0;
+  const { url, gateway } = await openGateway(
+    { servers: {} },
+    {
+      maxConnections: 8,
+      verified: async () => {
+        asked += 1;
+        if (isVerifying) await verified.promise;
+      },
+    },
+  );
+  const HANGING = 20;
+  const body = JSON.stringify(legacy("ping"));
+  const sockets = Array.from({ length: HANGING }, () => connect(Number(url.port), "127.0.0.1"));
+  for (const socket of sockets) {
+    socket.on("error", () => {});
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Caller: ci\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  }
+  await eventually(() => asked === HANGING);
+  for (const socket of sockets) socket.destroy();
+  await eventually(() => gateway.traffic.connections === 0);
+  isVerifying = false;
+  verified.resolve();
+  for (let call = 0; call < 3; call += 1) {
+    expect((await send(url, legacy("ping"), { "x-caller": "ci" })).status).toBe(200);
+  }
 });

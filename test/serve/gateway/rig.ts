@@ -29,6 +29,7 @@ export interface Rig {
   board: Board;
   sessions: Sessions;
   agents: GatewayAgents;
+  gateway: Pick<Gateway, "traffic">;
   close(): Promise<void>;
 }
 
@@ -43,6 +44,8 @@ export interface RigOptions {
   board?: BoardOptions;
   isGone?: (caller: string) => boolean;
   maxConnections?: number;
+  /** How long it takes to find out who somebody is, as with a JWT whose issuer is asked. */
+  verified?: () => Promise<void>;
   sessionServers?: number;
   /** The time of the gateway itself, for what it looks at every second. */
   gatewayClock?: Clock;
@@ -112,7 +115,10 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     agents,
     defaultAgent: "default",
     checkSource: () => true,
-    admit: ({ headers }) => admittedIn(headers),
+    admit: async ({ headers }) => {
+      await options.verified?.();
+      return admittedIn(headers);
+    },
     isGone: options.isGone,
     clock: gatewayClock,
     logger: silentLogger,
@@ -135,7 +141,7 @@ export async function openGateway(config: BoardConfig, options: RigOptions = {})
     expectNoProcesses();
   });
   const url = new URL(`http://127.0.0.1:${address.port}/mcp`);
-  return { url, board, sessions, agents, close: closeOnce };
+  return { url, board, sessions, agents, gateway, close: closeOnce };
 }
 
 /** `x-caller: default` is the token that the gateway makes for itself. `x-expires` says when a JWT would end. */

@@ -1,10 +1,10 @@
 // Reads the text of a configuration file, or says clearly why it cannot be read.
 
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, stat } from "node:fs/promises";
 import { PlugboardError } from "../../types/errors.ts";
 import { configInvalid } from "../issue.ts";
 import { errorCode } from "../../../util/error-code.ts";
-import { openRegularFile } from "../../../util/regular-file.ts";
+import { openGivenFile, openRegularFile } from "../../../util/regular-file.ts";
 import { type ConfigDocument, parseText } from "./document.ts";
 
 const LARGEST = 4 * 1024 * 1024;
@@ -72,7 +72,7 @@ export async function readConfigBytes(
   let size = 0;
   let handle: FileHandle | undefined;
   try {
-    handle = await (mayBePipe ? open(file, "r") : openRegularFile(file));
+    handle = await (mayBePipe ? openGivenFile(file) : openRegularFile(file));
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024);
       if (bytesRead === 0) return Buffer.concat(chunks);
@@ -81,7 +81,9 @@ export async function readConfigBytes(
       if (size > LARGEST) throw refuse(file, "is larger than 4 MiB; expected a configuration file");
     }
   } catch (error) {
-    throw error instanceof PlugboardError ? error : refuse(file, reason(error), error);
+    if (error instanceof PlugboardError) throw error;
+    const isDirectory = (await stat(file).catch(() => undefined))?.isDirectory() === true;
+    throw refuse(file, isDirectory ? "is a directory; expected a file" : reason(error), error);
   } finally {
     await handle?.close();
   }
@@ -95,8 +97,6 @@ function reason(error: unknown): string {
       return "there is no such file";
     case "ENOTREGULAR":
       return "is not a file; expected a configuration file";
-    case "EISDIR":
-      return "is a directory; expected a file";
     case "EACCES":
     case "EPERM":
       return "may not be read; check its permissions";

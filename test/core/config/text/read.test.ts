@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConfigText } from "../../../../src/core/config/text/read.ts";
+import { temporaryDirectory } from "../../../support/directory.ts";
 import { failure, problemLines, writeConfig } from "../files.ts";
 
 const UTF16 = new Uint8Array([0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]);
@@ -52,4 +54,15 @@ describe("a configuration file", () => {
     const error = await failure(() => readConfigText(join("\0", "x")));
     expect(error.problems).toMatchObject([{ message: "cannot be read (ERR_INVALID_ARG_VALUE)" }]);
   });
+});
+
+it.runIf(process.platform === "linux").each([
+  ["a named pipe", (path: string) => execFileSync("mkfifo", [path])],
+  ["a device", (path: string) => execFileSync("ln", ["-s", "/dev/zero", path])],
+])("%s is no configuration file, and nobody waits for it", async (_, place) => {
+  const path = join(temporaryDirectory(), "plugboard.json");
+  place(path);
+  await expect(readConfigText(path)).rejects.toThrow(
+    "is not a file; expected a configuration file",
+  );
 });

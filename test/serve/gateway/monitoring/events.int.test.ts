@@ -72,6 +72,22 @@ function parse(text: string): Read[] {
 }
 
 describe("the events", () => {
+  it("about one thing do not pile up: the last one is kept, and those of others stay", async () => {
+    const { events, read } = await open();
+    const [first] = await read(1);
+    events.add("other", { at: "before" });
+    for (let at = 0; at < 1000; at += 1) {
+      events.add("waiting", { at, text: "x".repeat(100_000) }, "waiting");
+    }
+    events.add("end", {});
+    const kept = await read(3, first?.id);
+    expect(kept.map(({ event, data }) => [event, data["at"]])).toEqual([
+      ["other", "before"],
+      ["waiting", 999],
+      ["end", expect.anything()],
+    ]);
+  });
+
   it("begin with a snapshot; what comes then has ids in a row, and what was before any reader has none", async () => {
     const { events, read } = await open();
     events.add("call", { tool: "earlier" });
