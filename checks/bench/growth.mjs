@@ -1,17 +1,20 @@
 // What must not grow: the CPU time of a call with the number of tools, servers and secrets, beside the hand-written loop;
 // `status()` and the lists with more than the number of servers; the opening of a session with more than the number of
-// tools; redaction with the number of secrets. All figures are CPU time, the best of several rounds. Run `npm run build`
-// first. `node checks/bench/growth.mjs calls` runs one part of it: `calls`, `lists` or `redaction`.
+// tools; redaction with the number of secrets; commands and reading with a very large file. All figures are CPU time, the best of
+// several rounds, and memory. Run `npm run build` first. `node checks/bench/growth.mjs calls` runs one part of it: `calls`, `lists`,
+// `redaction` or `files`.
 
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { openBoard } from "../../dist/index.js";
+import { BIN } from "../lib/run-gateway.mjs";
 import { importSource } from "../../scripts/sources.mjs";
 import { open as openHandWritten } from "./clients/hand-written.mjs";
 import { warnOfOldBuild } from "./lib/prepare.mjs";
@@ -45,7 +48,12 @@ const LISTS = [
 const WARM_UP_ROUNDS = 5;
 const ROUNDS = 15;
 
-const PARTS = { calls, lists, redaction };
+/** In one configuration file, all of them disabled. */
+const SERVERS_IN_FILE = 20_000;
+/** Of a pinned server. */
+const PINNED_TOOLS = 10_000;
+
+const PARTS = { calls, lists, redaction, files };
 const [part, only] = process.argv.slice(2);
 if (part !== "case") warnOfOldBuild();
 if (part === "case") console.log(JSON.stringify(await measureCase({ ...USUAL, ...CASES[only] })));
@@ -224,6 +232,58 @@ async function redaction() {
     });
     row([count, ...[learn, oneMore, ...searched].map((one) => one.toFixed(2))]);
   }
+}
+
+async function files() {
+  const home = await mkdtemp(join(tmpdir(), "plugboard-growth-"));
+  try {
+    const usage = join(home, "usage.cjs");
+    const told = join(home, "usage.json");
+    await writeFile(
+      usage,
+      `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.resourceUsage())));`,
+    );
+    const config = join(home, "plugboard.json");
+    const servers = Object.fromEntries(
+      Array.from({ length: SERVERS_IN_FILE }, (_, at) => [
+        `s${at}`,
+        { command: "node", args: ["server.js", String(at)], env: { A: "b" }, enabled: false },
+      ]),
+    );
+    await writeFile(config, JSON.stringify({ agents: { defaults: { mcp: { servers } } } }));
+    row([`${SERVERS_IN_FILE} disabled servers in a file`, "CPU s", "memory MB"]);
+    for (const command of ["list", "status", "tools"]) {
+      const args = ["--require", usage, BIN, "--config", config, command];
+      const env = { PATH: process.env.PATH, HOME: home, PLUGBOARD_HOME: home };
+      execFileSync(process.execPath, args, { env, stdio: "ignore", cwd: home });
+      const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(await readFile(told, "utf8"));
+      const seconds = (userCPUTime + systemCPUTime) / 1e6;
+      row([`plugboard ${command}`, seconds.toFixed(1), (maxRSS / 1_000).toFixed(0)]);
+    }
+    await pinsOf(home);
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+}
+
+async function pinsOf(home) {
+  const { PinFiles } = await importSource("core/state/files/pin-files.ts");
+  const pins = new PinFiles({ stateDir: join(home, "state") });
+  const id = { server: "s", key: "k" };
+  const pinned = (value) => ({
+    kind: "pinned",
+    firstSeen: 1,
+    approved: { hash: "h", value, seen: 1 },
+  });
+  const description = "x".repeat(3_900);
+  const definition = (name) => ({ name, description, inputSchema: { type: "object" } });
+  const names = Array.from({ length: PINNED_TOOLS }, (_, at) => `tool${at}`);
+  const tools = new Map(names.map((name) => [name, pinned(definition(name))]));
+  await pins.update(id, () => ({ ...id, seenWith: [], instructions: pinned(""), tools }));
+  const before = cpuMs();
+  const { kind } = await pins.read(id);
+  const seconds = (cpuMs() - before) / 1_000;
+  row([`${PINNED_TOOLS} pins of 4 KB: ${kind}`, seconds.toFixed(1), ""]);
 }
 
 function random(seed) {

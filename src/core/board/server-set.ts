@@ -247,9 +247,13 @@ export class ServerSet {
     return this.#waitsForNobody ? { tools: known.listedElsewhere, ...known } : known;
   }
 
-  /** A gateway knows its servers itself, and nothing is kept about a server that a session has brought. */
-  #earlierOf({ name, origin }: ServerDefinition): EarlierRuns | undefined {
+  /**
+   * A gateway knows its servers itself, and nothing is kept about a server that a session has brought. Of one that is disabled
+   * nobody sees anything: a file may hold thousands of them.
+   */
+  #earlierOf({ name, origin, enabled }: ServerDefinition): EarlierRuns | undefined {
     const { earlier, gateway } = this.#options;
+    if (!enabled) return undefined;
     return origin === "session" || gateway?.server(name) !== undefined ? undefined : earlier;
   }
 

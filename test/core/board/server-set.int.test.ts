@@ -2,8 +2,9 @@
 // added, replaced, removed, shadowed or withheld, and what is announced.
 
 import { tmpdir } from "node:os";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { BoardCore } from "../../../src/core/board/core.ts";
+import { EarlierRuns } from "../../../src/core/board/earlier-runs.ts";
 import { parseAgentConfig } from "../../../src/core/config/parse.ts";
 import { openFileState } from "../../../src/core/state/files/open.ts";
 import { memoryPins } from "../../../src/core/state/memory.ts";
@@ -11,6 +12,7 @@ import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import type { ServerDefinition } from "../../../src/core/types/server-definition.ts";
 import { fixture } from "../../support/boards.ts";
+import { temporaryDirectory } from "../../support/directory.ts";
 import { eventually, expectNoProcesses } from "../../support/processes.ts";
 
 const cwd = tmpdir();
@@ -45,6 +47,14 @@ async function openCore(
   core.opened();
   return core;
 }
+
+it("what is known of earlier runs is not looked up for servers that are disabled", async () => {
+  const read = vi.spyOn(EarlierRuns.prototype, "read");
+  const definitions = [one("on"), one("off", { enabled: false }), one("gone", { enabled: false })];
+  await openCore(definitions, undefined, { stateDir: temporaryDirectory() });
+  expect(read.mock.calls.map(([{ name }]) => name)).toEqual(["on"]);
+  read.mockRestore();
+});
 
 /** A server with one tool, `echo`. */
 const one = (name: string, more: ServerConfig = {}): ServerDefinition =>
