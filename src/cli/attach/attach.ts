@@ -7,7 +7,6 @@ import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.t
 import type { Board } from "../../core/types/board.ts";
 import type { BoardOptions } from "../../core/types/board-options.ts";
 import { type Gateway, GatewayServers } from "../../serve/attach/command/gateway-servers.ts";
-import type { Environment } from "../../util/environment.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
@@ -15,6 +14,7 @@ import { isKeptAlive } from "../keep-alive/kept-alive.ts";
 import {
   type Attachable,
   connectTo,
+  envWith,
   findChannel,
   type FoundChannel,
   isTrustedBy,
@@ -64,7 +64,7 @@ export async function attach(
    * whoever started it with --config has approved that text for the gateway, and not for this command.
    */
   const find = async (): Promise<Gateway | undefined> => {
-    const again = await findFor(source, context, options);
+    const again = await findChannel(source, context, options.programPath);
     if (again.kind !== "attach" || source.kind !== "file") return undefined;
     const { file, base } = again.gateway.fingerprint;
     const isSame = file === last.fingerprint.file && base === last.fingerprint.base;
@@ -107,29 +107,16 @@ async function findOrStart(
   context: CliContext,
   options: AttachOptions,
 ): Promise<FoundChannel> {
-  const found = await findFor(source, context, options);
+  const found = await findChannel(source, context, options.programPath);
   if (found.kind === "attach" || found.reason !== undefined || !options.keepAlive) return found;
   if (source.kind !== "file" || context.options.standalone) return found;
   const { startBackground } = await import("../keep-alive/start-background.ts");
-  const started = await startBackground(source, context, await envFor(context, options));
+  const started = await startBackground(
+    source,
+    context,
+    await envWith(options.programPath, context.io),
+  );
   if (started.kind !== "ready") return { kind: "standalone", reason: started.reason };
   context.logger.info("a gateway runs in the background now; to stop it: plugboard down");
-  return findFor(source, context, options);
-}
-
-/** Which servers are shared depends on the PATH that the command's programs get. */
-async function findFor(
-  source: ConfigSource,
-  context: CliContext,
-  options: AttachOptions,
-): Promise<FoundChannel> {
-  const found = await findChannel(source, context);
-  const isSettled = found.kind === "standalone" || found.apart.size === 0;
-  if (isSettled || options.programPath === undefined) return found;
-  return findChannel(source, context, await envFor(context, options));
-}
-
-async function envFor({ io }: CliContext, { programPath }: AttachOptions): Promise<Environment> {
-  const path = await programPath;
-  return path === undefined ? io.env : { ...io.env, PATH: path };
+  return findChannel(source, context, options.programPath);
 }

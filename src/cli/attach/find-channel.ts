@@ -62,30 +62,40 @@ export type FoundChannel =
 
 type FindContext = Pick<CliContext, "io" | "options" | "clock" | "signal">;
 
-/** `env` is what the command would start its servers with, if that is not what it was started with itself. */
+/** `programPath` is the PATH of the command's programs, if that is not the one it was started with. */
 export async function findChannel(
   source: ConfigSource,
   context: FindContext,
-  env: Environment = context.io.env,
+  programPath?: Promise<string | undefined>,
 ): Promise<FoundChannel> {
-  const { options, clock, signal } = context;
+  const { io, options, clock, signal } = context;
   if (options.standalone || source.kind !== "file") return { kind: "standalone" };
   for (;;) {
     const gateway = await runningGateway(source, context);
     if (gateway === undefined) return { kind: "standalone" };
-    const found = compare(gateway, source, context, env);
-    if (found !== "edited") return found;
-    await pause(clock, LOOK_MS, signal);
+    const found = compare(gateway, source, context);
+    if (found === "edited") await pause(clock, LOOK_MS, signal);
+    else if (found.kind === "standalone" || found.apart.size === 0 || !programPath) return found;
+    else return { ...found, ...divide(found.gateway, context, await envWith(programPath, io)) };
   }
+}
+
+/** What the command starts servers with. */
+export async function envWith(
+  programPath: Promise<string | undefined> | undefined,
+  { env }: Pick<CliContext["io"], "env">,
+): Promise<Environment> {
+  const path = await programPath;
+  return path === undefined ? env : { ...env, PATH: path };
 }
 
 /** `edited`: an edit of a file may be on its way to the gateway. */
 function compare(
   gateway: RunningGateway,
   source: FileSource,
-  { io, options, clock, signal }: FindContext,
-  env: Environment,
+  context: FindContext,
 ): FoundChannel | "edited" {
+  const { io, options, clock, signal } = context;
   const standalone = (why: string, remedy: string): FoundChannel => ({
     kind: "standalone",
     reason: standaloneReason(gateway, why, remedy),
@@ -106,7 +116,7 @@ function compare(
   const differs = difference(fingerprint, { agent, ...files });
   if (differs === undefined) {
     const found = { ...gateway, channel, fingerprint };
-    return { kind: "attach", gateway: found, ...divide(fingerprint, agent, env, io.cwd) };
+    return { kind: "attach", gateway: found, ...divide(found, context, io.env) };
   }
   const age = clock.now() - files.editedAt;
   const isOfFiles = differs.kind === "file" || differs.kind === "base";
@@ -116,15 +126,15 @@ function compare(
 
 /** Which servers a command shares, and why not the others. */
 function divide(
-  fingerprint: Fingerprint,
-  agent: string,
+  { fingerprint }: Attachable,
+  { io, options }: FindContext,
   env: Environment,
-  cwd: string,
 ): Pick<FoundChannel & { kind: "attach" }, "shares" | "apart"> {
+  const { agent = DEFAULT_AGENT } = options;
   const shares = new Set<string>();
   const apart = new Map<string, string>();
   for (const server of sharedNames(fingerprint, agent)) {
-    const differs = serverDifference(fingerprint, { agent, server, env, cwd });
+    const differs = serverDifference(fingerprint, { agent, server, env, cwd: io.cwd });
     if (differs === undefined) shares.add(server);
     else apart.set(server, apartReason(server, differs));
   }

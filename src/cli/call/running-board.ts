@@ -3,7 +3,8 @@
 // the call goes the ordinary way.
 
 import type { Link } from "../../serve/attach/link.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
+import type { AgentFingerprint } from "../../core/config/fingerprint.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import type { AskApproval } from "../../core/types/approval.ts";
 import type { OnElicitation } from "../../core/types/elicitation.ts";
@@ -12,13 +13,7 @@ import type { JsonObject } from "../../core/types/json.ts";
 import { DEFAULT_TOOL_TIMEOUT_MS } from "../../core/types/server-definition.ts";
 import { type CallOutcome, canonicalName, type Tool } from "../../core/types/tool.ts";
 import { toGatewayFailure } from "../../core/tools/failure.ts";
-import {
-  type Attachable,
-  connectTo,
-  findChannel,
-  type FoundChannel,
-  isTrustedBy,
-} from "../attach/find-channel.ts";
+import { findChannel, type FoundChannel, isTrustedBy, withLink } from "../attach/find-channel.ts";
 import { type CliContext, isVerbose } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { isAttended } from "../questions/attended.ts";
@@ -30,6 +25,9 @@ interface MeantCall extends Pick<CallRequest, "tool" | "timeout" | "yes"> {
   word: string | undefined;
 }
 
+/** Its number on the link. */
+const SESSION = 1;
+
 /** `otherwise` is the ordinary way, for a call that has to go it; nothing has been called by then. */
 export async function withRunningBoard(
   command: MeantCall,
@@ -40,29 +38,30 @@ export async function withRunningBoard(
   const found =
     context.options.typed === undefined ? await findRunning(command, context) : undefined;
   if (found === undefined) return otherwise();
-  const { gateway, name } = found;
-  let link: Link | undefined;
-  let board: CallBoard | undefined;
+  let isOpen = false;
   try {
-    link = await connectTo(gateway, context.commandName, context);
-    board = await openOn(link, gateway, { ...command, tool: name }, context);
+    return await withLink(found.gateway, context.commandName, context, async (link) => {
+      const board = await openOn(link, found, command, context);
+      isOpen = true;
+      return use(board);
+    });
   } catch (error) {
     // The ordinary way fails with the same error, and reports it. It also knows the tools of all servers.
-    if (!(error instanceof PlugboardError)) throw error;
-  }
-  try {
-    // While it is open, the command is attached once, whichever way it goes.
-    return await (board === undefined ? otherwise() : use(board));
-  } finally {
-    link?.close();
+    if (isOpen || !(error instanceof PlugboardError)) throw error;
+    return otherwise();
   }
 }
 
-/** With the name of the tool. Undefined if none runs for the configuration, or this command must not use it as it is. */
+type Running = Pick<FoundChannel & { kind: "attach" }, "gateway"> & {
+  agent: AgentFingerprint;
+  name: string;
+};
+
+/** Undefined if none runs for the configuration, or this command must not use it as it is. */
 async function findRunning(
   { tool, word }: MeantCall,
   context: CliContext,
-): Promise<{ gateway: Attachable; name: string } | undefined> {
+): Promise<Running | undefined> {
   const { io, options } = context;
   const source = findSource(context);
   if (source.kind !== "file" || options.standalone) return undefined;
@@ -74,9 +73,9 @@ async function findRunning(
   const name = word !== undefined && found.shares.has(tool) ? `${tool}/${word}` : tool;
   if (!isShared(name, found)) return undefined;
   const { gateway } = found;
-  const { agent = DEFAULT_AGENT } = options;
-  if (gateway.fingerprint.agents[agent]?.hasSessionServers) return undefined;
-  return (await isTrustedBy(gateway, source, io)) ? { gateway, name } : undefined;
+  const agent = gateway.fingerprint.agents[options.agent ?? DEFAULT_AGENT];
+  if (agent === undefined || agent.hasSessionServers) return undefined;
+  return (await isTrustedBy(gateway, source, io)) ? { gateway, agent, name } : undefined;
 }
 
 /** Without its server, a name may mean a tool of any server. */
@@ -88,34 +87,38 @@ function isShared(tool: string, { shares, apart }: FoundChannel & { kind: "attac
 /** The one tool that is called, as a board has it. */
 async function openOn(
   link: Link,
-  { fingerprint }: Attachable,
-  { tool: name, timeout, yes }: MeantCall,
+  { agent, name }: Running,
+  { timeout, yes }: MeantCall,
   context: CliContext,
-): Promise<CallBoard | undefined> {
+): Promise<CallBoard> {
   const { io, options, signal } = context;
-  const { agent = DEFAULT_AGENT } = options;
-  const known = fingerprint.agents[agent];
-  if (known === undefined) return undefined;
   const session = {
-    cwd: known.workspace ?? io.cwd,
+    cwd: agent.workspace ?? io.cwd,
     owner: options.owner,
     rateLimit: false,
-    toolNames: known.toolNames,
+    toolNames: agent.toolNames,
     defaultToolTimeout: DEFAULT_TOOL_TIMEOUT_MS,
     toolTimeout: timeout,
     onApproval: yes ? () => "once" : askApproval(context),
     onElicitation: isAttended(context) ? askElicitation(context) : undefined,
-    isLasting: true,
+    lasting: SESSION,
   };
-  await ask(link, "session/open", [agent], session);
-  const { tool: found, isListed } = await ask(link, "session/find", [name], { signal });
+  await ask(link, "session/open", [options.agent ?? DEFAULT_AGENT], session);
+  const { tool: found, isListed } = await ask(link, "session/find", [name], {
+    signal,
+    session: SESSION,
+  });
   const tool: Tool = { ...found, execute: () => Promise.reject(new Error("not used here")) };
   const called = tool.source.kind === "mcp" ? canonicalName(tool) : `native/${tool.name}`;
   return {
     find: async () => tool,
     tools: () => (isListed ? [tool] : []),
     call: async (_: string, args: JsonObject = {}, given = {}) =>
-      ask(link, "session/call", [called, args], { ...given, patience: timeout }).then(
+      ask(link, "session/call", [called, args], {
+        ...given,
+        session: SESSION,
+        patience: timeout,
+      }).then(
         (outcome) => outcome as CallOutcome,
         (error: unknown) => toGatewayFailure(error),
       ),

@@ -11,12 +11,13 @@ import {
   isGatewayProcess,
   type RunningGateway,
 } from "../../core/state/running-gateway.ts";
-import { ask, stateFromWire } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
+import { stateFromWire } from "../../serve/attach/wire.ts";
 import { pause } from "../../util/clock.ts";
 import { signalProcess } from "../../util/signal.ts";
 import { plural } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
-import { connectTo, runningGateway, withLink } from "../attach/find-channel.ts";
+import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { untilInterrupted } from "../lifetime.ts";
@@ -111,9 +112,7 @@ export async function stopGateway(
   context: CliContext,
 ): Promise<void> {
   try {
-    const link = await connectTo(gateway, command, context);
-    await ask(link, "gateway/stop", []);
-    link.close();
+    await withLink(gateway, command, context, (link) => ask(link, "gateway/stop", []));
   } catch (error) {
     // One that hangs, or is of a version with another channel. The id in its note may be that of another process: of
     // this machine, if the note is of another one, or of this container.

@@ -6,7 +6,7 @@ import { plugboardHome } from "../../core/config/home.ts";
 import { gatewayFile } from "../../core/state/running-gateway.ts";
 import { PlugboardError, unknownServer } from "../../core/types/errors.ts";
 import type { ServerLine } from "../../core/types/server-log.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
 import type { GatewayStatus } from "../../serve/gateway/monitoring/status.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText } from "../../util/text.ts";
@@ -34,7 +34,7 @@ export async function runLogs(
   return withLink(gateway, commandName, context, async (link) => {
     const early: ServerLine[] = [];
     let show = (line: ServerLine): void => void early.push(line);
-    const lasting = { onLine: (line: ServerLine) => show(line), isLasting: true };
+    const lasting = { onLine: (line: ServerLine) => show(line), lasting: 1 };
     const lines = await ask(link, "gateway/logs", [server ?? ""], follow ? lasting : {});
     if (lines.length === 0 && server !== undefined) {
       requireServer(server, await readStatus(gateway, context));

@@ -5,7 +5,7 @@ import { filesOf } from "../../core/config/find.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import type { ReloadReport } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
 import { visible } from "../../util/visible.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";

@@ -46,9 +46,9 @@ function attach(path: string, hello: object, io: AttachedIo): Promise<string | u
     const socket = connect({ path, allowHalfOpen: true });
     socket.once("error", () => resolve(GONE));
     socket.write(`${JSON.stringify(hello)}\n`);
-    readFirstLine(socket, LONGEST_ANSWER, (line, rest) => {
+    readFirstLine(socket, LONGEST_ANSWER, (line) => {
       const refused = line === undefined ? GONE : refusalIn(line);
-      if (refused === undefined) return void copy(socket, rest, io).then(resolve);
+      if (refused === undefined) return void copy(socket, io).then(resolve);
       socket.destroy();
       resolve(refused);
     });
@@ -65,11 +65,7 @@ function refusalIn(line: string): string | undefined {
   }
 }
 
-function copy(
-  socket: Socket,
-  rest: Buffer,
-  { stdin, stdout }: AttachedIo,
-): Promise<string | undefined> {
+function copy(socket: Socket, { stdin, stdout }: AttachedIo): Promise<string | undefined> {
   return new Promise((resolve) => {
     let hasEnded = false;
     const agentEnded = (): void => {
@@ -81,7 +77,6 @@ function copy(
       agentEnded();
       socket.destroy();
     });
-    if (rest.length > 0) socket.unshift(rest);
     stdin.pipe(socket);
     socket.pipe(stdout, { end: false });
     // The other half is of no use without this one.

@@ -3,7 +3,7 @@
 import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { gatewayFile, type RunningGateway } from "../../core/state/running-gateway.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { duration, oneLine, plural } from "../../util/text.ts";
 import type { AttachedCommand, GatewayStatus } from "../../serve/gateway/monitoring/status.ts";

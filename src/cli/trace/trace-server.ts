@@ -6,7 +6,7 @@ import type { Board } from "../../core/types/board.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import type { TraceListener, TraceOptions } from "../../core/types/trace.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
 import { aborted } from "../../util/abort.ts";
 import { oneLine, plainText, shellWord } from "../../util/text.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
@@ -28,6 +28,9 @@ export interface TraceServerOptions extends Pick<TraceOptions, "maxSize"> {
   /** Called once the server has started, when there is no call to make and it is no server of a gateway. */
   onFollow?: () => void;
 }
+
+/** Its number on the link. */
+const TRACE = 1;
 
 /** Returns the exit code. */
 export async function traceServer(
@@ -86,12 +89,11 @@ async function followGateway(
   const { agent = DEFAULT_AGENT } = options;
   return withLink(gateway, commandName, context, async (link) => {
     await ask(link, "agent/attach", [agent]);
-    const lasting = { onEntry: listener, isLasting: true };
-    await ask(link, "agent/trace", [1, server, maxSize ?? 0], lasting);
+    await ask(link, "agent/trace", [server, maxSize ?? 0], { onEntry: listener, lasting: TRACE });
     onGateway?.(gateway);
     const end = await Promise.race([aborted(signal), link.closed]);
     if (end !== undefined) throw gatewayGone();
-    await ask(link, "agent/endTrace", [1]);
+    await link.release(TRACE);
     return EXIT.ok;
   });
 }

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { plugboardHome } from "../../core/config/home.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { ask } from "../../serve/attach/wire.ts";
+import { ask } from "../../serve/attach/command/ask.ts";
 import { visible } from "../../util/visible.ts";
 import { runningGateway, withLink } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";

@@ -37,7 +37,7 @@ export interface Fingerprint {
   untrusted?: true;
 }
 
-interface AgentFingerprint {
+export interface AgentFingerprint {
   /** How a command names its tools. */
   toolNames: { template: string; length?: number };
   workspace?: string;

@@ -22,19 +22,19 @@ export class Strangers {
     this.#options = options;
   }
 
-  /** Calls `onHello` with the first line, if it is a JSON object, and what came after it. Otherwise the socket is gone. */
-  hear(socket: Socket, onHello: (hello: JsonObject, rest: Buffer) => void): void {
+  /** Calls `onHello` with the first line, if it is a JSON object. Otherwise the socket is gone. */
+  hear(socket: Socket, onHello: (hello: JsonObject) => void): void {
     const { clock, most, withinMs, maxBytes } = this.#options;
     socket.on("error", () => {});
     if (this.#sockets.size >= most) return void socket.destroy();
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
     const timer = clock.later(withinMs, () => socket.destroy());
-    readFirstLine(socket, maxBytes, (line, rest) => {
+    readFirstLine(socket, maxBytes, (line) => {
       timer.cancel();
       this.#sockets.delete(socket);
       const hello = line === undefined ? undefined : tryParseJson(line);
-      if (isJsonObject(hello)) onHello(hello, rest);
+      if (isJsonObject(hello)) onHello(hello);
       else socket.destroy();
     });
   }

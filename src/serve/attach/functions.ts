@@ -3,7 +3,7 @@
 
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import type { JsonObject } from "../../core/types/json.ts";
-import { type Deferred, deferred } from "../../util/deferred.ts";
+import { deferred } from "../../util/deferred.ts";
 import type { Link } from "./link.ts";
 
 /** How many pages at once are waited for to be finished: some servers never say that the person has finished. */
@@ -26,25 +26,29 @@ interface Question {
 export class Functions {
   readonly #link: Link;
   readonly #numbers = new WeakMap<object, number>();
-  /** By number, while a request uses them. */
+  /** By number, while a request uses them. Those that finish a page are below zero. */
   readonly #inUse = new Map<unknown, { call: Lent; users: number }>();
-  readonly #pages = new Map<unknown, Deferred<void>>();
   #last = 0;
+  #lastPage = 0;
 
   constructor(link: Link) {
     this.#link = link;
     link.handle("ask", ([number, request, page], { hasSignal, signal }) => {
       const call = this.#inUse.get(number)?.call;
       if (call === undefined) throw cancelled();
-      const completed = typeof page === "number" ? { completed: this.#page(page) } : {};
-      const inside = { ...(hasSignal === true && { signal }), ...completed };
-      return call({ ...(request as JsonObject), ...inside }, signal);
+      const finished = deferred();
+      const isPage = typeof page === "number";
+      if (isPage) {
+        this.#inUse.delete(page + MOST_PAGES);
+        this.#take(page, finished.resolve as Lent);
+      }
+      const completed = isPage && { completed: finished.promise };
+      return call(
+        { ...(request as JsonObject), ...(hasSignal === true && { signal }), ...completed },
+        signal,
+      );
     });
     link.hear("tell", (number, ...values) => void this.#inUse.get(number)?.call(...values));
-    link.hear("completed", (page) => {
-      this.#pages.get(page)?.resolve();
-      this.#pages.delete(page);
-    });
   }
 
   /** The options as they are sent. Give the numbers back with `end` when the request is answered. */
@@ -58,7 +62,7 @@ export class Functions {
       else {
         const number = this.#numbers.get(handler) ?? (this.#last += 1);
         this.#numbers.set(handler, number);
-        this.#take(number, () => handler);
+        this.#take(number, handler);
         numbers[name] = number;
         if (handler !== value) values[name] = facts;
       }
@@ -73,10 +77,9 @@ export class Functions {
   borrow(values: JsonObject, numbers: FunctionNumbers): JsonObject {
     const options: Record<string, unknown> = { ...values };
     for (const [name, number] of Object.entries(numbers)) {
-      const ask: Lent = (question, signal) =>
-        this.#ask(number, question as Question, signal as AbortSignal | undefined);
+      const ask: Lent = (question, signal) => this.#ask(number, question as Question, signal);
       const tell: Lent = (...told) => this.#link.notify("tell", number, ...told);
-      const call = this.#take(number, () => (ASKED.has(name) ? ask : tell));
+      const call = this.#take(number, ASKED.has(name) ? ask : tell);
       options[name] = name in values ? { ...(values[name] as object), handler: call } : call;
     }
     return options;
@@ -90,31 +93,24 @@ export class Functions {
     }
   }
 
-  #take(number: number, make: () => Lent): Lent {
-    const known = this.#inUse.get(number) ?? { call: make(), users: 0 };
+  /** The one that is in use already, or this one. */
+  #take(number: number, call: Lent): Lent {
+    const known = this.#inUse.get(number) ?? { call, users: 0 };
     known.users += 1;
     this.#inUse.set(number, known);
     return known.call;
   }
 
-  async #ask(number: number, question: Question, beside?: AbortSignal): Promise<unknown> {
+  async #ask(number: number, question: Question, beside: unknown): Promise<unknown> {
     const { signal, completed, ...request } = question;
-    const page = completed && (this.#last += 1);
-    void completed?.then(() => this.#link.notify("completed", page));
-    const options = { hasSignal: signal !== undefined, signal: signal ?? beside };
+    const page = completed && (this.#lastPage -= 1);
+    void completed?.then(() => this.#link.notify("tell", page));
+    const options = { hasSignal: signal !== undefined, signal: signal ?? (beside as AbortSignal) };
     try {
       return await this.#link.request("ask", [number, request, page], options);
     } catch (error) {
       // What the command's handler threw, as it would be thrown here.
       throw error instanceof PlugboardError && error.cause instanceof Error ? error.cause : error;
     }
-  }
-
-  #page(page: number): Promise<void> {
-    const completion = deferred();
-    this.#pages.set(page, completion);
-    const [oldest] = this.#pages.keys();
-    if (this.#pages.size > MOST_PAGES) this.#pages.delete(oldest);
-    return completion.promise;
   }
 }

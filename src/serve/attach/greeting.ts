@@ -6,7 +6,8 @@ import { connect, type Socket } from "node:net";
 import type { Strangers } from "../../core/net/strangers.ts";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
-import type { Clock } from "../../util/clock.ts";
+import { untilAborted } from "../../util/abort.ts";
+import { type Clock, within } from "../../util/clock.ts";
 import { hasErrorCode } from "../../util/error-code.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { readFirstLine } from "../../util/first-line.ts";
@@ -14,7 +15,7 @@ import { isSameSecret } from "../../util/same-secret.ts";
 import { Link } from "./link.ts";
 
 /** The version of what is said on a channel. */
-const CHANNEL_VERSION = 2;
+const CHANNEL_VERSION = 3;
 /** A gateway on the same machine answers within milliseconds, unless it hangs. */
 const ANSWER_WITHIN_MS = 2000;
 const MAX_GREETING_BYTES = 4096;
@@ -34,66 +35,70 @@ export interface CommandInfo {
 }
 
 /** The command's side. Rejects with SERVER_UNAVAILABLE if no gateway answers there or it does not know the key, and with CANCELLED. */
-export function connectChannel(
-  { path, key }: ChannelAddress,
+export async function connectChannel(
+  address: ChannelAddress,
   command: CommandInfo,
   { clock, signal }: { clock: Clock; signal?: AbortSignal | undefined },
 ): Promise<Link> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(cancelled());
-    const socket = connect(path);
-    const onError = (error: unknown): void => fail(unreachable(path, error));
-    const onAbort = (): void => fail(cancelled());
-    const late = `the gateway at ${path} did not answer within ${ANSWER_WITHIN_MS / 1000} s`;
-    const timer = clock.after(ANSWER_WITHIN_MS, () => fail(unavailable(late)));
-    const release = (): void => {
-      timer.cancel();
-      socket.off("error", onError);
-      signal?.removeEventListener("abort", onAbort);
-    };
-    const fail = (error: PlugboardError): void => {
-      release();
-      socket.on("error", () => {});
-      socket.destroy();
-      reject(error);
-    };
-    socket.on("error", onError);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    readAnswer(socket, ({ channel, nonce: theirs }) => {
-      if (typeof theirs !== "string") {
-        return fail(unavailable(`what listens at ${path} is not a gateway, or it has no room`));
-      }
-      if (channel !== CHANNEL_VERSION) return fail(otherVersion());
-      const nonce = newNonce();
-      const hello = { ...command, nonce, proof: proofOf("command", key, [theirs, nonce]) };
-      say(socket, hello);
-      readAnswer(socket, ({ proof }, rest) => {
-        if (!isSameSecret(proof, proofOf("gateway", key, [theirs, nonce]))) return fail(refused());
-        release();
-        resolve(new Link(socket, { peer: "the gateway", rest, clock }));
-      });
-    });
-  });
+  const { path } = address;
+  const socket = connect(path);
+  try {
+    const greeted = untilAborted(introduce(socket, address, command), signal, cancelled);
+    if (
+      !(await within(
+        clock,
+        ANSWER_WITHIN_MS,
+        greeted.then(() => true),
+      ))
+    ) {
+      const seconds = ANSWER_WITHIN_MS / 1000;
+      throw unavailable(`the gateway at ${path} did not answer within ${seconds} s`);
+    }
+    return new Link(socket, { peer: "the gateway", clock });
+  } catch (error) {
+    socket.destroy();
+    throw error instanceof PlugboardError ? error : unreachable(path, error);
+  }
 }
 
-/** The gateway's side. Says what the command has said of itself once it has proved that it knows the key. */
+/** Resolves when both sides have proved that they know the key. */
+async function introduce(
+  socket: Socket,
+  { path, key }: ChannelAddress,
+  command: CommandInfo,
+): Promise<void> {
+  const { channel, nonce: theirs } = await answerOn(socket);
+  if (typeof theirs !== "string") {
+    throw unavailable(`what listens at ${path} is not a gateway, or it has no room`);
+  }
+  if (channel !== CHANNEL_VERSION) {
+    throw unavailable("the gateway is of another version of Plugboard", "restart the gateway");
+  }
+  const nonce = newNonce();
+  say(socket, { ...command, nonce, proof: proofOf("command", key, [theirs, nonce]) });
+  const { proof } = await answerOn(socket);
+  if (isSameSecret(proof, proofOf("gateway", key, [theirs, nonce]))) return;
+  const hint = "it may have been restarted just now: try again";
+  throw unavailable("the gateway does not know the key of this command", hint);
+}
+
+/** The gateway's side. Says what the command has said of itself, or undefined if it does not know the key. */
 export function greet(
   socket: Socket,
   key: string,
   strangers: Pick<Strangers, "hear">,
-  onProof: (hello: JsonObject, rest: Buffer) => void,
-  onRefused: () => void,
+  onHello: (hello: JsonObject | undefined) => void,
 ): void {
   const nonce = newNonce();
-  strangers.hear(socket, (hello, rest) => {
+  strangers.hear(socket, (hello) => {
     const { nonce: theirs, proof } = hello;
     if (typeof theirs !== "string") return void socket.destroy();
     if (!isSameSecret(proof, proofOf("command", key, [nonce, theirs]))) {
-      onRefused();
-      return void socket.destroy();
+      socket.destroy();
+      return onHello(undefined);
     }
     say(socket, { proof: proofOf("gateway", key, [nonce, theirs]) });
-    onProof(hello, rest);
+    onHello(hello);
   });
   if (!socket.destroyed) say(socket, { channel: CHANNEL_VERSION, nonce });
 }
@@ -112,10 +117,14 @@ function say(socket: Socket, value: object): void {
   socket.write(`${JSON.stringify(value)}\n`);
 }
 
-function readAnswer(socket: Socket, onAnswer: (answer: JsonObject, rest: Buffer) => void): void {
-  readFirstLine(socket, MAX_GREETING_BYTES, (line, rest) => {
-    const answer = line === undefined ? undefined : tryParseJson(line);
-    onAnswer(isJsonObject(answer) ? answer : {}, rest);
+/** What is no JSON object is an empty one. */
+function answerOn(socket: Socket): Promise<JsonObject> {
+  return new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    readFirstLine(socket, MAX_GREETING_BYTES, (line) => {
+      const answer = line === undefined ? undefined : tryParseJson(line);
+      resolve(isJsonObject(answer) ? answer : {});
+    });
   });
 }
 
@@ -123,15 +132,6 @@ function unreachable(path: string, error: unknown): PlugboardError {
   const isGone = hasErrorCode(error, "ENOENT", "ECONNREFUSED");
   if (isGone) return unavailable(`no gateway listens at ${path}`);
   return unavailable(`the gateway at ${path} cannot be reached: ${errorMessage(error)}`);
-}
-
-function otherVersion(): PlugboardError {
-  return unavailable("the gateway is of another version of Plugboard", "restart the gateway");
-}
-
-function refused(): PlugboardError {
-  const hint = "it may have been restarted just now: try again";
-  return unavailable("the gateway does not know the key of this command", hint);
 }
 
 function unavailable(message: string, hint?: string): PlugboardError {

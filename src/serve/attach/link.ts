@@ -1,12 +1,13 @@
 // One connection between a gateway and an attached command. Each side sends requests, answers and notifications, of which
-// `cancel` is the link's own. One JSON text on one line each. Imports little, since a single warm call pays for every
-// module.
+// `cancel` and `ping` are the link's own. One JSON text on one line each. Imports little, since a single warm call pays
+// for every module.
 
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { cancelled, PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../core/types/json.ts";
 import type { Clock, Timer } from "../../util/clock.ts";
-import { deferred } from "../../util/deferred.ts";
+import { type Deferred, deferred } from "../../util/deferred.ts";
 import { LineReader } from "../../util/line-reader.ts";
 import { hasMoreValuesThan } from "../../util/measure-json.ts";
 import { type FunctionNumbers, Functions } from "./functions.ts";
@@ -20,7 +21,6 @@ const MAX_BYTES = { line: 256 * 1024 ** 2, unsent: 256 * 1024 ** 2 };
 /** With more than this unsent, nothing is sent that can be left out, and a gateway reads no further requests. */
 const FULL_BYTES = 1024 ** 2;
 const MOST_REQUESTS = 10_000;
-const LARGEST_PIECE = 16 * 1024;
 /** How long the other side may take to say that it is still there. */
 const PING_MS = 5000;
 const PATIENCE_MS = 60_000;
@@ -40,8 +40,6 @@ export interface LinkOptions {
   peer: string;
   /** Do not read while the other side does not read. Only one side may do that: otherwise both could wait for ever. */
   waitsForReader?: boolean;
-  /** What was read from the socket already, after the greeting. */
-  rest?: Buffer;
   /** With it, this side finds out whether the other one still answers. */
   clock?: Clock;
   /** How many values a line may have that is read: each takes far longer than a byte. Absent: any number. */
@@ -50,17 +48,28 @@ export interface LinkOptions {
   maxBytes?: typeof MAX_BYTES;
 }
 
-/** `signal` aborts when the other side cancels the request or the link ends. Functions reach the other side. */
-export type IncomingOptions = Record<string, unknown> & { signal: AbortSignal };
+/** Functions reach the other side. */
+export interface IncomingOptions extends JsonObject {
+  /** Aborts when the other side cancels the request or the link ends. */
+  signal: AbortSignal;
+  /** The number of a lasting request. */
+  lasting?: unknown;
+  /** Has something done when this lasting request ends. */
+  atEnd: (end: () => unknown) => void;
+}
 
 /** Returns the answer, or a promise of it. What it throws becomes the error that the other side gets. */
 export type RequestHandler = (args: unknown[], options: IncomingOptions) => unknown;
 
-export interface RequestOptions {
+/** With the values and functions that the other side gets. */
+export interface RequestOptions extends JsonObject {
   /** Aborting it cancels the request; the other side still answers it. */
   signal?: AbortSignal | undefined;
-  /** The functions among the options are used until the link ends, not until the answer. */
-  isLasting?: boolean;
+  /**
+   * A number of its own. The functions among the options are used until `release` of that number or the end of the link,
+   * not until the answer.
+   */
+  lasting?: number;
   /**
    * Milliseconds without an answer after which the other side must say that it is still there. Only that side knows how
    * long an answer may take: the time of a call stops while a person is asked. Default 60 000.
@@ -68,36 +77,27 @@ export interface RequestOptions {
   patience?: number | undefined;
 }
 
-interface Pending {
-  resolve: (result: unknown) => void;
-  reject: (error: PlugboardError) => void;
-}
-
 export class Link {
   readonly closed: Promise<LinkEnd>;
+  /** Undefined while it is open. */
+  end: LinkEnd | undefined;
+  /** Once it has ended: settles when everything is done that was to be done at the end. */
+  released: Promise<unknown> = Promise.resolve();
   readonly #socket: Socket;
   readonly #options: LinkOptions;
   readonly #maxBytes: typeof MAX_BYTES;
   readonly #requestHandlers = new Map<string, RequestHandler>();
   readonly #notificationHandlers = new Map<string, (...args: unknown[]) => void>();
-  readonly #pending = new Map<unknown, Pending>();
+  readonly #pending = new Map<unknown, Deferred<unknown>>();
   readonly #incoming = new Map<unknown, AbortController>();
   readonly #functions: Functions;
-  /** Lines that came in one piece with others, when the other side did not read any more. */
-  readonly #unread: string[] = [];
-  readonly #flush = (): void => {
-    const text = this.#outbox;
-    this.#outbox = "";
-    if (text !== "") this.#socket.write(text);
-  };
-  /** What was written in this turn of the event loop: it goes out in one piece. */
-  #outbox = "";
+  /** What is done when a lasting request ends, by its number; under undefined, when the link ends. */
+  readonly #atEnd = new Map<unknown, (() => unknown)[]>();
+  readonly #onClosed: (end: LinkEnd) => void;
+  readonly #send = (): void => this.#socket.uncork();
   #lastId = 0;
   /** How many messages have come. */
   #heard = 0;
-  /** Undefined while it is open. */
-  end: LinkEnd | undefined;
-  readonly #onClosed: (end: LinkEnd) => void;
 
   constructor(socket: Socket, options: LinkOptions) {
     this.#socket = socket;
@@ -107,28 +107,13 @@ export class Link {
     this.#functions = new Functions(this);
     this.hear("cancel", (id) => this.#incoming.get(id)?.abort());
     this.hear("ping", () => this.notify("pong"));
-    const reader = new LineReader({
-      maxBytes: this.#maxBytes.line,
-      onLine: (line) => {
-        if (this.#unread.length > 0 || this.#isWaiting) this.#unread.push(line);
-        else this.#receive(line);
-      },
-      onOverflow: (bytes) => this.#break(`it sent a line of ${bytes} bytes`),
-    });
+    this.handle("release", ([lasting]) => this.#release(Number(lasting)));
     socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => reader.push(chunk));
-    socket.on("drain", () => this.#drained());
     // "close" follows, and says all that matters: nobody answers any more.
     socket.on("error", () => {});
-    socket.on("end", () => socket.destroy());
-    socket.on("close", () => this.#ended({ kind: "gone" }));
-    if (socket.destroyed) this.#ended({ kind: "gone" });
-    // Later, so that whoever has the link can set its handlers first.
-    socket.pause();
-    queueMicrotask(() => {
-      if (options.rest !== undefined) reader.push(options.rest);
-      if (!this.#isWaiting) socket.resume();
-    });
+    socket.on("close", () => this.#finish({ kind: "gone" }));
+    if (socket.destroyed) this.#finish({ kind: "gone" });
+    this.#read().catch(() => socket.destroy());
   }
 
   get isOpen(): boolean {
@@ -153,17 +138,14 @@ export class Link {
     this.#notificationHandlers.set(method, handler);
   }
 
-  /**
-   * Options are values and functions. Rejects with a PlugboardError: the other side's own, CANCELLED, or SERVER_UNAVAILABLE
-   * if the link ends.
-   */
+  /** Rejects with a PlugboardError: the other side's own, CANCELLED, or SERVER_UNAVAILABLE if the link ends. */
   async request(
     method: string,
     args: readonly unknown[] = [],
     options: RequestOptions = {},
   ): Promise<unknown> {
-    const { signal, isLasting, patience = PATIENCE_MS, ...given } = options;
-    if (this.end !== undefined) throw this.#unavailable("is gone", true);
+    const { signal, lasting, patience = PATIENCE_MS, ...given } = options;
+    if (this.end !== undefined) throw unavailable(`${this.#options.peer} is gone`, true);
     if (signal?.aborted) throw cancelled();
     const id = (this.#lastId += 1);
     const { values, numbers } = this.#functions.lend(given);
@@ -171,16 +153,25 @@ export class Link {
     signal?.addEventListener("abort", cancel, { once: true });
     const watch = this.#watch(patience);
     try {
-      const message = { id, method, args, options: values, functions: numbers, isLasting };
-      const text = toText(message, "INVALID_ARGUMENTS", "it");
-      return await new Promise((resolve, reject) => {
-        this.#pending.set(id, { resolve, reject });
-        this.#write(text);
-      });
+      const message = { id, method, args, options: values, functions: numbers, lasting };
+      const text = toText(message, "INVALID_ARGUMENTS");
+      const pending = deferred<unknown>();
+      this.#pending.set(id, pending);
+      this.#write(text);
+      return await pending.promise;
     } finally {
       watch.cancel();
       signal?.removeEventListener("abort", cancel);
-      if (!isLasting) this.#functions.end(numbers);
+      this.#endFunctions(numbers, lasting);
+    }
+  }
+
+  /** Ends a lasting request. Resolves when the other side has ended it, too. */
+  async release(lasting: number): Promise<void> {
+    try {
+      await this.request("release", [lasting]);
+    } finally {
+      await this.#release(lasting);
     }
   }
 
@@ -203,14 +194,13 @@ export class Link {
   }
 
   notify(method: string, ...args: unknown[]): void {
-    if (this.end === undefined) this.#write(JSON.stringify({ method, args }));
+    if (this.isOpen) this.#write(JSON.stringify({ method, args }));
   }
 
   /** Sends what is unsent, then ends the link. */
   close(): void {
-    if (this.end !== undefined) return;
-    this.#flush();
-    this.#ended({ kind: "closed" });
+    if (!this.isOpen) return;
+    this.#finish({ kind: "closed" });
     this.#socket.destroySoon();
   }
 
@@ -219,8 +209,24 @@ export class Link {
     this.#cutOff({ kind: "closed" });
   }
 
+  /** Begins later, so that whoever has the link can set its handlers first. Ends with the socket. */
+  async #read(): Promise<void> {
+    const lines: string[] = [];
+    const reader = new LineReader({
+      maxBytes: this.#maxBytes.line,
+      onLine: (line) => lines.push(line),
+      onOverflow: (bytes) => this.#break(`it sent a line of ${bytes} bytes`),
+    });
+    for await (const chunk of this.#socket) {
+      reader.push(chunk as Buffer);
+      for (const line of lines.splice(0)) {
+        if (this.#options.waitsForReader && this.isFull) await once(this.#socket, "drain");
+        if (this.isOpen) this.#receive(line);
+      }
+    }
+  }
+
   #receive(line: string): void {
-    if (this.end !== undefined) return;
     this.#heard += 1;
     const { maxValues = Infinity } = this.#options;
     if (hasMoreValuesThan(maxValues, line)) return this.#refuse(line, maxValues);
@@ -260,7 +266,7 @@ export class Link {
     id: unknown,
     method: string,
     args: unknown[],
-    { options = {}, functions = {}, isLasting }: JsonObject,
+    { options = {}, functions = {}, lasting }: JsonObject,
   ): Promise<void> {
     if (!Number.isSafeInteger(id) || this.#incoming.has(id)) {
       return this.#break("it sent a request without an id of its own");
@@ -269,47 +275,58 @@ export class Link {
       return this.#break("it sent a request whose options cannot be read");
     }
     const ending = new AbortController();
-    const { signal } = ending;
     const given = this.#functions.borrow(options, functions);
     let text: string;
+    // A number that is used again would leave the first request without an end.
+    if (lasting !== undefined) void this.#release(lasting);
     try {
       const handler = this.#requestHandlers.get(method);
       if (handler === undefined) throw unsupported(method);
-      if (this.#incoming.size >= MOST_REQUESTS) throw tooMany();
+      if (this.#incoming.size >= MOST_REQUESTS) {
+        const many = `${MOST_REQUESTS} requests are being answered already; this one has not run`;
+        throw unavailable(many, true);
+      }
       this.#incoming.set(id, ending);
-      const answer = handler(args, { ...given, signal });
+      const atEnd = (end: () => unknown): void => this.atEnd(end, lasting);
+      const answer = handler(args, { ...given, signal: ending.signal, lasting, atEnd });
       // What is there at once is written at once: only then is it known whether to read on.
       const result = answer instanceof Promise ? await answer : answer;
       // The request has run, so its answer is what is wrong if it cannot be written.
-      text = toText({ id, result }, "INVALID_RESULT", "the answer");
+      text = toText({ id, result }, "INVALID_RESULT");
     } catch (error) {
       text = errorText(id, errorToWire(error));
     }
     if (this.#incoming.get(id) === ending) this.#incoming.delete(id);
-    if (isLasting !== true) this.#functions.end(functions);
+    this.#endFunctions(functions, lasting);
     this.#write(text);
   }
 
+  #endFunctions(numbers: FunctionNumbers, lasting: unknown): void {
+    if (lasting === undefined) this.#functions.end(numbers);
+    else this.atEnd(() => this.#functions.end(numbers), lasting);
+  }
+
+  /** Has something done when the lasting request with this number ends, or else the link. */
+  atEnd(end: () => unknown, lasting?: unknown): void {
+    if (!this.isOpen) return void end();
+    this.#atEnd.set(lasting, [...(this.#atEnd.get(lasting) ?? []), end]);
+  }
+
+  async #release(lasting: unknown): Promise<void> {
+    const ends = this.#atEnd.get(lasting) ?? [];
+    this.#atEnd.delete(lasting);
+    await Promise.all(ends.map((end) => end()));
+  }
+
   #write(text: string): void {
-    if (this.end !== undefined) return;
+    if (!this.isOpen) return;
     if (this.#socket.writableLength > this.#maxBytes.unsent) {
       return this.#break("it does not read what it is sent");
     }
-    if (this.#outbox === "") process.nextTick(this.#flush);
-    this.#outbox += text;
-    this.#outbox += "\n";
-    // A large text is not copied together with others.
-    if (this.#outbox.length > LARGEST_PIECE) this.#flush();
-    if (this.#isWaiting) this.#socket.pause();
-  }
-
-  get #isWaiting(): boolean {
-    return this.#options.waitsForReader === true && this.isFull;
-  }
-
-  #drained(): void {
-    while (!this.#isWaiting && this.#unread.length > 0) this.#receive(this.#unread.shift() ?? "");
-    if (!this.#isWaiting) this.#socket.resume();
+    // What is written in one turn of the event loop goes out in one piece.
+    this.#socket.cork();
+    this.#socket.write(`${text}\n`);
+    process.nextTick(this.#send);
   }
 
   #break(reason: string): void {
@@ -317,26 +334,22 @@ export class Link {
   }
 
   #cutOff(end: LinkEnd): void {
-    this.#ended(end);
+    this.#finish(end);
     this.#socket.destroy();
   }
 
-  #ended(end: LinkEnd): void {
-    if (this.end !== undefined) return;
+  #finish(end: LinkEnd): void {
+    if (!this.isOpen) return;
     this.end = end;
     for (const incoming of this.#incoming.values()) incoming.abort();
     this.#incoming.clear();
+    this.released = Promise.all([...this.#atEnd.keys()].map((each) => this.#release(each)));
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     // Whoever hears that a request has failed finds the link closed.
     this.#onClosed(end);
-    const gone = this.#unavailable("went away during the request", false);
+    const gone = unavailable(`${this.#options.peer} went away during the request`, false);
     for (const { reject } of pending) reject(gone);
-  }
-
-  #unavailable(what: string, hasNotRun: boolean): PlugboardError {
-    const message = `${this.#options.peer} ${what}`;
-    return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun, quote: "" });
   }
 }
 
@@ -344,14 +357,11 @@ function isNumbers(value: unknown): value is FunctionNumbers {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === "number");
 }
 
-function toText(
-  message: object,
-  code: "INVALID_ARGUMENTS" | "INVALID_RESULT",
-  what: string,
-): string {
+function toText(message: object, code: "INVALID_ARGUMENTS" | "INVALID_RESULT"): string {
   try {
     return JSON.stringify(message);
   } catch (error) {
+    const what = code === "INVALID_RESULT" ? "the answer" : "it";
     const problem = `${what} cannot be written as JSON: ${String(error)}`;
     throw new PlugboardError(code, problem, { hasNotRun: code === "INVALID_ARGUMENTS" });
   }
@@ -377,7 +387,6 @@ function tooManyValues(most: number): PlugboardError {
   return new PlugboardError("INVALID_ARGUMENTS", message, { hasNotRun: true });
 }
 
-function tooMany(): PlugboardError {
-  const message = `${MOST_REQUESTS} requests are being answered already; this one has not run`;
-  return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun: true, quote: "" });
+function unavailable(message: string, hasNotRun: boolean): PlugboardError {
+  return new PlugboardError("SERVER_UNAVAILABLE", message, { hasNotRun, quote: "" });
 }

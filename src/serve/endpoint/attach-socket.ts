@@ -24,7 +24,7 @@ export interface AttachSocketOptions {
    * Decides about a program after its hello. Resolves to the function that serves the program, or to the reason for a
    * refusal: a sentence for the person who reads the log of the agent.
    */
-  admit: (hello: AttachHello) => Promise<((socket: Socket, rest: Buffer) => void) | string>;
+  admit: (hello: AttachHello) => Promise<((socket: Socket) => void) | string>;
 }
 
 const HELLO_MS = 5000;
@@ -75,14 +75,14 @@ export class AttachSocket {
   #greet(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    this.#strangers.hear(socket, ({ attach, token }, rest) => {
+    this.#strangers.hear(socket, ({ attach, token }) => {
       const isWhole = typeof attach === "string" && typeof token === "string";
-      if (isWhole) void this.#admit({ attach, token }, socket, rest);
+      if (isWhole) void this.#admit({ attach, token }, socket);
       else socket.destroy();
     });
   }
 
-  async #admit(hello: AttachHello, socket: Socket, rest: Buffer): Promise<void> {
+  async #admit(hello: AttachHello, socket: Socket): Promise<void> {
     const admitted = await this.#options.admit(hello);
     if (socket.destroyed) return;
     if (typeof admitted === "string") {
@@ -90,6 +90,6 @@ export class AttachSocket {
       return socket.destroySoon();
     }
     socket.write(`${JSON.stringify({ attached: true })}\n`);
-    admitted(socket, rest);
+    admitted(socket);
   }
 }

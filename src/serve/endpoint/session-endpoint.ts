@@ -248,11 +248,11 @@ export class OpenEndpoint implements SessionEndpoint {
   }
 
   /** For a small program that has shown the token. */
-  async attach(): Promise<((socket: Socket, rest: Buffer) => void) | string> {
+  async attach(): Promise<((socket: Socket) => void) | string> {
     const served = await this.#board();
     if (typeof served === "string") return served;
-    return (socket, rest) => {
-      const serving = this.#serveSocket(socket, rest, served);
+    return (socket) => {
+      const serving = this.#serveSocket(socket, served);
       this.#attached.add(serving);
       void serving.finally(() => this.#attached.delete(serving));
     };
@@ -268,8 +268,7 @@ export class OpenEndpoint implements SessionEndpoint {
     return this.#closing;
   }
 
-  async #serveSocket(socket: Socket, rest: Buffer, served: ServedBoard): Promise<void> {
-    if (rest.length > 0) socket.unshift(rest);
+  async #serveSocket(socket: Socket, served: ServedBoard): Promise<void> {
     socket.once("data", () => this.#hasConnected());
     const { endpoint, caller } = served;
     const serving = serveOnStdio({

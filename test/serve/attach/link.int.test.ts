@@ -212,11 +212,7 @@ describe("the functions of a request", () => {
     far.handle("keep", (_, { onValue }) => void kept.push(onValue));
     const heard: unknown[] = [];
     await near.request("keep", [], given({ onValue: () => heard.push("answered") }));
-    await near.request(
-      "keep",
-      [],
-      given({ onValue: () => heard.push("lasting"), isLasting: true }),
-    );
+    await near.request("keep", [], given({ onValue: () => heard.push("lasting"), lasting: 1 }));
     for (const each of kept) call(each, "x");
     await eventually(() => heard.length > 0);
     expect(heard).toEqual(["lasting"]);
@@ -240,6 +236,53 @@ describe("the functions of a request", () => {
     const answer = ["may t", "model", 5];
     expect(await Promise.all(asked)).toEqual([answer, answer]);
     expect(seen.size).toBe(2);
+  });
+});
+
+describe("a lasting request", () => {
+  it("ends when it is released: its functions are gone on both sides, and what was to be done is done", async () => {
+    const [near, far] = await links();
+    const tells: ((value: unknown) => void)[] = [];
+    const done: string[] = [];
+    far.handle("listen", ([name], { onValue, atEnd }) => {
+      tells.push(onValue as (value: unknown) => void);
+      atEnd(async () => {
+        call(onValue, `last of ${String(name)}`);
+        await Promise.resolve();
+        done.push(String(name));
+      });
+    });
+    const heard: unknown[] = [];
+    for (const [at, name] of ["one", "other"].entries()) {
+      const onValue = (value: unknown): void => void heard.push(value);
+      await near.request("listen", [name], { onValue, lasting: at + 1 });
+    }
+    await near.release(1);
+    expect([heard, done]).toEqual([["last of one"], ["one"]]);
+    for (const tell of tells) tell("x");
+    await near.release(3);
+    expect(heard).toEqual(["last of one", "x"]);
+    far.close();
+    await far.released;
+    expect(done).toEqual(["one", "other"]);
+  });
+
+  it.each([
+    ["ends with the link", (_: Link, far: Link) => far.destroy()],
+    ["ends with the other side", (near: Link) => near.close()],
+  ])("%s, and so does what a request leaves to do", async (_, end) => {
+    const [near, far] = await links();
+    const done: string[] = [];
+    far.handle("listen", ([name], { atEnd }) => atEnd(() => done.push(String(name))));
+    await near.request("listen", ["lasting"], { lasting: 1 });
+    await near.request("listen", ["short"]);
+    expect(done).toEqual([]);
+    end(near, far);
+    await far.closed;
+    await far.released;
+    expect(done.sort()).toEqual(["lasting", "short"]);
+    far.atEnd(() => done.push("too late"));
+    expect(done).toContain("too late");
   });
 });
 
@@ -425,7 +468,7 @@ it("more requests than anybody needs at once are refused, and have not run", asy
 });
 
 /** Options with functions in them. */
-function given(options: object): RequestOptions {
+function given(options: RequestOptions): RequestOptions {
   return options;
 }
 

@@ -16,7 +16,8 @@ import type {
 } from "../../../core/types/supervisor.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
-import { type Args, ask, type Member, stateFromWire, type WireServer } from "../wire.ts";
+import { stateFromWire, type WireServer } from "../wire.ts";
+import type { Args, Method } from "./ask.ts";
 import type { GatewayServers } from "./gateway-servers.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
@@ -173,7 +174,7 @@ export function connectionTo(
   facts?: Pick<GatewayServer, "identity" | "has">,
 ): GatewayConnection {
   const listeners: ((change: ContentChange) => void)[] = [];
-  const use = async <Name extends Member>(
+  const use = <Name extends Method>(
     member: Name,
     args: Args<Name>,
     request: Partial<CallOptions> & { known?: Known } = {},
@@ -181,9 +182,7 @@ export function connectionTo(
     const { board, callId, meta, input, clientCapabilities, known, onUpdate } = request;
     const signal = request.signal && abortSignalOf(request.signal);
     const given = { callId, meta, input, clientCapabilities, known, onUpdate, server, signal };
-    const { patience } = gateway;
-    const options = { ...given, ...request.handlers, ...request.by, patience };
-    return ask(await gateway.sessionOf(board), member, args, options);
+    return gateway.askIn(board, member, args, { ...given, ...request.handlers, ...request.by });
   };
   /** A list as the server itself has it. */
   const list = async <Item>(

@@ -24,7 +24,8 @@ import type { EndTrace, TraceListener, TraceOptions } from "../../../core/types/
 import { untilAborted } from "../../../util/abort.ts";
 import { type Clock, pause, within } from "../../../util/clock.ts";
 import type { Link, RequestOptions } from "../link.ts";
-import { type Args, ask, type Method, type Result, type Told } from "../wire.ts";
+import type { Told } from "../wire.ts";
+import { type Args, ask, type Method, type Result } from "./ask.ts";
 import { connectionTo, GatewayServer } from "./gateway-server.ts";
 
 /** A gateway that runs the same configuration, and the servers of it that this command would start in the same way. */
@@ -53,25 +54,21 @@ export interface GatewayServersOptions {
 const REATTACH_MS = 5000;
 const RETRY_MS = 200;
 /** A gateway applies an edit within seconds, or never. */
-const LOOK_AGAIN_MS = 2000;
-const LOOKS = 5;
+const APPLY_MS = 10_000;
 /** How long a call waits for what takes the place of a gateway. */
 const LONGEST_WAIT_MS = 60_000;
 const CLOSE_WAIT_MS = 1000;
 
 interface Attached {
   gateway: Gateway;
-  /** The link that tells of the servers. */
   link: Link;
-  /** Those of the boards: the session of each is on a link of its own. */
-  sessions: Map<object, Promise<Link>>;
+  /** The sessions that stand for the boards there, by their numbers. */
+  sessions: Map<object, Promise<number>>;
 }
 
 export class GatewayServers implements GatewayPort {
   onChange: (() => Promise<void>) | undefined;
   readonly clock: Clock;
-  /** After which time a call wants to know whether the gateway still answers. */
-  readonly patience: number | undefined;
   readonly #options: GatewayServersOptions;
   readonly #servers = new Map<string, GatewayServer>();
   readonly #boards = new Map<object, { given: BoardInGateway; level?: ServerLogLevel }>();
@@ -84,12 +81,12 @@ export class GatewayServers implements GatewayPort {
   #settling: Promise<void> | undefined;
   #shares: ReadonlySet<string> = new Set();
   #native: readonly NativeToolInGateway[] | undefined;
-  #lastTrace = 0;
+  /** Sessions and traces have numbers on the link. */
+  #lastNumber = 0;
 
   private constructor(options: GatewayServersOptions) {
     this.#options = options;
     this.clock = options.clock;
-    this.patience = options.toolTimeout;
   }
 
   /** Rejects with SERVER_UNAVAILABLE if the gateway cannot be used. */
@@ -126,10 +123,8 @@ export class GatewayServers implements GatewayPort {
       if (attached !== undefined) await this.#session(attached, board);
       if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
-      // The gateway may have gone just now, which may be told later: whatever takes its place opens the session then.
-      const isGone = error instanceof PlugboardError && error.code === "SERVER_UNAVAILABLE";
-      if (isGone) await pause(this.clock, RETRY_MS, this.#ending.signal);
-      if (this.#now !== attached) return;
+      // The gateway may have gone just now: whatever takes its place opens the session then.
+      if (attached?.link.isOpen === false && !this.#ending.signal.aborted) return;
       this.#boards.delete(board);
       throw error;
     }
@@ -143,10 +138,9 @@ export class GatewayServers implements GatewayPort {
     const isLast = this.#boards.size === 0;
     if (isLast) this.#ending.abort();
     // A gateway that hangs does not keep the command, and one that is gone has closed the session.
-    const closed = session?.then((link) => ask(link, "session/close", [])).catch(() => {});
+    const closed = session?.then((number) => attached?.link.release(number)).catch(() => {});
     if (closed !== undefined) await within(this.clock, CLOSE_WAIT_MS, closed);
-    session?.then((link) => link.close()).catch(() => {});
-    if (isLast && attached !== undefined) closeAll(attached);
+    if (isLast) attached?.link.close();
   }
 
   readonly redactor: RedactorElsewhere = {
@@ -181,23 +175,21 @@ export class GatewayServers implements GatewayPort {
     const known = this.#boards.get(board);
     if (known === undefined) return;
     known.level = level;
-    const session = this.#now?.sessions.get(board);
-    session?.then((link) => ask(link, "session/logLevel", [level ?? ""])).catch(() => {});
+    if (this.isUsable) this.askIn(board, "session/logLevel", [level ?? ""]).catch(() => {});
   }
 
   trace(onEntry: TraceListener, { server = "", maxSize = 0 }: TraceOptions): EndTrace {
     if (server !== "" && this.server(server) === undefined) return async () => {};
-    const trace = (this.#lastTrace += 1);
+    const lasting = (this.#lastNumber += 1);
     // If the gateway goes away, the trace goes on with the next one.
     const begin = (): void => {
-      const options = { onEntry, isLasting: true };
-      this.ask("agent/trace", [trace, server, maxSize], options).catch(() => {});
+      this.ask("agent/trace", [server, maxSize], { onEntry, lasting }).catch(() => {});
     };
-    this.#traces.set(trace, begin);
+    this.#traces.set(lasting, begin);
     begin();
     return async () => {
-      await this.ask("agent/endTrace", [trace]).catch(() => {});
-      this.#traces.delete(trace);
+      this.#traces.delete(lasting);
+      await this.#now?.link.release(lasting).catch(() => {});
     };
   }
 
@@ -208,7 +200,10 @@ export class GatewayServers implements GatewayPort {
     // A gateway with another configuration has other rules too, so nothing is left to it.
     if (found !== "none" || this.#shares.size === 0) return;
     this.#shares = new Set();
-    void this.#lookLater();
+    // It may apply the same edit later than this board.
+    void this.#seek(APPLY_MS, () => this.#shares.size === 0).then(async (isFound) => {
+      if (isFound) await this.onChange?.();
+    });
   }
 
   /** Asks about a server. Rejects if no gateway runs. */
@@ -217,16 +212,27 @@ export class GatewayServers implements GatewayPort {
     args: Args<Name>,
     options?: RequestOptions,
   ): Promise<unknown> {
-    if (this.#now === undefined) throw gone("it has stopped");
-    return ask(this.#now.link, method, args, options);
+    return ask(this.#attached().link, method, args, options);
   }
 
-  /** The session of the board that a request is made on; that of the agent's board, if it is on none. */
-  async sessionOf(board: object | undefined): Promise<Link> {
+  /** Asks in the session of the board that a request is made on; that of the agent's board, if it is on none. */
+  async askIn<Name extends Method>(
+    board: object | undefined,
+    method: Name,
+    args: Args<Name>,
+    options?: RequestOptions,
+  ): Promise<unknown> {
+    const attached = this.#attached();
     const [first] = this.#boards.keys();
-    const asked = board ?? first;
-    if (this.#now === undefined || asked === undefined) throw gone("it has stopped");
-    return this.#session(this.#now, asked);
+    const session = await this.#session(attached, board ?? first ?? {});
+    // After which time a call wants to know whether the gateway still answers.
+    const patience = this.#options.toolTimeout;
+    return ask(attached.link, method, args, { ...options, session, patience });
+  }
+
+  #attached(): Attached {
+    if (this.#now === undefined) throw gone("it has stopped");
+    return this.#now;
   }
 
   async #look(): Promise<"attached" | "none" | "unusable"> {
@@ -242,48 +248,46 @@ export class GatewayServers implements GatewayPort {
     }
   }
 
-  /** A gateway that applies an edit later than the board is found again. */
-  async #lookLater(): Promise<void> {
+  /** Looks for a gateway for some time, while it is needed. */
+  async #seek(ms: number, isNeeded = () => true): Promise<boolean> {
     const { signal } = this.#ending;
-    for (let left = LOOKS; left > 0 && !signal.aborted && this.#shares.size === 0; left -= 1) {
-      await pause(this.clock, LOOK_AGAIN_MS, signal);
-      if (!signal.aborted) await this.lookAgain();
-      if (this.#shares.size > 0) await this.onChange?.();
+    const until = this.clock.monotonic() + ms;
+    while ((await this.#look()) !== "attached") {
+      if (this.clock.monotonic() >= until) return false;
+      await pause(this.clock, RETRY_MS, signal);
+      if (signal.aborted || !isNeeded()) return false;
     }
+    return true;
   }
 
   /** Resolves when the gateway can be used: its servers are known, and the sessions of all boards are open there. */
   async #attach(gateway: Gateway): Promise<void> {
     const link = await gateway.connect();
-    const next: Attached = { gateway, link, sessions: new Map() };
+    const attached: Attached = { gateway, link, sessions: new Map() };
     const later: Told[] = [];
     const onServers = (told: Told): void => {
-      if (this.#now === next) this.#apply(told);
+      if (this.#now === attached) this.#apply(told);
       else later.push(told);
     };
-    const openAll = async (): Promise<unknown> =>
-      Promise.all([...this.#boards.keys()].map((board) => this.#session(next, board)));
     try {
-      const options = { onServers, isLasting: true };
+      const options = { onServers, lasting: 0 };
       await ask(link, "agent/attach", [this.#options.agentId], options);
-      await openAll();
+      await Promise.all([...this.#boards.keys()].map((board) => this.#session(attached, board)));
       if (this.#ending.signal.aborted) throw boardClosed();
     } catch (error) {
-      closeAll(next);
+      link.close();
       throw error;
     }
     // All at once: until here, another gateway may be in use.
     const last = this.#now;
-    this.#now = next;
+    this.#now = attached;
     this.#shares = gateway.shares;
     for (const told of later) this.#apply(told);
     for (const begin of this.#traces.values()) begin();
-    if (last !== undefined) closeAll(last);
+    last?.link.close();
     // A gateway that stops takes no more calls, and ends those that run.
-    link.hear("closing", () => this.#lose(next, "is stopping"));
-    this.#loseWith(link, next);
-    // More boards may have opened meanwhile. A session that could not be opened is opened with its next request.
-    openAll().catch(() => {});
+    link.hear("closing", () => this.#lose(attached, "is stopping"));
+    void link.closed.then(({ kind }) => kind !== "closed" && this.#lose(attached, "has stopped"));
   }
 
   #apply({ servers, native }: Told): void {
@@ -303,7 +307,7 @@ export class GatewayServers implements GatewayPort {
     for (const [name, server] of this.#servers) if (!names.has(name)) server.removed();
   }
 
-  #session(attached: Attached, board: object): Promise<Link> {
+  #session(attached: Attached, board: object): Promise<number> {
     const known = attached.sessions.get(board);
     if (known !== undefined) return known;
     const opening = this.#openSession(attached, board);
@@ -312,33 +316,23 @@ export class GatewayServers implements GatewayPort {
     return opening;
   }
 
-  async #openSession(attached: Attached, board: object): Promise<Link> {
-    const link = await attached.gateway.connect();
-    try {
-      const { agentId, toolTimeout } = this.#options;
-      const { given, level } = this.#boards.get(board) ?? {};
-      if (given === undefined) throw boardClosed();
-      const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...sharing } = given;
-      const onEvent = (event: string, value: JsonObject): void => {
-        if (event === "notice") onNotice(value.text as string);
-        else this.#servers.get(value.server as string)?.event(event, value, board);
-      };
-      const options = { toolTimeout, ...sharing, defaultToolTimeout, onEvent, isLasting: true };
-      await ask(link, "session/open", [agentId], options);
-      if (level !== undefined) await ask(link, "session/logLevel", [level]);
-      // Nobody needs it any more.
-      if (!this.#boards.has(board) || !attached.link.isOpen) throw boardClosed();
-    } catch (error) {
-      link.close();
-      throw error;
-    }
-    this.#loseWith(link, attached);
-    return link;
-  }
-
-  /** One link that ends takes the others with it. */
-  #loseWith({ closed }: Link, attached: Attached): void {
-    void closed.then(({ kind }) => kind !== "closed" && this.#lose(attached, "has stopped"));
+  async #openSession({ link }: Attached, board: object): Promise<number> {
+    const { agentId, toolTimeout } = this.#options;
+    const { given, level } = this.#boards.get(board) ?? {};
+    if (given === undefined) throw boardClosed();
+    const { onNotice, defaultToolTimeout = DEFAULT_TOOL_TIMEOUT_MS, ...sharing } = given;
+    const onEvent = (event: string, value: JsonObject): void => {
+      if (event === "notice") onNotice(value.text as string);
+      else this.#servers.get(value.server as string)?.event(event, value, board);
+    };
+    const session = (this.#lastNumber += 1);
+    const options = { toolTimeout, ...sharing, defaultToolTimeout, onEvent, lasting: session };
+    await ask(link, "session/open", [agentId], options);
+    if (level !== undefined) await ask(link, "session/logLevel", [level], { session });
+    if (this.#boards.has(board)) return session;
+    // The board was closed meanwhile.
+    await link.release(session);
+    throw boardClosed();
   }
 
   async #untilSettled(settling: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
@@ -351,62 +345,49 @@ export class GatewayServers implements GatewayPort {
 
   #lose(lost: Attached, how: "is stopping" | "has stopped"): void {
     if (this.#now !== lost || this.#ending.signal.aborted) return;
-    const { onLost, agentId, logger } = this.#options;
-    const whose = `the servers of agent '${agentId}'`;
+    const { onLost, agentId } = this.#options;
     this.#now = undefined;
-    onLost?.(`the gateway that runs ${whose} ${how}; calls wait for what takes its place`);
+    onLost?.(
+      `the gateway that runs the servers of agent '${agentId}' ${how}; calls wait for what takes its place`,
+    );
     const starting = { kind: "starting", attempt: 1, since: this.clock.now() } as const;
     for (const server of this.#servers.values()) server.lost(starting);
-    const settling = this.#successor(lost, how === "is stopping").then(
-      (isGateway) => {
-        if (this.#settling === settling) this.#settling = undefined;
-        onLost?.(
-          isGateway
-            ? `another gateway runs ${whose} now`
-            : `no other gateway has come, so ${whose} run in this process now`,
-        );
-      },
-      (reason: unknown) => {
-        const error = toPlugboardError(reason, "SERVER_UNAVAILABLE");
-        if (this.#ending.signal.aborted) throw error;
-        if (this.#now !== undefined) closeAll(this.#now);
-        this.#now = undefined;
-        for (const server of this.#servers.values()) server.lost({ kind: "failed", error });
-        logger.error(`nothing has taken the place of the gateway: ${withHint(error)}`);
-        onLost?.(`nothing has taken its place: ${withHint(error)}`);
-        throw error;
-      },
-    );
+    const settling = this.#replace(lost).then(() => {
+      if (this.#settling === settling) this.#settling = undefined;
+    });
     settling.catch(() => {});
     this.#settling = settling;
   }
 
-  /** Resolves to whether another gateway has taken over. If not, the board runs the servers in this process. */
-  async #successor(lost: Attached, isStopping: boolean): Promise<boolean> {
-    const { reattachFor = REATTACH_MS } = this.#options;
+  /** Resolves when another gateway has taken over, or the board runs the servers in this process. */
+  async #replace(lost: Attached): Promise<void> {
+    const { onLost, agentId, logger, reattachFor = REATTACH_MS } = this.#options;
     const { signal } = this.#ending;
-    if (isStopping) await lost.link.closed;
-    // What was answered before the end is read to its end.
-    const ends = [...lost.sessions.values()].map((session) => session.then(({ closed }) => closed));
-    await within(this.clock, CLOSE_WAIT_MS, Promise.allSettled(ends));
-    closeAll(lost);
-    const until = this.clock.monotonic() + reattachFor;
-    const before = [...this.#shares].sort().join("\n");
-    let found = await this.#look();
-    while (found !== "attached" && this.clock.monotonic() < until && !signal.aborted) {
-      await pause(this.clock, RETRY_MS, signal);
-      found = await this.#look();
+    const whose = `the servers of agent '${agentId}'`;
+    try {
+      // One that is stopping answers what it was asked before.
+      await lost.link.closed;
+      const before = [...this.#shares].sort().join("\n");
+      const isFound = await this.#seek(reattachFor);
+      if (signal.aborted) throw boardClosed();
+      if (!isFound) this.#shares = new Set();
+      if ([...this.#shares].sort().join("\n") !== before) await this.onChange?.();
+      onLost?.(
+        isFound
+          ? `another gateway runs ${whose} now`
+          : `no other gateway has come, so ${whose} run in this process now`,
+      );
+    } catch (reason) {
+      const error = toPlugboardError(reason, "SERVER_UNAVAILABLE");
+      if (signal.aborted) throw error;
+      this.#now?.link.close();
+      this.#now = undefined;
+      for (const server of this.#servers.values()) server.lost({ kind: "failed", error });
+      logger.error(`nothing has taken the place of the gateway: ${withHint(error)}`);
+      onLost?.(`nothing has taken its place: ${withHint(error)}`);
+      throw error;
     }
-    if (signal.aborted) throw boardClosed();
-    if (found !== "attached") this.#shares = new Set();
-    if ([...this.#shares].sort().join("\n") !== before) await this.onChange?.();
-    return found === "attached";
   }
-}
-
-function closeAll({ link, sessions }: Attached): void {
-  link.close();
-  for (const each of sessions.values()) each.then((session) => session.close()).catch(() => {});
 }
 
 function gone(why: string): PlugboardError {

@@ -1,12 +1,11 @@
-// A gateway's side of one link: the agent's board, of whose servers the command is told, and one session on it, in which the
-// command calls and reads. The guard runs here; questions go back to the command.
+// A gateway's side of one link: the agent's board, of whose servers the command is told, and the sessions on it, in which
+// the command calls and reads. The guard runs here; questions go back to the command.
 
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { BoardInGateway } from "../../../core/types/gateway-port.ts";
-import { isJsonObject } from "../../../core/types/json.ts";
-import type { Logger } from "../../../core/types/logger.ts";
+import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import {
   SERVER_LOG_LEVELS,
   type ServerLine,
@@ -14,20 +13,12 @@ import {
 } from "../../../core/types/server-log.ts";
 import { isGivenUp } from "../../../core/types/server-state.ts";
 import type { Tool } from "../../../core/types/tool.ts";
-import type { EndTrace, TraceListener, TraceOptions } from "../../../core/types/trace.ts";
+import type { TraceListener } from "../../../core/types/trace.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { CommandInfo } from "../greeting.ts";
 import type { IncomingOptions, Link } from "../link.ts";
-import {
-  type Args,
-  type Member,
-  type Method,
-  METHODS,
-  type Result,
-  stateToWire,
-  type Told,
-} from "../wire.ts";
+import { stateToWire } from "../wire.ts";
 import { ToldServers } from "./told-servers.ts";
 
 /** What a channel needs of its gateway. */
@@ -49,142 +40,135 @@ export interface ChannelHost {
   attached(command: CommandInfo & { agent: string }): () => void;
 }
 
-export interface ServedLinkOptions {
-  host: ChannelHost;
-  clock: Clock;
-  logger: Logger;
-  /** Called after each request in the session: counters change with it. */
-  onAnswered: () => void;
-}
-
-type Methods = {
-  [Name in Exclude<Method, Member>]: (
-    ...given: [...Args<Name>, IncomingOptions]
-  ) => Result<Name> | Promise<Result<Name>>;
-};
+/** What a command can ask, by name. */
+export type Methods = ServedLink["methods"];
 type Members = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
-export class ServedLink {
-  readonly link: Link;
-  readonly info: CommandInfo;
-  readonly #options: ServedLinkOptions;
-  /** What ends each trace, by the number that the command has given it. */
-  readonly #traces = new Map<number, EndTrace>();
-  readonly #undo: (() => void)[] = [];
-  #board: Board | undefined;
-  told: ToldServers | undefined;
-  #session: Promise<SessionBoard> | undefined;
-  #closing: Promise<void> | undefined;
+/** An example of an object. */
+const ANY: JsonObject = {};
 
-  constructor(link: Link, info: CommandInfo, options: ServedLinkOptions) {
-    this.link = link;
-    this.info = info;
-    this.#options = options;
-    const methods: Record<string, ((...given: never[]) => unknown) | undefined> = this.#methods;
-    for (const [method, examples] of Object.entries(METHODS)) {
-      link.handle(method, (args, given) => {
+export class ServedLink {
+  readonly #link: Link;
+  readonly #info: CommandInfo;
+  readonly #host: ChannelHost;
+  readonly #clock: Clock;
+  /** By the number that the command has given it; a command with one session may leave that out. */
+  readonly #sessions = new Map<unknown, Promise<SessionBoard>>();
+  #board: Board | undefined;
+  #told: ToldServers | undefined;
+  #agent = "";
+  #isAttached = false;
+
+  constructor(link: Link, info: CommandInfo, host: ChannelHost, clock: Clock) {
+    this.#link = link;
+    this.#info = info;
+    this.#host = host;
+    this.#clock = clock;
+  }
+
+  serve(): void {
+    for (const [method, { examples, run }] of Object.entries(this.methods)) {
+      this.#link.handle(method, (args, options) => {
         // One more would take the place of the options.
         if (!areLike(args, examples)) throw invalid(`${method} is not well formed`);
-        const own = methods[method];
-        return own === undefined
-          ? this.#ask(method, args, given)
-          : own(...(args as never[]), given as never);
+        return run(...(args as never[]), options as never);
       });
     }
   }
 
-  /** Idempotent. Ends the session's calls, and resolves when it is closed. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.link.close();
-    for (const end of this.#traces.values()) void end();
-    // One that could not be opened has nothing to close.
-    await this.#session?.then(
-      (session) => session.close(),
-      () => {},
-    );
-    for (const undo of this.#undo.splice(0)) undo();
-  }
-
-  #atEnd(undo: () => void): void {
-    if (this.#closing === undefined) this.#undo.push(undo);
-    else undo();
-  }
-
-  readonly #methods: Methods = {
-    "gateway/status": () => this.#options.host.status(),
-    "gateway/reload": () => this.#options.host.reload(),
-    "gateway/stop": () => this.#options.host.stop(),
-    "gateway/page": (role) => this.#options.host.pageLink(role === "viewer" ? "viewer" : "owner"),
-    "gateway/logs": (server, { onLine }) => {
-      const { logs } = this.#options.host;
+  readonly methods = {
+    "gateway/status": takes([], () => this.#host.status()),
+    "gateway/reload": takes([], () => this.#host.reload()),
+    "gateway/stop": takes([], () => this.#host.stop()),
+    // A link that opens the page, for the owner or a viewer.
+    "gateway/page": takes([""], (role) =>
+      this.#host.pageLink(role === "viewer" ? "viewer" : "owner"),
+    ),
+    // Of one server, or of all if the name is empty. With `onLine`, new lines are told from then on.
+    "gateway/logs": takes([""], (server, { onLine, atEnd }) => {
+      const { logs } = this.#host;
       const isMeant = (line: ServerLine): boolean => server === "" || line.server === server;
       if (typeof onLine === "function") {
-        const end = logs.listen((line) => {
-          if (isMeant(line) && !this.link.isFull) onLine(line);
-        });
-        this.#atEnd(end);
+        atEnd(logs.listen((line) => void (isMeant(line) && !this.#link.isFull && onLine(line))));
       }
       return logs.lines().filter(isMeant);
-    },
-    "agent/attach": async (agent, { onServers }) => {
-      const board = await this.#use(agent);
-      if (typeof onServers !== "function") return;
-      const tell = onServers as (told: Told) => void;
-      const { clock } = this.#options;
-      this.told ??= new ToldServers(board, this.link, clock, tell, (undo) => this.#atEnd(undo));
-      this.told.tell();
-    },
-    "agent/trace": (trace, server, maxSize, { onEntry }) => {
-      const options = { ...(server && { server }), ...(maxSize > 0 && { maxSize }) };
-      if (typeof onEntry === "function") this.#trace(trace, options, onEntry as TraceListener);
-    },
-    "agent/endTrace": (trace) => this.#traces.get(trace)?.(),
-    "agent/redact": ({ texts }) => {
+    }),
+    // With `onServers`, the agent's servers are told before the answer and from then on.
+    "agent/attach": takes([""], async (agent, options) => {
+      this.#board = await this.#use(agent);
+      this.#attach();
+      if (typeof options.onServers !== "function") return;
+      this.#told ??= new ToldServers(this.#board, this.#link, this.#clock, options);
+      this.#told.tell();
+    }),
+    // Of one server, or of all if the name is empty; 0: of the usual size.
+    "agent/trace": takes(["", 0], (server, maxSize, options) =>
+      this.#trace(server, maxSize, options),
+    ),
+    // `texts` without the secrets of the agent's servers, which the command does not get. In the same order.
+    "agent/redact": takes([ANY], ({ texts }) => {
       const redactor = this.#redactor();
       if (!Array.isArray(texts)) throw invalid("agent/redact is not well formed");
       return texts.map((text) => redactor.text(String(text)));
-    },
-    "agent/redactBeginning": (text, covered, isEnd) =>
+    }),
+    // For a text that comes in pieces: as `RedactorElsewhere` has it.
+    "agent/redactBeginning": takes(["", 0, false], (text, covered, isEnd) =>
       this.#redactor().beginning(text, covered, isEnd),
-    "server/start": (server, onlyToList) =>
+    ),
+    "server/start": takes(["", false], (server, onlyToList) =>
       this.#change((board) => serversOf(board).start(server, onlyToList)),
-    "server/acquire": (server, { signal }) =>
+    ),
+    "server/acquire": takes([""], (server, { signal }) =>
       this.#change((board) => serversOf(board).acquire(server, signal)),
-    "server/refresh": (server) => this.#change((board) => serversOf(board).refresh(server)),
-    "server/restart": (server) =>
+    ),
+    "server/refresh": takes([""], (server) =>
+      this.#change((board) => serversOf(board).refresh(server)),
+    ),
+    "server/restart": takes([""], (server) =>
       this.#change(async (board) => {
         const { state, tools } = await board.restart(server);
         return { state: stateToWire(state), tools };
       }),
-    "session/open": async (agent, options) => {
-      if (this.#session !== undefined) throw invalid("the link has a session already");
-      this.#session = this.#open(agent, options);
-      await this.#session;
-    },
-    "session/close": async () => (await this.#session)?.close(),
-    "session/logLevel": async (level) =>
-      (await this.#opened()).setLogLevel(SERVER_LOG_LEVELS.find((each) => each === level)),
-    "session/find": async (name, { signal }) => {
-      const session = await this.#opened();
-      const tool = await session.find(name, { signal });
+    ),
+    "session/open": takes([""], async (agent, options) => {
+      const { lasting, atEnd } = options;
+      if (this.#sessions.has(lasting)) throw invalid("the link has a session already");
+      const opening = this.#open(agent, options);
+      this.#sessions.set(lasting, opening);
+      // One that could not be opened has nothing to close.
+      atEnd(() => opening.then((session) => session.close()).catch(() => {}));
+      atEnd(() => this.#sessions.delete(lasting));
+      await opening;
+    }),
+    // Empty: none.
+    "session/logLevel": takes([""], async (level, { session }) =>
+      (await this.#opened(session)).setLogLevel(SERVER_LOG_LEVELS.find((each) => each === level)),
+    ),
+    "session/find": takes([""], async (name, { signal, session: number }) => {
+      const session = await this.#opened(number);
+      const tool: Omit<Tool, "execute"> = await session.find(name, { signal });
       await tryAgain(tool, session);
-      return { tool, isListed: session.tools({ all: true }).includes(tool) };
-    },
+      return { tool, isListed: session.tools({ all: true }).some((each) => each === tool) };
+    }),
+    // These are members of the session's board. A tool is called as `server/tool` or `native/tool`.
+    "session/call": this.#member("call", "", ANY),
+    "session/resources/list": this.#member("resources/list", ""),
+    "session/resources/templates": this.#member("resources/templates", ""),
+    "session/resources/read": this.#member("resources/read", ""),
+    "session/resources/readForPrompt": this.#member("resources/readForPrompt", ""),
+    "session/resources/complete": this.#member("resources/complete", "", "", ""),
+    "session/resources/subscribe": this.#member("resources/subscribe", ""),
+    "session/resources/unsubscribe": this.#member("resources/unsubscribe", ""),
+    "session/prompts/list": this.#member("prompts/list", ""),
+    "session/prompts/get": this.#member("prompts/get", "", ANY),
+    "session/prompts/complete": this.#member("prompts/complete", "", "", ""),
   };
 
-  /** The agent's board. The command is attached from now on. */
   async #use(agent: string): Promise<Board> {
-    const { host } = this.#options;
-    const board = await host.boardOf(agent);
+    const board = await this.#host.boardOf(agent);
     if (board === undefined) throw invalid(`the gateway has no agent '${oneLine(agent, 100)}'`);
-    if (!this.link.isOpen) throw invalid("the command is gone");
-    this.#atEnd(host.attached({ ...this.info, agent }));
-    this.#board = board;
+    if (!this.#link.isOpen) throw invalid("the command is gone");
+    this.#agent = agent;
     return board;
   }
 
@@ -199,13 +183,20 @@ export class ServedLink {
     try {
       return await change(this.#board);
     } finally {
-      this.told?.tell();
+      this.#told?.tell();
     }
+  }
+
+  /** A command is attached once, as soon as it uses servers. */
+  #attach(): void {
+    if (this.#isAttached) return;
+    this.#isAttached = true;
+    this.#link.atEnd(this.#host.attached({ ...this.#info, agent: this.#agent }));
   }
 
   async #open(agent: string, options: IncomingOptions): Promise<SessionBoard> {
     const board = await this.#use(agent);
-    const { command, pid } = this.info;
+    const { command, pid } = this.#info;
     // The board checks what it gets.
     const { owner, id = `${command}-${pid}`, ...given } = options as unknown as BoardInGateway;
     const { cwd, approval, tools, rateLimit, toolNames, onApproval, onElicitation } = given;
@@ -229,37 +220,42 @@ export class ServedLink {
     for (const event of ["resources", "prompts", "log", "notice"] as const) {
       session.on(event, (value) => {
         // A flood of log messages must not pile up where nobody reads.
-        const isLeftOut = event === "log" && this.link.isFull;
+        const isLeftOut = event === "log" && this.#link.isFull;
         if (typeof onEvent === "function" && !isLeftOut) onEvent(event, value);
       });
     }
     // What is approved of a tool can change what the session's rules allow, although the agent's board is the same.
-    session.on("tools", this.#options.onAnswered);
-    const unwatch = this.#options.host.watch?.(agent, session, this.info);
-    if (unwatch !== undefined) this.#atEnd(unwatch);
+    session.on("tools", () => this.#told?.soon());
+    options.atEnd(this.#host.watch?.(agent, session, this.#info) ?? (() => {}));
     return session;
   }
 
   /** A command need not wait for the answer to `session/open`. */
-  #opened(): Promise<SessionBoard> {
-    if (this.#session !== undefined) return this.#session;
+  #opened(session: unknown): Promise<SessionBoard> {
+    const opened = this.#sessions.get(session);
+    if (opened !== undefined) return opened;
     throw new PlugboardError("SERVER_UNAVAILABLE", "the session is closed", { hasNotRun: true });
   }
 
-  /** Uses a member of the session's board. */
-  async #ask(member: string, args: unknown[], options: IncomingOptions): Promise<unknown> {
-    const [, part = "", name] = member.split("/");
-    const session = (await this.#opened()) as unknown as Members & Record<string, Members>;
-    const { onUpdate: tell } = options;
-    const onUpdate =
-      typeof tell === "function" && ((update: unknown) => this.link.isFull || tell(update));
-    const given = [...args, { ...options, ...(onUpdate && { onUpdate }) }];
-    const asked: Members | undefined = name === undefined ? session : session[part];
-    try {
-      return await asked?.[name ?? part]?.(...given);
-    } finally {
-      this.#options.onAnswered();
-    }
+  /** A method that uses a member of a session's board. */
+  #member<Examples extends unknown[]>(member: string, ...examples: Examples) {
+    const [part = "", name] = member.split("/");
+    return takes(examples, async (...given): Promise<unknown> => {
+      const { session, onUpdate: tell, ...options } = given.pop() as IncomingOptions;
+      const board = (await this.#opened(session)) as unknown as Members & Record<string, Members>;
+      this.#attach();
+      const onUpdate =
+        typeof tell === "function" && ((update: unknown) => this.#link.isFull || tell(update));
+      const asked: Members | undefined = name === undefined ? board : board[part];
+      try {
+        return await asked?.[name ?? part]?.(...given, {
+          ...options,
+          ...(onUpdate && { onUpdate }),
+        });
+      } finally {
+        this.#told?.soon();
+      }
+    });
   }
 
   /**
@@ -267,30 +263,35 @@ export class ServedLink {
    * read in time is left out and counted: no call waits for it. No request stays open meanwhile, because a gateway that
    * stops would wait for it.
    */
-  #trace(trace: number, options: TraceOptions, send: TraceListener): void {
+  #trace(server: string, maxSize: number, { onEntry, atEnd }: IncomingOptions): void {
     if (this.#board === undefined) throw invalid("the command is not attached");
-    // A number that is used again would leave the first trace running.
-    void this.#traces.get(trace)?.();
-    const { link } = this;
+    if (typeof onEntry !== "function") return;
+    const send = onEntry as TraceListener;
     const lost = new Map<string, number>();
     const tellLost = (at: number): void => {
-      for (const [server, count] of lost) send({ kind: "lost", server, at, count });
+      for (const [name, count] of lost) send({ kind: "lost", server: name, at, count });
       lost.clear();
     };
-    const end = this.#board.trace((entry) => {
-      if (link.isFull) {
+    const listener: TraceListener = (entry) => {
+      if (this.#link.isFull) {
         const count = entry.kind === "lost" ? entry.count : 1;
         return void lost.set(entry.server, (lost.get(entry.server) ?? 0) + count);
       }
       tellLost(entry.at);
       send(entry);
-    }, options);
-    this.#traces.set(trace, async () => {
-      this.#traces.delete(trace);
-      await end();
-      tellLost(this.#options.clock.now());
-    });
+    };
+    const options = { ...(server && { server }), ...(maxSize > 0 && { maxSize }) };
+    const end = this.#board.trace(listener, options);
+    atEnd(() => end().then(() => tellLost(this.#clock.now())));
   }
+}
+
+/** A method, with examples of its arguments. Others of the same kinds are accepted. */
+function takes<Examples extends [] | unknown[], Result>(
+  examples: Examples,
+  run: (...given: [...Examples, IncomingOptions]) => Result,
+): { examples: Examples; run: typeof run } {
+  return { examples, run };
 }
 
 /** A person names the tool on a command line, so its server is tried again, also where calls no longer start it. */

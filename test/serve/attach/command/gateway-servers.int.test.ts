@@ -10,7 +10,7 @@ import type { TraceEntry } from "../../../../src/core/types/trace.ts";
 import { openAttachedBoard } from "../../../support/attached.ts";
 import { fixture } from "../../../support/boards.ts";
 import { closeChannelsAfterAll, openChannel } from "../../../support/channels.ts";
-import { expectNoProcesses } from "../../../support/processes.ts";
+import { eventually, expectNoProcesses } from "../../../support/processes.ts";
 import { answer, heard, plain, type Question } from "../../../support/same-answers.ts";
 
 const agent = parseAgentConfig({
@@ -91,9 +91,11 @@ const QUESTIONS: Record<string, Question<BoardBase>> = {
   "call that is cancelled": async (board) => {
     const ending = new AbortController();
     const { signal } = ending;
-    const off = board.on("callStart", () => setTimeout(() => ending.abort(), 20));
-    const outcome = await board.call("echo/sleep", { ms: 60_000 }, { signal });
-    off();
+    const outcome = board.call("echo/sleep", { ms: 60_000 }, { signal });
+    const ofEcho = (): number | undefined =>
+      gateway.status().find(({ name }) => name === "echo")?.calls.inFlight;
+    await eventually(() => ofEcho() === 1);
+    ending.abort();
     return outcome;
   },
   "call that was cancelled before": (board) =>

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { connectChannel } from "../../../../src/serve/attach/greeting.ts";
 import type { RequestOptions } from "../../../../src/serve/attach/link.ts";
-import { ask } from "../../../../src/serve/attach/wire.ts";
+import { ask } from "../../../../src/serve/attach/command/ask.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
 import type { BoardCallOptions } from "../../../../src/core/types/board.ts";
 import type { CallOutcome } from "../../../../src/core/types/tool.ts";
@@ -22,7 +22,7 @@ closeChannels();
 
 const me = { command: "test", pid: process.pid, cwd: "/" };
 /** What a session is opened with. */
-const IN_ROOT: RequestOptions & { cwd: string } = { cwd: "/" };
+const IN_ROOT: RequestOptions = { cwd: "/" };
 const sockets: Socket[] = [];
 
 afterEach(() => {
@@ -71,7 +71,7 @@ describe("who is let in", () => {
     const address = newAddress();
     const heard: string[] = [];
     const impostor = createServer((socket) => {
-      socket.write('{"channel":2,"nonce":"mine"}\n');
+      socket.write('{"channel":3,"nonce":"mine"}\n');
       socket.on("data", (chunk) => {
         heard.push(String(chunk));
         socket.write('{"proof":"mine"}\n');
@@ -230,7 +230,7 @@ describe("requests to the gateway itself", () => {
     expect(commands).toEqual([]);
   });
 
-  it.each<[string, string, unknown[], object, string]>([
+  it.each<[string, string, unknown[], RequestOptions, string]>([
     ["an unknown method", "session/fly", [], {}, "UNSUPPORTED"],
     ["what every object has", "constructor", [], {}, "UNSUPPORTED"],
     ["what is no member for commands", "session/on", [], {}, "UNSUPPORTED"],
@@ -250,7 +250,7 @@ describe("requests to the gateway itself", () => {
       { toolTimeout: -1 },
       { id: {} },
       { onSampling: null },
-    ].map((wrong): [string, string, unknown[], object, string] => [
+    ].map((wrong): [string, string, unknown[], RequestOptions, string] => [
       JSON.stringify(wrong),
       "session/open",
       ["main"],
@@ -381,7 +381,7 @@ describe("with a server behind it", () => {
     let text = "";
     slow.on("data", (chunk: Buffer) => (text += String(chunk)));
     slow.resume();
-    say({ id: 3, method: "agent/endTrace", args: [7] });
+    say({ id: 3, method: "release", args: [7] });
     await eventually(() => text.includes('{"id":3}'));
     const told = text.split("\n").filter((line) => line.startsWith('{"method":"tell"'));
     const entries = told.map((line) => {
@@ -398,7 +398,7 @@ describe("with a server behind it", () => {
     say({ id: 5, method: "agent/trace", ...tracing(8) });
     await eventually(() => text.includes('{"id":5}'));
     await board.call("echo/echo", { text: "once" });
-    say({ id: 6, method: "agent/endTrace", args: [8] });
+    say({ id: 6, method: "release", args: [8] });
     await eventually(() => text.includes('{"id":6}'));
     expect(text.match(/"method":"tools\/call"/g)).toEqual(['"method":"tools/call"']);
   });
@@ -438,7 +438,7 @@ describe("with a server behind it", () => {
 
 /** The function that gets the entries has ten times the number of the trace. */
 function tracing(trace: number): object {
-  return { args: [trace, "echo", 0], functions: { onEntry: trace * 10 }, isLasting: true };
+  return { args: ["echo", 0], functions: { onEntry: trace * 10 }, lasting: trace };
 }
 
 /** The greeting of a command that is written by hand. */

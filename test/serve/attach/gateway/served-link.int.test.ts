@@ -376,7 +376,7 @@ describe("the options of a session", () => {
       code: "INVALID_ARGUMENTS",
     });
     const servers = { mine: fixture("echo") };
-    const options: object = { cwd: "/", servers };
+    const options = { cwd: "/", servers };
     const link = await channel.connect();
     await link.request("session/open", ["main"], options);
     const find = link.request("session/find", ["mine/echo"]);
