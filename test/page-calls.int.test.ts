@@ -76,6 +76,40 @@ describeInBrowser("calls in the page", (browser) => {
     await Promise.all([context.close(), viewer.context.close()]);
   });
 
+  it("leave no more in memory after 100,000 of them than after a few thousand", async () => {
+    const { page, context } = await rig.open(browser());
+    const cdp = await context.newCDPSession(page);
+    await cdp.send("Performance.enable");
+    const heap = async (): Promise<number> => {
+      await cdp.send("HeapProfiler.collectGarbage");
+      const { metrics } = await cdp.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? 0;
+    };
+    /** The stream as the gateway writes it, with so many events of a call each. */
+    const stream = (events: number, from: number): string =>
+      Array.from({ length: events }, (_, at) => {
+        const id = String(from + at);
+        const facts = { id, agent: "default", tool: "echo/echo", at, ms: 1, outcome: "ok" };
+        const is = { calls: [facts], left: 0 };
+        return `id: x-${id}\nevent: calls\ndata: ${JSON.stringify({ at, is })}\n\n`;
+      }).join("");
+    let told = 0;
+    await goTo(page, "Activity");
+    await page.route("**/ui/api/events", async (route) => {
+      const from = told;
+      told += 5000;
+      const contentType = "text/event-stream";
+      await route.fulfill({ contentType, body: from < 100_000 ? stream(5000, from) : "" });
+    });
+    await page.reload();
+    await expect.poll(() => told, { timeout: 60_000 }).toBeGreaterThan(10_000);
+    const early = await heap();
+    await expect.poll(() => told, { timeout: 60_000 }).toBeGreaterThan(100_000);
+    const late = await heap();
+    expect(late).toBeLessThan(early + 8 * 1024 * 1024);
+    await context.close();
+  });
+
   it("can be filtered, paused and saved", async () => {
     const { page, context } = await rig.open(browser());
     await call(page, "echo/add", { a: 1, b: 2 });

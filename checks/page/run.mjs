@@ -138,7 +138,7 @@ function server(tools) {
 }
 
 async function open(place, { servers }) {
-  const gateway = await runGateway({ home: place, agent: { mcp: { servers }, guard: {} } });
+  const gateway = await runGateway({ home: place, agent: { mcp: { servers } } });
   return Object.assign(gateway, { home: place });
 }
 

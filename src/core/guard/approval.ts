@@ -183,7 +183,7 @@ function ruleOf(
   if (of.isOfSession) return "approval of the session";
   const server = source.kind === "mcp" ? `approval of server ${source.server}` : "approval";
   if (of.isException) return `${server}, for this tool`;
-  return of.isOfServer ? server : "guard.approval of the agent";
+  return of.isOfServer ? server : "approval of the agent";
 }
 
 function stricter(mode: ApprovalMode, least: ApprovalMode): ApprovalMode {

@@ -83,7 +83,8 @@ function Facts({ call }: { call: CallFacts }): VNode {
       )}
       <dt>When</dt>
       <dd>
-        <Ago at={at} /> {ms !== undefined && `, took ${took(ms)}`}
+        <Ago at={at} />
+        {ms !== undefined && `, took ${took(ms)}`}
       </dd>
       {bytes !== undefined && (
         <>

@@ -128,7 +128,7 @@ function Health({ secret: { last } }: { secret: SecretFacts }): VNode {
       <span aria-hidden="true">✕</span> failed <Ago at={last.at} />
       <small>
         <Foreign text={last.failure.message} most={500} />
-        {last.failure.hint && <> {last.failure.hint}</>}
+        {last.failure.hint && `: ${last.failure.hint}`}
       </small>
     </span>
   );

@@ -13,7 +13,7 @@ const MOST_OF_ONE = 1024 * 1024;
 /** A page that is loaded again finds its calls. */
 const GRACE_MS = 60_000;
 /** The audit notes the time of a call on its own. */
-const NEAR_MS = 20;
+const NEAR_MS = 50;
 /** How many changed calls are told at a time. A person can follow no more. */
 const MOST_TOLD = 100;
 
@@ -46,6 +46,7 @@ export class WatchedCalls implements CallWatcher {
   #owners = 0;
   #readers = 0;
   #off: (() => void) | undefined;
+  #isClosed = false;
   #ending: Timer | undefined;
   #contentEnding: Timer | undefined;
 
@@ -68,15 +69,22 @@ export class WatchedCalls implements CallWatcher {
     return () => {
       this.#readers -= 1;
       if (isOwner) this.#owners -= 1;
+      // Pages go when the gateway stops: a timer would keep its process alive.
+      if (this.#isClosed) return;
       if (isOwner && this.#owners === 0) {
         this.#contentEnding = clock.later(GRACE_MS, () => this.#dropContent());
       }
-      if (this.#readers === 0) this.#ending = clock.later(GRACE_MS, () => this.close());
+      if (this.#readers === 0) this.#ending = clock.later(GRACE_MS, () => this.#forget());
     };
   }
 
-  /** Forgets everything. */
+  /** Forgets everything, for good. */
   close(): void {
+    this.#isClosed = true;
+    this.#forget();
+  }
+
+  #forget(): void {
     this.#ending?.cancel();
     this.#contentEnding?.cancel();
     this.#ending = undefined;

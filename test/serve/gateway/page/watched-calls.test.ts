@@ -100,4 +100,18 @@ describe("calls", () => {
     expect([some.length, some.at(-1)?.id, left]).toEqual([100, "many 4999", 4900]);
     expect(calls.take()).toEqual({ calls: [], left: 0 });
   });
+
+  it("plan nothing once they are closed, although the pages go after that", async () => {
+    const { calls, clock } = open();
+    const planned: number[] = [];
+    const later = clock.later.bind(clock);
+    clock.later = (ms, run) => {
+      planned.push(ms);
+      return later(ms, run);
+    };
+    const leave = calls.look(true);
+    calls.close();
+    leave();
+    expect(planned).toEqual([]);
+  });
 });
