@@ -11,7 +11,11 @@ import { parseAgentConfig } from "../../src/core/config/parse.ts";
 import { silentLogger } from "../../src/core/types/logger.ts";
 import type { ServerConfig } from "../../src/core/types/server-config.ts";
 import type { GatewaySettings } from "../../src/core/types/gateway-settings.ts";
-import { type OpenedGateway, openGateway } from "../../src/serve/gateway/open-gateway.ts";
+import {
+  type OpenedGateway,
+  openGateway,
+  type OpenGatewayOptions,
+} from "../../src/serve/gateway/open-gateway.ts";
 import type { Role } from "../../src/serve/gateway/page/wire.ts";
 import { systemClock } from "../../src/util/clock.ts";
 
@@ -64,8 +68,10 @@ export async function startGateway(
   stateDir: string,
   servers: Record<string, ServerConfig>,
   settings: Partial<GatewaySettings> = {},
+  more: Partial<OpenGatewayOptions> = {},
 ): Promise<TestGateway> {
   const gateway = await openGateway({
+    ...more,
     settings: { ...gatewaySettings({ port: 0 }), ...settings },
     agentIds: ["default"],
     readAgent: async () => parseAgentConfig({ servers }),

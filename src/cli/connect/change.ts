@@ -168,17 +168,40 @@ export interface AskOptions {
   notes?: readonly string[];
 }
 
+/** The lines that come (`+ `) and go (`- `), and one around them. None for a file that is removed as a whole. */
+export function linesOfChange({ outcome }: Pick<Change, "outcome">): string[] {
+  if (outcome.kind !== "text") return [];
+  const { steps, secrets } = outcome;
+  return steps.flatMap((step) => changeLines(step.text, step.splices, secrets));
+}
+
 /** Shows the change, asks, and writes. Rejects with NOT_APPROVED, and with SYSTEM_ERROR where it cannot be written. */
 export async function makeChange(
-  { file, home, outcome }: Change,
+  change: Change,
   { yes, notes = [] }: AskOptions,
   context: CliContext,
 ): Promise<void> {
   const { screen } = context;
+  const { file, outcome } = change;
   if (outcome.kind === "same") return;
   if (outcome.kind === "removal") {
     screen.note(`${visible(file.file)} was made for this, and would be removed`);
     await requireYes("Remove it?", { yes, what: "remove it" }, context);
+    return writeChange(change);
+  }
+  screen.note(`${visible(file.file)} would change:`);
+  for (const line of linesOfChange(change)) {
+    screen.note(painted(line, screen.terminal.err.paint));
+  }
+  for (const line of notes) screen.note(line);
+  await requireYes("Write it?", { yes, what: "write it" }, context);
+  await writeChange(change);
+}
+
+/** Writes what was shown. Rejects with SYSTEM_ERROR. */
+export async function writeChange({ file, home, outcome }: Change): Promise<void> {
+  if (outcome.kind === "same") return;
+  if (outcome.kind === "removal") {
     await rm(file.target);
     for (const directory of outcome.directories.toReversed()) {
       // Somebody else may have put something into it.
@@ -186,13 +209,7 @@ export async function makeChange(
     }
     return removeRecord(home, file.target);
   }
-  const { text, steps, secrets, record } = outcome;
-  screen.note(`${visible(file.file)} would change:`);
-  for (const line of steps.flatMap((step) => changeLines(step.text, step.splices, secrets))) {
-    screen.note(painted(line, screen.terminal.err.paint));
-  }
-  for (const line of notes) screen.note(line);
-  await requireYes("Write it?", { yes, what: "write it" }, context);
+  const { text, record } = outcome;
   if (record !== undefined) await writeRecord(home, record);
   await writeTextFile(file, text, { mode: OWN_MODE });
   if (record === undefined) await removeRecord(home, file.target);

@@ -25,7 +25,7 @@ import {
   type Entry,
   type BoardStart,
 } from "../../install/applications/applications.ts";
-import { isChanged, makeChange, planChange } from "./change.ts";
+import { type Change, isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectRequest, ConnectOptions } from "./command.ts";
 import { disconnect } from "./disconnect.ts";
 import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
@@ -45,16 +45,22 @@ export async function runConnect(command: ConnectRequest, context: CliContext): 
   }
 }
 
-/**
- * `application` may have other entries than the one of this name in the list. `report` is what else there is to say with
- * --json.
- */
-export async function connect(
+/** What connecting would do, and what a person should know before. */
+interface PlannedConnection {
+  change: Change;
+  /** The board's own entries, as they would be. */
+  entries: Entry[];
+  /** Names of servers that would be there twice. */
+  twice: string[];
+  notes: string[];
+}
+
+/** Moves servers only where `command` says so or somebody may be asked; changes nothing else. */
+export async function planConnection(
   command: Omit<ConnectOptions, "application">,
   application: ConnectedApplication,
   context: CliContext,
-  report: object = {},
-): Promise<number> {
+): Promise<PlannedConnection> {
   const { io } = context;
   const found = findSource(context);
   const load = async (): Promise<{ source: ConfigSource; agent: AgentConfig }> =>
@@ -89,11 +95,7 @@ export async function connect(
   const isKept = ({ path }: Entry): boolean =>
     kept.some((other) => isDeepStrictEqual(other.path, path));
   const entriesNow = change.wanted.filter((entry) => !isKept(entry));
-  const named = command.file && file.file;
-  const connected = { application, file, named, entries: entriesNow, report };
-  if (!isChanged(change)) {
-    return reportConnected({ ...connected, isNew: false, twice: [] }, context);
-  }
+  if (!isChanged(change)) return { change, entries: entriesNow, twice: [], notes: [] };
   const names = new Set(moved.map((path) => path.at(-1)));
   const twice = (await onBothSides(file, agent, context)).filter((name) => !names.has(name));
   const notes = [
@@ -106,8 +108,25 @@ export async function connect(
       application.name,
     ),
   ];
-  await makeChange(change, { yes: command.yes, notes }, context);
-  return reportConnected({ ...connected, isNew: true, twice }, context);
+  return { change, entries: entriesNow, twice, notes };
+}
+
+/**
+ * `application` may have other entries than the one of this name in the list. `report` is what else there is to say with
+ * --json.
+ */
+export async function connect(
+  command: Omit<ConnectOptions, "application">,
+  application: ConnectedApplication,
+  context: CliContext,
+  report: object = {},
+): Promise<number> {
+  const { change, entries, twice, notes } = await planConnection(command, application, context);
+  const { file } = change;
+  const named = command.file && file.file;
+  const isNew = isChanged(change);
+  if (isNew) await makeChange(change, { yes: command.yes, notes }, context);
+  return reportConnected({ application, file, named, entries, report, isNew, twice }, context);
 }
 
 /**

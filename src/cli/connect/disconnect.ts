@@ -9,15 +9,16 @@ import type { CliContext } from "../context.ts";
 import { EXIT } from "../exit-code.ts";
 import { offeredCommand } from "../offered-command.ts";
 import type { ConnectedApplication, Entry } from "../../install/applications/applications.ts";
-import { isChanged, makeChange, planChange } from "./change.ts";
+import { type Change, isChanged, makeChange, planChange } from "./change.ts";
 import type { ConnectOptions } from "./command.ts";
 import { fileOf, ourEntries, valueOf } from "../../install/applications/found.ts";
 
-export async function disconnect(
+/** What taking the board out would do. Rejects with INVALID_ARGUMENTS where it is not in the file. */
+export async function planDisconnection(
   command: Omit<ConnectOptions, "application">,
   application: ConnectedApplication,
   context: CliContext,
-): Promise<number> {
+): Promise<{ change: Change; isExact: boolean }> {
   const { io } = context;
   const file = await readTextFile(await fileOf(application, command.file, io));
   const value = valueOf(application, file);
@@ -40,18 +41,22 @@ export async function disconnect(
       hint: `to see what is connected: ${offeredCommand("connect", context.options)}`,
     });
   }
+  return { change, isExact: change.isExact && rest.length === 0 };
+}
+
+export async function disconnect(
+  command: Omit<ConnectOptions, "application">,
+  application: ConnectedApplication,
+  context: CliContext,
+): Promise<number> {
+  const { change, isExact } = await planDisconnection(command, application, context);
   await makeChange(change, { yes: command.yes }, context);
   for (const path of change.notBack) {
     context.screen.note(
       `${visible(String(path.at(-1)))} was moved onto the board, and is not put back, because the file has changed since; it is still on the board`,
     );
   }
-  return reportUndone(
-    application,
-    file,
-    change.isExact && rest.length === 0 ? "exact" : "entry",
-    context,
-  );
+  return reportUndone(application, change.file, isExact ? "exact" : "entry", context);
 }
 
 function reportUndone(

@@ -19,6 +19,7 @@ import { findServer, type FoundServer, requireOwn } from "../servers/server-file
 import { suspicions } from "../servers/suspicious.ts";
 import { judgeFile, type Judgement } from "../trust/judge-file.ts";
 import { isFileYours } from "../trust/own-file.ts";
+import { connectChange } from "./applications.ts";
 import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
 import { fileDiff, startsIn } from "./file-diff.ts";
@@ -133,6 +134,7 @@ export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds 
         );
       },
     },
+    connect: connectChange(context),
     trust: {
       takes: z.strictObject({ kind: z.literal("trust") }),
       plan: () => planTrust(live, context),

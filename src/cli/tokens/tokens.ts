@@ -2,7 +2,6 @@
 
 import { gatewaySettings, loadGateway } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
-import type { TokenPolicy } from "../../core/types/caller.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import {
   DEFAULT_TOKEN,
@@ -10,14 +9,20 @@ import {
   type TokenStore,
 } from "../../core/types/shared-state.ts";
 import { openFileState } from "../../core/state/files/open.ts";
-import { meansContent, requirePatterns } from "../../core/types/tool-pattern.ts";
+import { requirePatterns } from "../../core/types/tool-pattern.ts";
 import { closest } from "../../util/closest.ts";
 import { oneLine } from "../../util/text.ts";
 import { runningGateway } from "../attach/find-channel.ts";
 import type { CliContext } from "../context.ts";
 import { findSource } from "../find-source.ts";
 import { EXIT } from "../exit-code.ts";
-import { clientEntries } from "./client-entries.ts";
+import { clientEntries } from "../../serve/gateway/access/client-entries.ts";
+import {
+  endpointOf,
+  limitsOf,
+  policyOf,
+  seesContent,
+} from "../../serve/gateway/access/token-terms.ts";
 import { localTime } from "../terminal/local-time.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import type { AddToken, TokensRequest } from "./command.ts";
@@ -52,7 +57,7 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
   const { clock, screen, options } = context;
   await checkAgents(context);
   requirePatterns(add, (rule) => `--${rule}`);
-  const policy = policyOf(add, options.owner);
+  const policy = policyOf({ ...add, owner: options.owner });
   const { token, text } = await tokens.add({
     name: add.name,
     ...(options.agents.length > 0 && { agents: [...new Set(options.agents)] }),
@@ -83,11 +88,10 @@ async function addToken(add: AddToken, tokens: TokenStore, context: CliContext):
 }
 
 /** Where the gateway of this configuration listens, or will when it runs. */
-async function urlFor({ agents = [] }: GatewayToken, context: CliContext): Promise<string> {
+async function urlFor(token: GatewayToken, context: CliContext): Promise<string> {
   const { cwd, homedir } = context.io;
   const source = findSource(context);
-  const [only, ...others] = agents;
-  const path = only === undefined || others.length > 0 ? "/mcp" : `/agents/${only}/mcp`;
+  const path = endpointOf(token);
   const running = await runningGateway(source, context);
   if (running?.url !== undefined) return `${running.url}${path}`;
   const settings = await (source.kind === "file"
@@ -125,19 +129,6 @@ async function checkAgents(context: CliContext): Promise<void> {
   }
 }
 
-function policyOf(
-  { allow, deny, approval, rateLimit }: AddToken,
-  owner: boolean,
-): TokenPolicy | undefined {
-  const tools = { ...(allow && { allow }), ...(deny && { deny }), ...(approval && { approval }) };
-  const policy: TokenPolicy = {
-    ...(Object.keys(tools).length > 0 && { tools }),
-    ...(rateLimit !== undefined && { rateLimit }),
-    ...(owner && { owner }),
-  };
-  return Object.keys(policy).length > 0 ? policy : undefined;
-}
-
 function listTokens(
   all: readonly GatewayToken[],
   defaultFile: string,
@@ -149,7 +140,7 @@ function listTokens(
       token.name,
       token.id,
       token.agents?.join(", ") ?? "all",
-      limitsOf(token.policy),
+      limitsOf(token.policy).join(", "),
       expiryOf(token, clock.now()),
       token.lastUsedAt === undefined ? "never" : localTime(token.lastUsedAt).slice(0, -3),
     ],
@@ -160,23 +151,6 @@ function listTokens(
   if (all.some(({ id }) => id === DEFAULT_TOKEN)) {
     screen.note(`the token default is in ${defaultFile}`);
   }
-}
-
-function limitsOf({ tools = {}, rateLimit, owner }: TokenPolicy = {}): string {
-  const words = [
-    ...(tools.allow ?? []).map((pattern) => `allow ${pattern}`),
-    ...(seesContent(tools) ? [] : ["no resources or prompts"]),
-    ...(tools.deny ?? []).map((pattern) => `deny ${pattern}`),
-    ...(tools.approval === undefined ? [] : [`approval ${tools.approval}`]),
-    ...(rateLimit === undefined ? [] : [rateLimit === false ? "no rate" : `${rateLimit}/min`]),
-    ...(owner ? ["owner"] : []),
-  ];
-  return words.join(", ");
-}
-
-/** Whether its client sees any resources or prompts: a list of tools gives none. */
-function seesContent({ allow }: NonNullable<TokenPolicy["tools"]>): boolean {
-  return allow === undefined || allow.some(meansContent);
 }
 
 function expiryOf({ expiresAt }: GatewayToken, now: number): string {

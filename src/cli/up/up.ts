@@ -35,6 +35,7 @@ import { IdleEnd } from "../keep-alive/idle-end.ts";
 import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
+import { pageApplications } from "../page/applications.ts";
 import { pageChanges } from "../page/changes.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
@@ -182,6 +183,7 @@ function configuredBy(
     fingerprint: () => live.fingerprint(),
     onReload: () => live.reload(),
     changes: pageChanges(live, context),
+    applications: () => pageApplications(context),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },

@@ -12,6 +12,8 @@ export interface ActProps<Name extends keyof PageRequests> {
   kind?: "primary" | "danger";
   /** What the button is about, for those who only hear its name. */
   label?: string;
+  /** Once the gateway has done it. */
+  onDone?: () => void;
 }
 
 export function Act<Name extends keyof PageRequests>({
@@ -20,6 +22,7 @@ export function Act<Name extends keyof PageRequests>({
   children,
   kind,
   label,
+  onDone,
 }: ActProps<Name>): VNode {
   const isBusy = useSignal(false);
   const problem = useSignal<GatewayError | undefined>(undefined);
@@ -28,6 +31,7 @@ export function Act<Name extends keyof PageRequests>({
     problem.value = undefined;
     try {
       await ask(method, body);
+      onDone?.();
     } catch (error) {
       if (error instanceof GatewayError) problem.value = error;
       else throw error;

@@ -4,7 +4,9 @@ import type { VNode } from "preact";
 import type { Person } from "../../serve/gateway/page/wire.ts";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
-import { gateway, people } from "../store.ts";
+import { gateway, isOwner, people } from "../store.ts";
+import { Applications } from "./applications.tsx";
+import { Tokens } from "./tokens.tsx";
 
 export function Clients(): VNode {
   const { clients, sessions, commands } = people.value;
@@ -13,13 +15,15 @@ export function Clients(): VNode {
       <h1>Clients</h1>
       {clients.length + sessions.length + commands.length === 0 && (
         <p>
-          Nobody is here yet. Make a token with <code>plugboard tokens add claude</code>; clients
-          reach the gateway at <code>{gateway.value?.url}</code>.
+          Nobody is here yet. Connect an application of this machine, or make a token; clients reach
+          the gateway at <code>{gateway.value?.url}</code>.
         </p>
       )}
       <PeopleTable title="Commands" people={commands} />
       <PeopleTable title="Sessions" people={sessions} />
       <PeopleTable title="Seen since the start" people={clients} />
+      {isOwner.value && <Tokens />}
+      {isOwner.value && <Applications />}
     </>
   );
 }

@@ -61,7 +61,7 @@ import { Page, PAGE_DOCUMENTS } from "./page/page.ts";
 import { PageFiles } from "./page/page-files.ts";
 import type { ProviderSignIn } from "./page/provider-sign-in.ts";
 import { VISITOR, Visitors } from "./page/visitors.ts";
-import type { Role } from "./page/wire.ts";
+import type { ApplicationFacts, Role } from "./page/wire.ts";
 import { RecentLogs } from "./monitoring/recent-logs.ts";
 import { Monitoring } from "./monitoring/monitoring.ts";
 
@@ -102,6 +102,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   network: AccessOptions["network"];
   /** What people can change in the page. Default: nothing. */
   changes?: ChangeKinds;
+  /** The applications of this machine that the board can be put into. Default: none is looked for. */
+  applications?: () => Promise<ApplicationFacts[]>;
   /** Where the files of the page are. Default: where the build has put them. */
   pageFolder?: string;
   clock: Clock;
@@ -614,6 +616,7 @@ function openPage(
         redact: (text) =>
           agents.list().reduce((rest, { board }) => board.redactor.text(rest), text),
       });
+      const { applications } = options;
       const methods = new PageMethods({
         state,
         agents: () => agents.list(),
@@ -622,6 +625,9 @@ function openPage(
         decisions,
         history: monitoring.history,
         audit: new AuditSearch({ trails: () => auditTrails(options, state), calls: live.calls }),
+        clock,
+        clients: { url, agentIds: options.agentIds },
+        ...(applications && { applications }),
       });
       const calls = new PageCalls({
         boardOf: (id) => methods.boardOf(id),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientEntries } from "../../../src/cli/tokens/client-entries.ts";
+import { clientEntries } from "../../../src/serve/gateway/access/client-entries.ts";
 import {
   cut,
   displayWidth,

@@ -4,6 +4,7 @@ import type { Board } from "../../../core/types/board.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SharedState } from "../../../core/types/shared-state.ts";
+import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import type { ServerHistory } from "../monitoring/server-history.ts";
 import type { AuditSearch } from "./audit.ts";
@@ -16,13 +17,15 @@ import { checked, type Method, type Methods } from "./method.ts";
 import { pinMethods } from "./methods/pins.ts";
 import { recordMethods } from "./methods/records.ts";
 import { serverMethods } from "./methods/servers.ts";
+import { applicationMethods } from "./methods/applications.ts";
+import { tokenMethods, type TokenMethodsOptions } from "./methods/tokens.ts";
 import { toolMethods } from "./methods/tools.ts";
 import type { Visitor } from "./visitors.ts";
 import type { WatchedCalls } from "./watched-calls.ts";
-import type { PageRequests } from "./wire.ts";
+import type { ApplicationFacts, PageRequests } from "./wire.ts";
 
 export interface PageMethodsOptions {
-  state: Pick<SharedState, "pending" | "pins" | "limits" | "approvals">;
+  state: Pick<SharedState, "pending" | "pins" | "limits" | "approvals" | "tokens">;
   /** The agents whose boards are open. */
   agents: () => readonly { id: string; board: Board }[];
   calls: Pick<WatchedCalls, "show">;
@@ -30,6 +33,11 @@ export interface PageMethodsOptions {
   history: Pick<ServerHistory, "of">;
   changes: Changes;
   decisions: Pick<Decisions, "record">;
+  clock: Clock;
+  /** What clients call the gateway, and the agents that it has. */
+  clients: Pick<TokenMethodsOptions, "url" | "agentIds">;
+  /** The applications of this machine. Absent: this gateway does not look for them. */
+  applications?: () => Promise<ApplicationFacts[]>;
 }
 
 /** Of one viewer, in a minute. */
@@ -41,7 +49,7 @@ export class PageMethods {
 
   constructor(options: PageMethodsOptions) {
     this.#options = options;
-    const { state, agents, changes, decisions } = options;
+    const { state, agents, changes, decisions, clock, clients, applications } = options;
     const boardOf = (agent: string): Board => this.boardOf(agent);
     this.#methods = {
       ...toolMethods({ agents, boardOf }),
@@ -51,6 +59,8 @@ export class PageMethods {
       ...recordMethods({ audit: options.audit, agents, boardOf }),
       ...callMethods(options.calls),
       ...changeMethods(changes),
+      ...tokenMethods({ tokens: state.tokens, decisions, clock, ...clients }),
+      ...applicationMethods(applications),
     };
   }
 

@@ -345,7 +345,9 @@ export type Change =
   /** The whole entry of a server, as JSON. */
   | { kind: "entry"; agent: string; server: string; json: string }
   /** An edit of the file that waits, as it is. */
-  | { kind: "trust" };
+  | { kind: "trust" }
+  /** The board in the file of an application, or out of it again. */
+  | { kind: "connect"; application: string; undo: boolean };
 
 /** What a person reads before they confirm a change. */
 export interface ChangeShown {
@@ -376,6 +378,42 @@ export interface ChangePreview extends ChangeShown {
   /** Confirms this and nothing else, once. */
   hash: string;
   until: number;
+}
+
+export interface TokenFacts {
+  id: string;
+  name: string;
+  /** The one that the gateway makes for itself. */
+  isDefault: boolean;
+  /** Absent: every agent. */
+  agents?: readonly string[];
+  /** What it may see and do, in words. Empty: everything that the configuration allows. */
+  limits: string[];
+  createdAt: number;
+  expiresAt?: number;
+  lastUsedAt?: number;
+}
+
+export interface NewTokenFacts {
+  token: TokenFacts;
+  /** It is nowhere else. */
+  text: string;
+  /** To send to somebody. Without the token. */
+  url: string;
+  /** How each client is given it. These hold the token. */
+  entries: { client: string; lines: string[] }[];
+  /** Whether its client sees any resources or prompts. */
+  seesContent: boolean;
+}
+
+/** An application of this machine that the board can be put into. */
+export interface ApplicationFacts {
+  id: string;
+  name: string;
+  file: string;
+  state: "absent" | "connected" | "broken" | "unreadable";
+  /** Why it is broken or cannot be read. */
+  problem?: string;
 }
 
 type PinName = Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
@@ -446,6 +484,22 @@ export interface PageRequests {
     /** What a person should know about how it went. */
     gives: { said?: string };
   };
+  "tokens/list": { takes: object; gives: { tokens: TokenFacts[]; agents: string[] } };
+  "tokens/add": {
+    takes: {
+      name: string;
+      agents?: string[];
+      allow?: string[];
+      deny?: string[];
+      approval?: "never" | "ask" | "destructive";
+      rateLimit?: number;
+      /** Milliseconds. */
+      expires?: number;
+    };
+    gives: NewTokenFacts;
+  };
+  "tokens/revoke": { takes: { id: string }; gives: object };
+  "applications/list": { takes: object; gives: { applications: ApplicationFacts[] } };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }
 
