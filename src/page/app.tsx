@@ -7,6 +7,7 @@ import { stopFollowing } from "./line.ts";
 import { RunningElsewhere } from "./parts/running.tsx";
 import { linkTo, route } from "./route.ts";
 import { calls, changes, gateway, line, people, servers, waiting, you } from "./store.ts";
+import { Add } from "./views/add.tsx";
 import { Activity } from "./views/activity.tsx";
 import { Approvals } from "./views/approvals.tsx";
 import { Audit } from "./views/audit.tsx";
@@ -52,6 +53,7 @@ const VIEWS: readonly View[] = [
     draw: (id) => (id === undefined ? <Servers /> : <Server id={id} />),
     count: () => servers.value.size,
   },
+  { name: "add", title: "Add a server", draw: () => <Add /> },
   {
     name: "tools",
     title: "Tools",

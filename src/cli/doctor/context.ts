@@ -182,7 +182,7 @@ function requireServer(name: string, config: DoctorConfig): void {
   if (!known.includes(name)) throw unknownServer(name, known);
 }
 
-function unseenScreen({ screen, clock }: CliContext): Screen {
+export function unseenScreen({ screen, clock }: CliContext): Screen {
   const nowhere = new Writable({ write: (_chunk, _encoding, written) => written() });
   return new Screen(nowhere, nowhere, { ...screen.terminal, live: false }, clock);
 }

@@ -1,24 +1,43 @@
 // What people can change in the page of a gateway: its configuration, through the same files, locks and trust as the
 // commands that change it.
 
+import { PassThrough } from "node:stream";
 import { z } from "zod";
+import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
 import { filesOf } from "../../core/config/find.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
-import { withEnabled, withoutServer, withServerValue } from "../../core/config/server-text.ts";
+import {
+  positionOf,
+  withEnabled,
+  withoutServer,
+  withServerValue,
+  writtenServer,
+} from "../../core/config/server-text.ts";
 import { readConfigText } from "../../core/config/text/read.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
+import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { ChangeKinds, PlannedChange } from "../../serve/gateway/page/changes.ts";
+import type { PageConfiguration } from "../../serve/gateway/page/configuration.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
+import { unseenScreen } from "../doctor/context.ts";
 import type { LiveConfig } from "../live-config.ts";
 import { readServerJson } from "../read-server.ts";
 import { removeUnusedBundles } from "../servers/bundles.ts";
-import { findServer, type FoundServer, requireOwn } from "../servers/server-file.ts";
+import { withRegistry } from "../servers/open-registry.ts";
+import { runsAs, searched } from "../servers/registry.ts";
+import {
+  findServer,
+  type FoundServer,
+  openServerFile,
+  requireOwn,
+} from "../servers/server-file.ts";
 import { suspicions } from "../servers/suspicious.ts";
 import { judgeFile, type Judgement } from "../trust/judge-file.ts";
 import { isFileYours } from "../trust/own-file.ts";
+import { planAdd, readSource } from "./add.ts";
 import { connectChange } from "./applications.ts";
 import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
@@ -28,6 +47,80 @@ const NAME = z.string().min(1).max(500);
 const LONGEST_TOOL = 2000;
 const LONGEST_ENTRY = 200_000;
 const OF_SERVER = { agent: NAME, server: NAME };
+
+const VALUES = z.record(NAME, z.array(z.string().max(LONGEST_ENTRY)).max(100));
+
+const ADD = z.strictObject({
+  kind: z.literal("add"),
+  agent: NAME,
+  name: NAME,
+  from: z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("json"), json: z.string().max(LONGEST_ENTRY) }),
+    z.strictObject({
+      kind: z.literal("offer"),
+      word: z.string().max(LONGEST_TOOL),
+      way: NAME.optional(),
+      values: VALUES,
+    }),
+  ]),
+  secrets: z.record(NAME, z.string().max(LONGEST_ENTRY)),
+  check: z.boolean(),
+});
+
+/** What the page reads of the configuration. */
+export function pageConfiguration(context: CliContext): PageConfiguration {
+  const own = unseen(context);
+  return {
+    search: async (words) => {
+      const file = await openServerFile(undefined, own);
+      const { entries, hasMore } = await withRegistry(undefined, file, own, (registry) =>
+        registry.search(searched([words]), MOST_FOUND),
+      );
+      const servers = entries.map(({ server, status }) => ({
+        name: server.name,
+        ...(server.title !== undefined && { title: server.title }),
+        version: server.version,
+        description: server.description,
+        isDeprecated: status === "deprecated",
+        runsAs: runsAs({ server }),
+      }));
+      return { servers, hasMore };
+    },
+    read: (source) => readSource(source, own),
+    entry: async (agent, server) => {
+      const { file } = await findServer(server, undefined, ofAgent(agent, own));
+      const written = writtenServer(file, server);
+      const entry = isJsonObject(written) ? written : {};
+      const json = JSON.stringify(withoutCredentials(entry), null, 2);
+      return { file: file.path, line: positionOf(file, server).line, json };
+    },
+  };
+}
+
+const MOST_FOUND = 20;
+
+/** Nobody is asked on the terminal, and nothing is shown there. */
+function unseen(context: CliContext): CliContext {
+  const stdin = new PassThrough().end();
+  return { ...context, io: { ...context.io, stdin }, screen: unseenScreen(context) };
+}
+
+/** What stands for a credential that is not shown is the credential that is there. */
+function withHidden(given: JsonObject, written: unknown): JsonObject {
+  const restored = (value: unknown, before: unknown): unknown => {
+    if (value === MARK) return before;
+    if (Array.isArray(value)) {
+      return value.map((each, at) =>
+        restored(each, Array.isArray(before) ? before[at] : undefined),
+      );
+    }
+    return isJsonObject(value) ? withHidden(value, before) : value;
+  };
+  const known = isJsonObject(written) ? written : {};
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, restored(value, known[key])]),
+  );
+}
 
 export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds {
   const found = async (
@@ -118,7 +211,7 @@ export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds 
       }),
       plan: async ({ agent, server, json }) => {
         const { file, own } = await found(agent, server);
-        const entry = readServerJson(json);
+        const entry = withHidden(readServerJson(json), writtenServer(file, server));
         parseAgentConfig({ servers: { [server]: entry } });
         return planEntryChange(
           {
@@ -135,6 +228,13 @@ export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds 
       },
     },
     connect: connectChange(context),
+    add: {
+      takes: ADD,
+      plan: async (given) => {
+        await requireNothingWaits(live);
+        return planAdd(given, live, unseen(ofAgent(given.agent, context)));
+      },
+    },
     trust: {
       takes: z.strictObject({ kind: z.literal("trust") }),
       plan: () => planTrust(live, context),

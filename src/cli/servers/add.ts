@@ -295,7 +295,7 @@ async function askFor(
 }
 
 /** A board among its own servers would start or ask itself without end. Throws INVALID_ARGUMENTS. */
-async function refuseBoard(
+export async function refuseBoard(
   name: string,
   server: ServerConfig,
   { path, original }: ServerFile,

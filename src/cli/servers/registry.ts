@@ -50,7 +50,7 @@ export async function runRegistry(
 }
 
 /** Words in quotes are words too. */
-function searched(words: readonly string[]): string[] {
+export function searched(words: readonly string[]): string[] {
   return words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== "");
 }
 
@@ -68,7 +68,7 @@ function toRow({ server, status }: RegistryEntry): Row {
   };
 }
 
-function runsAs({ server }: Pick<RegistryEntry, "server">): string[] {
+export function runsAs({ server }: Pick<RegistryEntry, "server">): string[] {
   const { packages, remotes } = server;
   const types = packages.map(({ registryType }) => visible(registryType));
   return [...new Set([...(remotes.length > 0 ? ["remote"] : []), ...types])];

@@ -36,7 +36,7 @@ import { LiveConfig, onceEach } from "../live-config.ts";
 import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
 import { pageApplications } from "../page/applications.ts";
-import { pageChanges } from "../page/changes.ts";
+import { pageChanges, pageConfiguration } from "../page/changes.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -184,6 +184,7 @@ function configuredBy(
     onReload: () => live.reload(),
     changes: pageChanges(live, context),
     applications: () => pageApplications(context),
+    configuration: pageConfiguration(context),
     defaultAgent: options.agent ?? DEFAULT_AGENT,
     ...(source.kind === "file" && { configFile: source.path }),
     network: { allow: config.networkAllow ?? [], env: withProxy(io.env, config.networkProxy) },

@@ -68,7 +68,7 @@ import type { ServerDefinition } from "../types/server-definition.ts";
 import type { ServerLogLevel } from "../types/server-log.ts";
 import type { ServerStatus } from "../types/server-status.ts";
 import type { GatewayPort, SharedServer } from "../types/gateway-port.ts";
-import type { CallOutcome, NativeTool, Tool } from "../types/tool.ts";
+import type { JudgedTool, CallOutcome, NativeTool, Tool } from "../types/tool.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "../types/trace.ts";
 import { checkStateDirectory } from "../state/state-directory.ts";
 import { canonicalJson } from "../../util/canonical-json.ts";
@@ -601,6 +601,10 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
 
   unmatchedRules(): UnmatchedRule[] {
     return this.#core.rules?.unmatched() ?? [];
+  }
+
+  judged(): JudgedTool[] {
+    return this.#core.tools.judged();
   }
 
   async restart(server: string): Promise<ServerStatus> {

@@ -1,6 +1,7 @@
 // The guard of one board. Decides which tools are listed, checks them against their pins, and sends every call
 // through its stages.
 
+import { needOf } from "../guard/approval.ts";
 import type { Present } from "../tools/tool.ts";
 import { findingDiagnostics, inspectTools, isHiding } from "../guard/definitions.ts";
 import { cleanPins } from "../guard/pins/clean-pins.ts";
@@ -20,6 +21,7 @@ import type { Logger } from "../types/logger.ts";
 import type { PinnedServer } from "../types/pin.ts";
 import type { ServerDefinition } from "../types/server-definition.ts";
 import type { CallOutcome, ToolDefinition } from "../types/tool.ts";
+import type { ToolVerdict } from "../types/tool-verdict.ts";
 import type { GatewayPort } from "../types/gateway-port.ts";
 import type { KnownNames, ToolEffect, ToolName } from "../types/tool-pattern.ts";
 import type { Redactor } from "../redaction/redactor.ts";
@@ -256,6 +258,19 @@ export class BoardGuard {
   /** Whether the rules allow calls of the tool, or reads of the resource or prompt. Others are not listed. */
   allows(subject: Subject): boolean {
     return this.#policy.judge(subject).kind === "allowed";
+  }
+
+  /** What becomes of a call of the tool, and why. */
+  verdictOn(subject: Subject): ToolVerdict {
+    const judged = this.#policy.judge(subject);
+    if (judged.kind === "refused") return { kind: "refused", rule: judged.rule };
+    const { agent, over } = this.#options;
+    const need = needOf(subject, {
+      servers: this.#servers,
+      agentMode: agent.guard?.approval,
+      least: over?.session.approval,
+    });
+    return need === undefined ? { kind: "allowed" } : { kind: "asks", rule: need.reason };
   }
 
   /** Whether the lists of a token or a session leave something of the server; without such lists, everything is left. */

@@ -13,6 +13,7 @@ import type { NativeToolInGateway } from "../types/gateway-port.ts";
 import {
   type CallOutcome,
   type CatalogEntry,
+  type JudgedTool,
   type NativeTool,
   needsTask,
   type Tool,
@@ -100,6 +101,12 @@ export class BoardTools {
         return all ? withApps : listed;
       }),
     );
+  }
+
+  /** Includes tools that are not listed. */
+  judged(): JudgedTool[] {
+    const { guard } = this.#options;
+    return this.all().map(({ tool, subject }) => ({ tool, verdict: guard.verdictOn(subject) }));
   }
 
   /** The listed tools of some servers, in the order of the board. */

@@ -55,7 +55,7 @@ export class ApprovalTurns {
 type Consent = "once" | "always";
 
 export function approvalStage(settings: ApprovalSettings): StageFor {
-  const { servers, agentMode = "never", least = "never", store } = settings;
+  const { servers, agentMode, least, store } = settings;
   const { redact = (value) => value, turns = new ApprovalTurns() } = settings;
 
   async function answerTo(
@@ -92,19 +92,9 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
   }
 
   return (subject) => {
-    if (subject.neverAsks) return undefined;
-    const { approval, trusted: isServerTrusted = false } = servers.own(subject);
-    const trusted = subject.source.kind === "native" || isServerTrusted;
-    const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
-    // The other modes are for tools: resources and prompts need approval only where a pattern names them.
-    const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
-    const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
-    if (reason === undefined) return undefined;
-    const rule = ruleOf(subject, {
-      isException: exception !== undefined,
-      isOfServer: approval?.default !== undefined,
-      isOfSession: !subject.content && stricter(mode, least) !== mode,
-    });
+    const found = needOf(subject, { servers, agentMode, least });
+    if (found === undefined) return undefined;
+    const { reason, trusted, rule } = found;
     const before = async (call: GuardedCall): Promise<void> => {
       try {
         const always: ApprovalRequest["always"] = store.keeps(subject)
@@ -125,6 +115,31 @@ export function approvalStage(settings: ApprovalSettings): StageFor {
     };
     return { name: "approval", before };
   };
+}
+
+/** Why a call has to be approved, and whether the hints of its tool can be believed. Undefined if it need not be. */
+export function needOf(
+  subject: Subject,
+  {
+    servers,
+    agentMode = "never",
+    least = "never",
+  }: Pick<ApprovalSettings, "servers" | "agentMode" | "least">,
+): { reason: string; trusted: boolean; rule: string } | undefined {
+  if (subject.neverAsks) return undefined;
+  const { approval, trusted: isServerTrusted = false } = servers.own(subject);
+  const trusted = subject.source.kind === "native" || isServerTrusted;
+  const exception = exceptionFor(approval, toolName(subject), APPROVAL_STRICTNESS, agentMode);
+  // The other modes are for tools: resources and prompts need approval only where a pattern names them.
+  const mode = exception ?? (subject.content ? "never" : (approval?.default ?? agentMode));
+  const reason = reasonToAsk(subject, subject.content ? mode : stricter(mode, least), trusted);
+  if (reason === undefined) return undefined;
+  const rule = ruleOf(subject, {
+    isException: exception !== undefined,
+    isOfServer: approval?.default !== undefined,
+    isOfSession: !subject.content && stricter(mode, least) !== mode,
+  });
+  return { reason, trusted, rule };
 }
 
 async function askOrRefuse(

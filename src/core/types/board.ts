@@ -15,7 +15,7 @@ import type { SecretReview } from "./secret-use.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { ServerLogLevel } from "./server-log.ts";
 import type { ServerStatus } from "./server-status.ts";
-import type { Tool, UpdateListener } from "./tool.ts";
+import type { JudgedTool, Tool, UpdateListener } from "./tool.ts";
 import type { CallTool } from "./tool-types.ts";
 import type { EndTrace, TraceListener, TraceOptions } from "./trace.ts";
 
@@ -127,6 +127,8 @@ export interface Board extends BoardBase {
    * tools. A rule is left out until the tools of its servers are known.
    */
   unmatchedRules(): UnmatchedRule[];
+  /** All known tools, also those that the rules refuse, each with what the rules say about a call of it. */
+  judged(): JudgedTool[];
   /** Asks every server for its tools again and starts those that are down. Resolves when all have answered. */
   refresh(): Promise<ServerStatus[]>;
   /**

@@ -1,5 +1,6 @@
 // The unified tool: what an agent sees, whether a server or your own code runs it.
 
+import type { ToolVerdict } from "./tool-verdict.ts";
 import type { InputRequired } from "./caller-options.ts";
 import type { ContentBlock } from "./content.ts";
 import type { ErrorCode } from "./errors.ts";
@@ -178,4 +179,9 @@ export interface ExternalContent {
 /** The `details` of a tool's result: the raw outcome, with `externalContent` if a server wrote it. */
 export interface ModelDetails extends CallOutcome {
   externalContent?: ExternalContent;
+}
+
+export interface JudgedTool {
+  tool: Tool;
+  verdict: ToolVerdict;
 }

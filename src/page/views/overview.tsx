@@ -2,12 +2,23 @@
 
 import type { VNode } from "preact";
 import type { Minute } from "../../serve/gateway/page/wire.ts";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { State, urgency } from "../parts/state.tsx";
 import { Ago, span } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { Savings } from "./savings.tsx";
-import { agents, changes, edit, gateway, minutes, serverKey, servers, waiting } from "../store.ts";
+import {
+  agents,
+  changes,
+  edit,
+  gateway,
+  isOwner,
+  minutes,
+  serverKey,
+  servers,
+  waiting,
+} from "../store.ts";
 
 export function Overview(): VNode {
   return (
@@ -48,7 +59,16 @@ function Waiting(): VNode {
     )),
     ...(edit.value === undefined
       ? []
-      : [<li key="edit">An edit of the configuration is not applied: {edit.value.message}</li>]),
+      : [
+          <li key="edit">
+            An edit of the configuration is not applied: <Foreign text={edit.value.message} />{" "}
+            {edit.value.kind === "waiting" && isOwner.value && (
+              <ChangeButton confirm="Trust it" change={() => ({ kind: "trust" })}>
+                Look at the edit…
+              </ChangeButton>
+            )}
+          </li>,
+        ]),
   ];
   return (
     <section aria-labelledby="waiting">
@@ -65,7 +85,7 @@ function Servers(): VNode {
       <section aria-labelledby="servers">
         <h2 id="servers">Servers</h2>
         <p>
-          There are none yet. Add one: <code>plugboard add demo -- npx -y some-mcp-server</code>
+          There are none yet. <a href={linkTo("add")}>Add a server</a>
         </p>
       </section>
     );

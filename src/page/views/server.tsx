@@ -7,6 +7,8 @@ import { State } from "../parts/state.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
 import { calls, isOwner, servers } from "../store.ts";
+import { ServerEntry } from "./server-entry.tsx";
+import { SignIn } from "./server-sign-in.tsx";
 import { CallTable } from "./activity.tsx";
 import { ServerParts } from "./server-parts.tsx";
 
@@ -46,6 +48,7 @@ export function Server({ id }: { id: string }): VNode {
           <Act method="servers/restart" body={{ agent, server: name }}>
             {state === "ready" ? "Restart" : "Start"}
           </Act>
+          {transport !== "stdio" && <SignIn agent={agent} server={name} />}
         </p>
       )}
       <dl>
@@ -86,6 +89,7 @@ export function Server({ id }: { id: string }): VNode {
         </dd>
       </dl>
       <ServerParts key={id} agent={agent} server={name} />
+      {isOwner.value && <ServerEntry server={server} />}
       <h2>Its calls</h2>
       <CallTable calls={own.slice(0, 50)} none="No call of it was seen while this page was open." />
     </>

@@ -14,19 +14,18 @@ import { linkTo } from "../route.ts";
 import { runKey, runs, type RunState, startRun } from "../runs.ts";
 import { isOwner, waiting } from "../store.ts";
 import { Approval } from "./approvals.tsx";
-import { effectOf } from "./tools.tsx";
+import { effectOf, Rules, Verdict } from "./tools.tsx";
 
 export function ToolView({ id }: { id: string }): VNode {
   const found = useSignal<ToolDetails | GatewayError | undefined>(undefined);
   const slash = id.indexOf("/");
   const [agent, tool] = [id.slice(0, slash), id.slice(slash + 1)];
-  useEffect(() => {
-    void ask("tools/get", { agent, tool })
-      .catch((error: unknown) => error as GatewayError)
-      .then((answer) => {
-        found.value = answer;
-      });
-  }, [agent, tool]);
+  const read = async (): Promise<void> => {
+    found.value = await ask("tools/get", { agent, tool }).catch(
+      (error: unknown) => error as GatewayError,
+    );
+  };
+  useEffect(() => void read(), [agent, tool]);
   const details = found.value;
   return (
     <>
@@ -39,17 +38,23 @@ export function ToolView({ id }: { id: string }): VNode {
           {details.message}. <a href={linkTo("tools")}>All tools</a>
         </p>
       )}
-      {details !== undefined && !(details instanceof GatewayError) && <Details tool={details} />}
+      {details !== undefined && !(details instanceof GatewayError) && (
+        <Details tool={details} onRule={() => void read()} />
+      )}
     </>
   );
 }
 
-function Details({ tool }: { tool: ToolDetails }): VNode {
+function Details({ tool, onRule }: { tool: ToolDetails; onRule: () => void }): VNode {
   return (
     <>
       <dl>
         <dt>Its server says</dt>
         <dd>{effectOf(tool)}</dd>
+        <dt>A call</dt>
+        <dd>
+          <Verdict tool={tool} />
+        </dd>
         <dt>In a prompt</dt>
         <dd>roughly {tool.tokens.toLocaleString()} tokens</dd>
         {tool.include && (
@@ -59,6 +64,7 @@ function Details({ tool }: { tool: ToolDetails }): VNode {
           </>
         )}
       </dl>
+      <Rules tool={tool} onDone={onRule} />
       <h2>As a model reads it</h2>
       <blockquote>
         <Foreign text={tool.description} most={20_000} />

@@ -2,15 +2,20 @@
 
 import { signal, useSignalEffect } from "@preact/signals";
 import type { VNode } from "preact";
-import { type ToolFacts, TOOLS_A_PAGE } from "../../serve/gateway/page/wire.ts";
+import { type PageRequests, type ToolFacts, TOOLS_A_PAGE } from "../../serve/gateway/page/wire.ts";
 import { ask, GatewayError } from "../gateway.ts";
+import { ChangeButton } from "../parts/change.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { linkTo } from "../route.ts";
-import { agents, servers } from "../store.ts";
+import { agents, isOwner, servers } from "../store.ts";
 
 /** What was searched for stays when somebody comes back from a tool. */
 const query = signal("");
 const from = signal(0);
+type Filter = Pick<PageRequests["tools/list"]["takes"], "server" | "verdict" | "effect">;
+const filter = signal<Filter>({});
+/** Raised when a rule was changed here. */
+const changed = signal(0);
 const found = signal<{ total: number; tools: ToolFacts[] } | GatewayError | undefined>(undefined);
 let asked = 0;
 
@@ -18,16 +23,16 @@ let asked = 0;
 async function find(): Promise<void> {
   asked += 1;
   const own = asked;
-  const answer = await ask("tools/list", { query: query.value, from: from.value }).catch(
-    (error: unknown) => error as GatewayError,
-  );
+  const wanted = { query: query.value, from: from.value, ...filter.value };
+  const answer = await ask("tools/list", wanted).catch((error: unknown) => error as GatewayError);
   if (own === asked) found.value = answer;
 }
 
 export function Tools(): VNode {
   useSignalEffect(() => {
     // Asked again whenever a server lists other tools.
-    void [query.value, from.value, [...servers.value.values()].map(({ tools }) => tools).join(" ")];
+    void [query.value, from.value, filter.value, changed.value];
+    void [[...servers.value.values()].map(({ tools }) => tools).join(" ")];
     void find();
   });
   const shown = found.value;
@@ -45,6 +50,7 @@ export function Tools(): VNode {
           }}
         />
       </label>
+      <Filters />
       {shown === undefined ? (
         <p class="quiet">Asking…</p>
       ) : shown instanceof GatewayError ? (
@@ -75,6 +81,7 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
               {hasAgents && <th scope="col">Agent</th>}
               <th scope="col">What it does</th>
               <th scope="col">Says</th>
+              <th scope="col">A call</th>
               <th scope="col" class="number">
                 Tokens
               </th>
@@ -93,6 +100,9 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
                   <Foreign text={tool.summary} most={200} />
                 </td>
                 <td>{effectOf(tool)}</td>
+                <td>
+                  <Verdict tool={tool} />
+                </td>
                 <td class="number">{tool.tokens.toLocaleString()}</td>
               </tr>
             ))}
@@ -123,6 +133,103 @@ function ToolTable({ total, tools }: { total: number; tools: readonly ToolFacts[
       )}
     </>
   );
+}
+
+const CHOICES = {
+  verdict: { allowed: "is allowed", asks: "needs approval", refused: "is refused" },
+  effect: { reads: "only reads", writes: "destroys nothing", destroys: "may destroy" },
+} as const;
+
+function Filters(): VNode {
+  const names = [...new Set([...servers.value.values()].map(({ name }) => name))].toSorted();
+  const set = (key: keyof Filter, value: string): void => {
+    const { [key]: _, ...others } = filter.value;
+    filter.value = value === "" ? others : { ...others, [key]: value };
+    from.value = 0;
+  };
+  const options = (of: Readonly<Record<string, string>>): VNode[] =>
+    Object.entries(of).map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ));
+  return (
+    <div class="actions filters">
+      <label>
+        Server{" "}
+        <select
+          value={filter.value.server ?? ""}
+          onChange={(event) => set("server", event.currentTarget.value)}
+        >
+          <option value="">all</option>
+          {options(Object.fromEntries(names.map((name) => [name, name])))}
+        </select>
+      </label>
+      <label>
+        A call{" "}
+        <select
+          value={filter.value.verdict ?? ""}
+          onChange={(event) => set("verdict", event.currentTarget.value)}
+        >
+          <option value="">any</option>
+          {options(CHOICES.verdict)}
+        </select>
+      </label>
+      <label>
+        It says that it{" "}
+        <select
+          value={filter.value.effect ?? ""}
+          onChange={(event) => set("effect", event.currentTarget.value)}
+        >
+          <option value="">anything</option>
+          {options(CHOICES.effect)}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+const MARKS = { allowed: ["●", "good"], asks: ["▲", "warn"], refused: ["✕", "bad"] } as const;
+
+/** What becomes of a call, and which rule says so. */
+export function Verdict({ tool }: { tool: Pick<ToolFacts, "verdict"> }): VNode {
+  const { kind, rule } = tool.verdict;
+  const [mark, tone] = MARKS[kind];
+  return (
+    <>
+      <span class={`state ${tone}`}>
+        <span aria-hidden="true">{mark}</span> {CHOICES.verdict[kind]}
+      </span>
+      {rule !== undefined && (
+        <small>
+          <Foreign text={rule} most={300} />
+        </small>
+      )}
+    </>
+  );
+}
+
+/** Allows the tool, asks before each call, or refuses it, in the file. */
+export function Rules({ tool, onDone }: { tool: ToolFacts; onDone: () => void }): VNode | null {
+  const { agent, server, ownName } = tool;
+  if (!isOwner.value || server === undefined || ownName === undefined) return null;
+  const words = { allow: "Allow", ask: "Ask each time", deny: "Refuse" } as const;
+  const button = (verdict: keyof typeof words): VNode => (
+    <ChangeButton
+      key={verdict}
+      confirm={words[verdict]}
+      label={`${words[verdict]}: ${tool.canonical}`}
+      kind={verdict === "deny" ? "danger" : undefined}
+      change={() => ({ kind: "rule", agent, server, tool: ownName, verdict })}
+      onDone={() => {
+        changed.value += 1;
+        onDone();
+      }}
+    >
+      {words[verdict]}…
+    </ChangeButton>
+  );
+  return <p class="actions">{(["allow", "ask", "deny"] as const).map(button)}</p>;
 }
 
 /** In a word; whether it is true, only a trusted server's word tells. */

@@ -53,6 +53,7 @@ import {
 } from "./gateway.ts";
 import { PageCalls } from "./page/call.ts";
 import { type ChangeKinds, Changes } from "./page/changes.ts";
+import type { PageConfiguration } from "./page/configuration.ts";
 import { Decisions } from "./page/decisions.ts";
 import { AuditSearch } from "./page/audit.ts";
 import { Live } from "./page/live.ts";
@@ -104,6 +105,8 @@ export interface OpenGatewayOptions extends Omit<ClientBoardOptions, "state" | "
   changes?: ChangeKinds;
   /** The applications of this machine that the board can be put into. Default: none is looked for. */
   applications?: () => Promise<ApplicationFacts[]>;
+  /** What the page reads of the configuration. Default: nothing. */
+  configuration?: PageConfiguration;
   /** Where the files of the page are. Default: where the build has put them. */
   pageFolder?: string;
   clock: Clock;
@@ -616,12 +619,13 @@ function openPage(
         redact: (text) =>
           agents.list().reduce((rest, { board }) => board.redactor.text(rest), text),
       });
-      const { applications } = options;
+      const { applications, configuration } = options;
       const methods = new PageMethods({
         state,
         agents: () => agents.list(),
         calls: live.calls,
         changes,
+        configuration,
         decisions,
         history: monitoring.history,
         audit: new AuditSearch({ trails: () => auditTrails(options, state), calls: live.calls }),

@@ -101,6 +101,32 @@ describe("a change in the page", () => {
     expect(scratch.read("named.json")).not.toContain("enabled");
   });
 
+  it("adds a server only if it answers, and shows its entry and what the rules say of its tools", async () => {
+    const path = scratch.file("named.jsonc", '{\n  // mine\n  "mcpServers": {}\n}\n');
+    const page = await up("--config", path);
+    const line = `'${process.execPath}' '${ECHO}'`;
+    const { offers } = await page.ask("add/read", { source: { kind: "command", line } });
+    const json = offers[0]?.json ?? "";
+    const add = (text: string): Change => ({
+      kind: "add",
+      agent: "default",
+      name: "echo",
+      from: { kind: "json", json: text },
+      secrets: {},
+      check: true,
+    });
+    const wrong = await page.ask("changes/preview", { change: add(json.replace(".mjs", ".no")) });
+    const failed = await page.ask("changes/confirm", { hash: wrong.hash });
+    expect(failed.error?.message).toContain("echo was not added: the server exited");
+    expect(scratch.read("named.jsonc")).not.toContain("echo");
+    const shown = await change(page, add(json));
+    expect(shown.starts).toEqual([{ name: "echo", lines: [expect.stringContaining(ECHO)] }]);
+    expect(await page.ask("servers/entry", OF_ECHO)).toMatchObject({ file: path, line: 4, json });
+    await change(page, { kind: "rule", ...OF_ECHO, tool: "add", verdict: "ask" });
+    const { tools: asked } = await page.ask("tools/list", { verdict: "asks" });
+    expect(asked).toMatchObject([{ canonical: "echo/add", verdict: { kind: "asks" } }]);
+  });
+
   it("is refused with its reason where it cannot be made", async () => {
     scratch.file("own.json", { mcpServers: { echo: { ...echo, lazy: true } } });
     const page = await up("--config", join(scratch.directory, "own.json"));

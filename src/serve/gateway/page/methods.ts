@@ -13,7 +13,9 @@ import type { Decisions } from "./decisions.ts";
 import { approvalMethods } from "./methods/approvals.ts";
 import { callMethods } from "./methods/calls.ts";
 import { changeMethods } from "./methods/changes.ts";
+import type { PageConfiguration } from "./configuration.ts";
 import { checked, type Method, type Methods } from "./method.ts";
+import { configurationMethods } from "./methods/configuration.ts";
 import { pinMethods } from "./methods/pins.ts";
 import { recordMethods } from "./methods/records.ts";
 import { serverMethods } from "./methods/servers.ts";
@@ -32,6 +34,7 @@ export interface PageMethodsOptions {
   audit: Pick<AuditSearch, "find">;
   history: Pick<ServerHistory, "of">;
   changes: Changes;
+  configuration?: PageConfiguration | undefined;
   decisions: Pick<Decisions, "record">;
   clock: Clock;
   /** What clients call the gateway, and the agents that it has. */
@@ -55,12 +58,13 @@ export class PageMethods {
       ...toolMethods({ agents, boardOf }),
       ...approvalMethods(state, decisions),
       ...pinMethods(state, decisions),
-      ...serverMethods({ boardOf, history: options.history }),
+      ...serverMethods({ boardOf, history: options.history }, decisions),
       ...recordMethods({ audit: options.audit, agents, boardOf }),
       ...callMethods(options.calls),
       ...changeMethods(changes),
       ...tokenMethods({ tokens: state.tokens, decisions, clock, ...clients }),
       ...applicationMethods(applications),
+      ...configurationMethods(options.configuration),
     };
   }
 

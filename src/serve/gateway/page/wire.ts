@@ -3,6 +3,7 @@
 import type { ToolHints } from "../../../core/types/approval.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SecretUse } from "../../../core/types/secret-use.ts";
+import type { ToolVerdict } from "../../../core/types/tool-verdict.ts";
 
 /** A viewer sees no arguments, results, stderr or names of secrets, and changes nothing. */
 export type Role = "owner" | "viewer";
@@ -314,6 +315,8 @@ export interface ToolFacts {
   /** `server/tool`, as people type it. */
   canonical: string;
   server?: string;
+  /** As its server calls it. */
+  ownName?: string;
   title?: string;
   /** The first line of what its server says about it. */
   summary: string;
@@ -324,6 +327,7 @@ export interface ToolFacts {
   /** How a model gets it, where that is set. */
   include?: string;
   ownerOnly: boolean;
+  verdict: ToolVerdict;
 }
 
 export interface ToolDetails extends ToolFacts {
@@ -347,7 +351,71 @@ export type Change =
   /** An edit of the file that waits, as it is. */
   | { kind: "trust" }
   /** The board in the file of an application, or out of it again. */
-  | { kind: "connect"; application: string; undo: boolean };
+  | { kind: "connect"; application: string; undo: boolean }
+  | {
+      kind: "add";
+      agent: string;
+      name: string;
+      from: { kind: "json"; json: string } | (Offered & { values: Record<string, string[]> });
+      /** Stored, and written as references: variables of the entry, or inputs of the offer. */
+      secrets: Record<string, string>;
+      /** Start it once before it is written, and write it only if it answers. */
+      check: boolean;
+    };
+
+/** A server of the registry, or a bundle at a path or an address. */
+interface Offered {
+  kind: "offer";
+  word: string;
+  /** Which of the ways to run it. */
+  way?: string;
+}
+
+/** Where a server to add comes from. */
+export type AddSource =
+  | { kind: "command"; line: string }
+  | { kind: "url"; url: string }
+  | { kind: "json"; json: string }
+  | Offered;
+
+export interface AddInput {
+  key: string;
+  description?: string;
+  isRequired: boolean;
+  isSecret: boolean;
+  format: "string" | "number" | "boolean" | "file" | "directory";
+  default?: string;
+  placeholder?: string;
+  choices?: string[];
+  isMultiple?: true;
+}
+
+export interface FoundOffer {
+  /** What it could be called; empty if nothing says so. */
+  name: string;
+  /** Its entry, where that needs nothing to be filled in. */
+  json?: string;
+  inputs: AddInput[];
+  /** What a person should know about it. */
+  notes: string[];
+}
+
+export interface RegistryServer {
+  name: string;
+  title?: string;
+  version: string;
+  description: string;
+  isDeprecated: boolean;
+  runsAs: string[];
+}
+
+/** The entry of a server, as its file has it. */
+export interface ServerEntryFacts {
+  file: string;
+  line: number;
+  /** Without credentials that are written in it; what stands in their place is kept as it was. */
+  json: string;
+}
 
 /** What a person reads before they confirm a change. */
 export interface ChangeShown {
@@ -422,7 +490,14 @@ type PinName = Pick<ChangedDefinition, "server" | "key" | "tool" | "hash">;
 export interface PageRequests {
   /** With a query: ranked as for a model. */
   "tools/list": {
-    takes: { agent?: string; server?: string; query?: string; from?: number };
+    takes: {
+      agent?: string;
+      query?: string;
+      from?: number;
+      server?: string;
+      verdict?: ToolVerdict["kind"];
+      effect?: "reads" | "writes" | "destroys";
+    };
     gives: { total: number; tools: ToolFacts[] };
   };
   "tools/get": { takes: { agent: string; tool: string }; gives: ToolDetails };
@@ -478,6 +553,12 @@ export interface PageRequests {
     takes: { id: string };
     gives: { facts: CallFacts; steps: CallStep[]; content?: CallContent };
   };
+  "add/search": {
+    takes: { words: string };
+    gives: { servers: RegistryServer[]; hasMore: boolean };
+  };
+  "add/read": { takes: { source: AddSource }; gives: { offers: FoundOffer[] } };
+  "servers/entry": { takes: { agent: string; server: string }; gives: ServerEntryFacts };
   "changes/preview": { takes: { change: Change }; gives: ChangePreview };
   "changes/confirm": {
     takes: { hash: string };
@@ -500,6 +581,12 @@ export interface PageRequests {
   };
   "tokens/revoke": { takes: { id: string }; gives: object };
   "applications/list": { takes: object; gives: { applications: ApplicationFacts[] } };
+  /** The page to open. */
+  "servers/signIn": { takes: { agent: string; server: string }; gives: { url: string } };
+  "servers/signOut": {
+    takes: { agent: string; server: string };
+    gives: { outcome: "none" | "forgotten" | "revoked" };
+  };
   "servers/restart": { takes: { agent: string; server: string }; gives: { state: StateKind } };
 }
 

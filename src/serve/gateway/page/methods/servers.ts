@@ -3,6 +3,8 @@
 import { z } from "zod";
 import type { Board } from "../../../../core/types/board.ts";
 import type { ServerHistory } from "../../monitoring/server-history.ts";
+import { PlugboardError } from "../../../../core/types/errors.ts";
+import type { Decisions } from "../decisions.ts";
 import { type Methods, NAME } from "../method.ts";
 import { showServer } from "../one-server.ts";
 
@@ -11,16 +13,32 @@ export interface ServerMethodsOptions {
   boardOf: (agent: string) => Board;
 }
 
-export function serverMethods({
-  boardOf,
-  history,
-}: ServerMethodsOptions): Methods<"servers/restart" | "servers/show"> {
+export function serverMethods(
+  { boardOf, history }: ServerMethodsOptions,
+  decisions: Pick<Decisions, "record">,
+): Methods<"servers/restart" | "servers/show" | "servers/signIn" | "servers/signOut"> {
   return {
     "servers/show": {
       isForViewers: true,
       takes: z.strictObject({ agent: NAME, server: NAME }),
       run: ({ agent, server }, { role }) =>
         showServer(server, role, { agent, board: boardOf(agent), history }),
+    },
+    "servers/signIn": {
+      takes: z.strictObject({ agent: NAME, server: NAME }),
+      run: async ({ agent, server }, visitor) => {
+        const url = await pageToSignIn(boardOf(agent), server);
+        await decisions.record(visitor, { decided: `sign in to ${server}`, agent, server });
+        return { url };
+      },
+    },
+    "servers/signOut": {
+      takes: z.strictObject({ agent: NAME, server: NAME }),
+      run: async ({ agent, server }, visitor) => {
+        const outcome = await boardOf(agent).signOut(server);
+        await decisions.record(visitor, { decided: `sign out of ${server}`, agent, server });
+        return { outcome };
+      },
     },
     "servers/restart": {
       takes: z.strictObject({ agent: NAME, server: NAME }),
@@ -30,4 +48,23 @@ export function serverMethods({
       },
     },
   };
+}
+
+/** The server's page, as soon as it is known. The sign-in goes on by itself: the state of the server tells how it ends. */
+function pageToSignIn(board: Board, server: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    board
+      .signIn(server, { onAuthorization: ({ url }) => resolve(webPage(url)) })
+      .then(() => reject(needsNoPage(server)), reject);
+  });
+}
+
+function needsNoPage(server: string): PlugboardError {
+  return new PlugboardError("UNSUPPORTED", `you are signed in to '${server}' already`);
+}
+
+/** Throws UNSUPPORTED for what a browser would not take for a page. */
+function webPage(url: string): string {
+  if (/^https?:/i.test(url)) return url;
+  throw new PlugboardError("UNSUPPORTED", "the server names no page to sign in");
 }

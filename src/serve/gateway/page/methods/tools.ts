@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import { definitionTokens } from "../../../../core/tools/definition-tokens.ts";
-import { hintsIn } from "../../../../core/types/approval.ts";
+import { hintsIn, type ToolHints } from "../../../../core/types/approval.ts";
 import type { Board } from "../../../../core/types/board.ts";
-import { canonicalName, type Tool } from "../../../../core/types/tool.ts";
+import { canonicalName, type JudgedTool } from "../../../../core/types/tool.ts";
 import { oneLine } from "../../../../util/text.ts";
 import { type PageRequests, type ToolDetails, type ToolFacts, TOOLS_A_PAGE } from "../wire.ts";
 import { type Methods, NAME, WORDS } from "../method.ts";
@@ -27,48 +27,79 @@ export function toolMethods({
       isForViewers: true,
       takes: z.strictObject({
         agent: NAME.optional(),
-        server: NAME.optional(),
         query: WORDS.optional(),
         from: z.int().min(0).optional(),
+        server: NAME.optional(),
+        verdict: z.enum(["allowed", "asks", "refused"]).optional(),
+        effect: z.enum(["reads", "writes", "destroys"]).optional(),
       }),
       run: (wanted) => listTools(wanted, agents()),
     },
     "tools/get": {
       isForViewers: true,
       takes: z.strictObject({ agent: NAME, tool: NAME }),
-      run: async ({ agent, tool }) => toolDetails(agent, await boardOf(agent).find(tool)),
+      run: async ({ agent, tool }) => {
+        const board = boardOf(agent);
+        const found = await board.find(tool);
+        const judged = board.judged().find((each) => each.tool.name === found.name);
+        return toolDetails(agent, { tool: found, verdict: judged?.verdict ?? ALLOWED });
+      },
     },
   };
 }
 
+const ALLOWED = { kind: "allowed" } as const;
+
 async function listTools(
-  { agent, server, query = "", from = 0 }: PageRequests["tools/list"]["takes"],
+  wanted: PageRequests["tools/list"]["takes"],
   agents: ReturnType<ToolMethodsOptions["agents"]>,
 ): Promise<PageRequests["tools/list"]["gives"]> {
+  const { agent, query = "", from = 0 } = wanted;
   const chosen = agents.filter(({ id }) => agent === undefined || id === agent);
   const found = await Promise.all(
     chosen.map(async ({ id, board }) => {
-      const tools =
-        query.trim() === ""
-          ? board.tools({ all: true })
-          : (await board.search(query, { limit: MOST_FOUND, all: true })).map(({ tool }) => tool);
-      const isWanted = ({ source }: Tool): boolean =>
-        server === undefined || (source.kind === "mcp" && source.server === server);
-      return tools.filter(isWanted).map((tool) => ({ id, tool }));
+      const judged = await searched(board, query);
+      return judged.filter((each) => isWanted(each, wanted)).map((each) => ({ id, each }));
     }),
   );
   const all = found.flat();
   const page = all.slice(from, from + TOOLS_A_PAGE);
-  return { total: all.length, tools: page.map(({ id, tool }) => toolFacts(id, tool)) };
+  return { total: all.length, tools: page.map(({ id, each }) => toolFacts(id, each)) };
 }
 
-function toolFacts(agent: string, tool: Tool): ToolFacts {
+/** Without a query, those that the rules refuse are there too. */
+async function searched(board: Board, query: string): Promise<JudgedTool[]> {
+  const judged = board.judged();
+  if (query.trim() === "") return judged;
+  const byName = new Map(judged.map((each) => [each.tool.name, each]));
+  const found = await board.search(query, { limit: MOST_FOUND, all: true });
+  return found.map(({ tool }) => byName.get(tool.name) ?? { tool, verdict: ALLOWED });
+}
+
+function isWanted(
+  { tool, verdict }: JudgedTool,
+  wanted: Pick<PageRequests["tools/list"]["takes"], "server" | "verdict" | "effect">,
+): boolean {
+  const { source, annotations } = tool;
+  const server = source.kind === "mcp" ? source.server : "native";
+  if (wanted.server !== undefined && wanted.server !== server) return false;
+  if (wanted.verdict !== undefined && wanted.verdict !== verdict.kind) return false;
+  return wanted.effect === undefined || effectOf(hintsIn(annotations)) === wanted.effect;
+}
+
+/** As the server says it; one that says nothing may destroy. */
+function effectOf({ readOnly, destructive }: ToolHints): "reads" | "writes" | "destroys" {
+  if (readOnly === true && destructive !== true) return "reads";
+  return destructive === false ? "writes" : "destroys";
+}
+
+function toolFacts(agent: string, { tool, verdict }: JudgedTool): ToolFacts {
   const { name, title, description, ownDescription = description, annotations, source } = tool;
   return {
     agent,
     name,
     canonical: canonicalName(tool),
-    ...(source.kind === "mcp" && { server: source.server }),
+    ...(source.kind === "mcp" && { server: source.server, ownName: source.tool }),
     ...(title !== undefined && { title }),
     summary: oneLine(ownDescription, LONGEST_SUMMARY),
     tokens: Math.round(definitionTokens([tool])),
@@ -76,13 +107,15 @@ function toolFacts(agent: string, tool: Tool): ToolFacts {
     trusted: tool.trusted === true || source.kind === "native",
     ...(tool.include !== undefined && { include: tool.include }),
     ownerOnly: tool.ownerOnly === true,
+    verdict,
   };
 }
 
-function toolDetails(agent: string, tool: Tool): ToolDetails {
+function toolDetails(agent: string, judged: JudgedTool): ToolDetails {
+  const { tool } = judged;
   const { description, parameters, outputSchema } = tool;
   return {
-    ...toolFacts(agent, tool),
+    ...toolFacts(agent, judged),
     description,
     parameters,
     ...(outputSchema !== undefined && { outputSchema }),

@@ -1,0 +1,174 @@
+// A change of the configuration: a button that shows what it would do, and a dialog that confirms just that.
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { Change, ChangePreview } from "../../serve/gateway/page/wire.ts";
+import { ask, GatewayError } from "../gateway.ts";
+import { Foreign } from "./foreign.tsx";
+
+export interface ChangeButtonProps {
+  /** Made when the button is pressed. */
+  change: () => Change;
+  children: ComponentChildren;
+  kind?: "primary" | "danger";
+  /** What the button is about, for those who only hear its name. */
+  label?: string;
+  /** What the button in the dialog says. */
+  confirm?: string;
+  onDone?: (said: string | undefined) => void;
+  /** It was confirmed, and not done. */
+  onFailed?: (error: GatewayError) => void;
+}
+
+export function ChangeButton(props: ChangeButtonProps): VNode {
+  const { change, children, kind, label, confirm = "Confirm", onDone, onFailed } = props;
+  const shown = useSignal<ChangePreview | undefined>(undefined);
+  const problem = useSignal<GatewayError | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const attempt = async (task: () => Promise<void>): Promise<void> => {
+    isBusy.value = true;
+    problem.value = undefined;
+    try {
+      await task();
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      problem.value = error;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  const look = (): Promise<void> =>
+    attempt(async () => {
+      shown.value = await ask("changes/preview", { change: change() });
+    });
+  const act = ({ hash }: ChangePreview): Promise<void> =>
+    attempt(async () => {
+      try {
+        const { said } = await ask("changes/confirm", { hash });
+        onDone?.(said);
+      } catch (error) {
+        if (error instanceof GatewayError) onFailed?.(error);
+        throw error;
+      } finally {
+        shown.value = undefined;
+      }
+    });
+  return (
+    <>
+      <button
+        type="button"
+        class={kind}
+        aria-label={label}
+        disabled={isBusy.value}
+        onClick={() => void look()}
+      >
+        {children}
+      </button>
+      {shown.value && (
+        <Confirmation
+          shown={shown.value}
+          word={confirm}
+          isBusy={isBusy.value}
+          isDanger={kind === "danger"}
+          onConfirm={act}
+          onCancel={() => {
+            shown.value = undefined;
+          }}
+        />
+      )}
+      {problem.value && onFailed === undefined && <Problem error={problem.value} />}
+      {problem.value && onFailed !== undefined && shown.value === undefined && (
+        <Problem error={problem.value} />
+      )}
+    </>
+  );
+}
+
+export function Problem({ error }: { error: GatewayError }): VNode {
+  return (
+    <span role="alert" class="problem">
+      <Foreign text={error.message} />
+      {error.hint && (
+        <small>
+          <Foreign text={error.hint} />
+        </small>
+      )}
+      <small>{error.code}</small>
+    </span>
+  );
+}
+
+interface ConfirmationProps {
+  shown: ChangePreview;
+  word: string;
+  isBusy: boolean;
+  isDanger: boolean;
+  onConfirm: (shown: ChangePreview) => Promise<void>;
+  onCancel: () => void;
+}
+
+function Confirmation(props: ConfirmationProps): VNode {
+  const { shown, word, isBusy, isDanger, onConfirm, onCancel } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  const { summary, about, starts, diff, warnings } = shown;
+  return (
+    <dialog ref={dialog} aria-labelledby={id} onClose={onCancel}>
+      <h2 id={id}>
+        <Foreign text={summary} most={500} />
+      </h2>
+      {warnings.length > 0 && (
+        <ul class="warnings">
+          {warnings.map((warning) => (
+            <li key={warning}>
+              <Foreign text={warning} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {starts.length > 0 && (
+        <>
+          <h3>This would be started or used</h3>
+          {starts.map(({ name, lines }) => (
+            <pre key={name} tabIndex={0} aria-label={`Command of ${name}`}>
+              <Foreign text={lines.join("\n")} most={200_000} />
+            </pre>
+          ))}
+        </>
+      )}
+      {diff.length > 0 && (
+        <>
+          <h3>
+            <Foreign text={about.file ?? "The file"} />
+          </h3>
+          <pre class="diff" tabIndex={0} aria-label="Difference">
+            {diff.map(({ kind, text }, at) => (
+              <DiffRow key={at} kind={kind} text={text} />
+            ))}
+          </pre>
+        </>
+      )}
+      <p class="actions">
+        <button
+          type="button"
+          class={isDanger ? "danger" : "primary"}
+          disabled={isBusy}
+          onClick={() => void onConfirm(shown)}
+        >
+          {isBusy ? "Working…" : word}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </p>
+    </dialog>
+  );
+}
+
+function DiffRow({ kind, text }: ChangePreview["diff"][number]): VNode {
+  if (kind === "gap") return <span class="gap">{"⋯\n"}</span>;
+  if (kind === "added") return <ins>{`+ ${text}\n`}</ins>;
+  return kind === "removed" ? <del>{`- ${text}\n`}</del> : <span>{`  ${text}\n`}</span>;
+}

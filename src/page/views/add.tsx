@@ -1,0 +1,407 @@
+// Add a server: find it, fill in what it needs, see what would be started, try it, and have it written.
+
+import { signal } from "@preact/signals";
+import type { VNode } from "preact";
+import { useId } from "preact/hooks";
+import type {
+  AddInput,
+  AddSource,
+  Change,
+  FoundOffer,
+  RegistryServer,
+} from "../../serve/gateway/page/wire.ts";
+import { Form } from "../form/form.tsx";
+import { ask, GatewayError } from "../gateway.ts";
+import { ChangeButton, Problem } from "../parts/change.tsx";
+import { Foreign } from "../parts/foreign.tsx";
+import { linkTo } from "../route.ts";
+import { agents, isOwner } from "../store.ts";
+
+const WAYS = {
+  registry: [
+    "Registry",
+    "What it should do, or its name",
+    "such as: files, or io.github.owner/server",
+  ],
+  command: ["Command", "The command that starts it", "such as: npx -y some-mcp-server --flag"],
+  url: ["Address", "Its address", "such as: https://example.com/mcp"],
+  json: ["JSON", "As its documentation shows it", '{ "mcpServers": { "name": { … } } }'],
+  bundle: ["Bundle", "The path or the address of an .mcpb file", "/home/me/server.mcpb"],
+} as const;
+
+type Way = keyof typeof WAYS;
+
+const way = signal<Way>("command");
+const typed = signal("");
+const found = signal<RegistryServer[] | undefined>(undefined);
+const source = signal<AddSource | undefined>(undefined);
+const offers = signal<readonly FoundOffer[]>([]);
+const problem = signal<GatewayError | undefined>(undefined);
+const isBusy = signal(false);
+const added = signal<{ name: string; said: string | undefined } | undefined>(undefined);
+
+async function attempt(task: () => Promise<void>): Promise<void> {
+  isBusy.value = true;
+  problem.value = undefined;
+  added.value = undefined;
+  try {
+    await task();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    problem.value = error;
+  } finally {
+    isBusy.value = false;
+  }
+}
+
+function read(from: AddSource): Promise<void> {
+  return attempt(async () => {
+    offers.value = [];
+    const answer = await ask("add/read", { source: from });
+    source.value = from;
+    offers.value = answer.offers;
+  });
+}
+
+function go(): Promise<void> {
+  const text = typed.value;
+  switch (way.value) {
+    case "registry":
+      return attempt(async () => {
+        offers.value = [];
+        found.value = (await ask("add/search", { words: text })).servers;
+      });
+    case "command":
+      return read({ kind: "command", line: text });
+    case "url":
+      return read({ kind: "url", url: text });
+    case "json":
+      return read({ kind: "json", json: text });
+    case "bundle":
+      return read({ kind: "offer", word: text });
+  }
+}
+
+export function Add(): VNode {
+  const id = useId();
+  const [, label, example] = WAYS[way.value];
+  const isLong = way.value === "json";
+  const take = (text: string): void => {
+    typed.value = text;
+  };
+  if (!isOwner.value) {
+    return (
+      <>
+        <h1>Add a server</h1>
+        <p class="quiet">Only the owner can add one.</p>
+      </>
+    );
+  }
+  return (
+    <>
+      <h1>Add a server</h1>
+      <div class="modes" role="group" aria-label="What you have">
+        {(Object.keys(WAYS) as Way[]).map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={way.value === each}
+            onClick={() => {
+              way.value = each;
+              offers.value = [];
+              found.value = undefined;
+              problem.value = undefined;
+            }}
+          >
+            {WAYS[each][0]}
+          </button>
+        ))}
+      </div>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void go();
+        }}
+      >
+        <div class="field">
+          <label for={id}>{label}</label>
+          {isLong ? (
+            <textarea
+              id={id}
+              class="json"
+              rows={8}
+              spellcheck={false}
+              placeholder={example}
+              value={typed.value}
+              onInput={(event) => take(event.currentTarget.value)}
+            />
+          ) : (
+            <input
+              id={id}
+              required
+              autocomplete="off"
+              placeholder={example}
+              value={typed.value}
+              onInput={(event) => take(event.currentTarget.value)}
+            />
+          )}
+        </div>
+        <p class="actions">
+          <button type="submit" class="primary" disabled={isBusy.value}>
+            {way.value === "registry" ? "Search" : "Go on"}
+          </button>
+        </p>
+      </form>
+      {problem.value && <Problem error={problem.value} />}
+      {added.value && (
+        <p role="status">
+          {added.value.said && <Foreign text={added.value.said} />} It is written.{" "}
+          <a href={linkTo("servers", added.value.name)}>Look at it</a>
+        </p>
+      )}
+      {way.value === "registry" && found.value && offers.value.length === 0 && (
+        <Found servers={found.value} />
+      )}
+      {offers.value.map((offer) => (
+        <Offer key={`${offer.name} ${offer.json ?? ""}`} offer={offer} />
+      ))}
+    </>
+  );
+}
+
+function Found({ servers }: { servers: readonly RegistryServer[] }): VNode {
+  if (servers.length === 0) return <p>Nothing was found. Try fewer words.</p>;
+  return (
+    <ul class="rows">
+      {servers.map(({ name, title, version, description, isDeprecated, runsAs }) => (
+        <li key={name}>
+          <button
+            type="button"
+            class="plain"
+            onClick={() => void read({ kind: "offer", word: name })}
+          >
+            <Foreign text={title ?? name} most={100} />
+          </button>{" "}
+          {isDeprecated && <strong>deprecated </strong>}
+          <small>
+            <Foreign text={`${name} ${version}, as ${runsAs.join(", ")}`} most={300} />
+          </small>
+          <Foreign text={description} most={300} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const failure = signal<GatewayError | undefined>(undefined);
+const entered = signal<Record<string, unknown>>({});
+const secretValues = signal<Record<string, string>>({});
+
+function Offer({ offer }: { offer: FoundOffer }): VNode {
+  const id = useId();
+  const name = signalOf(`name ${offer.name}`, offer.name);
+  const json = signalOf(`json ${offer.json ?? ""}`, offer.json ?? "");
+  const agent = [...agents.value.keys()][0] ?? "default";
+  const plain = offer.inputs.filter(({ isSecret }) => !isSecret);
+  const secret = offer.inputs.filter(({ isSecret }) => isSecret);
+  const change = (check: boolean): Change => ({
+    kind: "add",
+    agent,
+    name: name.value.trim(),
+    from:
+      offer.json !== undefined || source.value?.kind !== "offer"
+        ? { kind: "json", json: json.value }
+        : { ...source.value, values: valuesOf(entered.value) },
+    secrets: secretValues.value,
+    check,
+  });
+  const done = (said: string | undefined): void => {
+    added.value = { name: `${agent}/${name.value.trim()}`, said };
+    offers.value = [];
+    failure.value = undefined;
+    entered.value = {};
+    secretValues.value = {};
+    typed.value = "";
+  };
+  return (
+    <article class="question" aria-label={name.value || "New server"}>
+      {offer.notes.map((note) => (
+        <p key={note}>
+          <Foreign text={note} />
+        </p>
+      ))}
+      <div class="field">
+        <label for={`${id}-name`}>Its name here</label>
+        <input
+          id={`${id}-name`}
+          required
+          autocomplete="off"
+          value={name.value}
+          onInput={(event) => {
+            name.value = event.currentTarget.value;
+          }}
+        />
+      </div>
+      {offer.json !== undefined && (
+        <div class="field wide">
+          <label for={`${id}-entry`}>What is written</label>
+          <textarea
+            id={`${id}-entry`}
+            class="json"
+            rows={Math.min(20, json.value.split("\n").length + 1)}
+            spellcheck={false}
+            value={json.value}
+            onInput={(event) => {
+              json.value = event.currentTarget.value;
+            }}
+          />
+        </div>
+      )}
+      {plain.length > 0 && (
+        <Form
+          name="inputs"
+          schema={schemaOf(plain)}
+          root={{}}
+          value={entered.value}
+          onChange={(value) => {
+            entered.value = { ...(value as object) };
+          }}
+        />
+      )}
+      <Secrets inputs={secret} mayName={offer.json !== undefined} />
+      {failure.value && (
+        <div class="why">
+          <Problem error={failure.value} />
+          <p>Change what is above and try again, or add it as it is and mend it later.</p>
+        </div>
+      )}
+      <p class="actions">
+        <ChangeButton
+          kind="primary"
+          confirm="Try it and add it"
+          change={() => change(true)}
+          onDone={done}
+          onFailed={(error) => {
+            failure.value = error;
+          }}
+        >
+          Add…
+        </ChangeButton>
+        {failure.value && (
+          <ChangeButton confirm="Add it untried" change={() => change(false)} onDone={done}>
+            Add it all the same…
+          </ChangeButton>
+        )}
+      </p>
+    </article>
+  );
+}
+
+const kept = new Map<string, ReturnType<typeof signal<string>>>();
+
+/** What was typed about an offer stays while the offer is there. */
+function signalOf(key: string, first: string): { value: string } {
+  const known = kept.get(key) ?? signal<string>(first);
+  kept.set(key, known);
+  return known as { value: string };
+}
+
+interface SecretsProps {
+  inputs: readonly AddInput[];
+  /** Any variable can be given. */
+  mayName: boolean;
+}
+
+const newName = signal("");
+
+function Secrets({ inputs, mayName }: SecretsProps): VNode | null {
+  const id = useId();
+  const names = [...new Set([...inputs.map(({ key }) => key), ...Object.keys(secretValues.value)])];
+  if (names.length === 0 && !mayName) return null;
+  const set = (key: string, value: string): void => {
+    secretValues.value = { ...secretValues.value, [key]: value };
+  };
+  return (
+    <fieldset>
+      <legend>Secrets: stored safely, and written as references</legend>
+      {names.map((key) => {
+        const { description, isRequired } = inputs.find((each) => each.key === key) ?? {};
+        return (
+          <div class="field" key={key}>
+            <label for={`${id}-${key}`}>
+              <Foreign text={key} most={100} />
+              {isRequired && <span class="required"> required</span>}
+            </label>
+            {description && (
+              <small>
+                <Foreign text={description} most={500} />
+              </small>
+            )}
+            <input
+              id={`${id}-${key}`}
+              type="password"
+              autocomplete="off"
+              value={secretValues.value[key] ?? ""}
+              onInput={(event) => set(key, event.currentTarget.value)}
+            />
+          </div>
+        );
+      })}
+      {mayName && (
+        <div class="item">
+          <div class="field">
+            <label for={`${id}-new`}>A variable that it needs, such as API_KEY</label>
+            <input
+              id={`${id}-new`}
+              autocomplete="off"
+              value={newName.value}
+              onInput={(event) => {
+                newName.value = event.currentTarget.value;
+              }}
+            />
+          </div>
+          <button
+            type="button"
+            disabled={newName.value.trim() === ""}
+            onClick={() => {
+              set(newName.value.trim(), "");
+              newName.value = "";
+            }}
+          >
+            Add a secret
+          </button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+/** The inputs of an offer as the schema of a form. */
+function schemaOf(inputs: readonly AddInput[]): Record<string, unknown> {
+  const properties = inputs.map(({ key, description, format, choices, isMultiple, ...input }) => {
+    const type = format === "number" || format === "boolean" ? format : "string";
+    const value = {
+      type,
+      ...(choices !== undefined && { enum: choices }),
+      ...(input.default !== undefined && { default: input.default }),
+    };
+    const example = input.placeholder === undefined ? "" : ` (for example ${input.placeholder})`;
+    const about = { description: `${description ?? ""}${example}` };
+    return [key, isMultiple ? { ...about, type: "array", items: value } : { ...about, ...value }];
+  });
+  const required = inputs.filter((each) => each.isRequired && each.default === undefined);
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties) as object,
+    required: required.map(({ key }) => key),
+  };
+}
+
+function valuesOf(given: Record<string, unknown>): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [
+      key,
+      (Array.isArray(value) ? value : [value]).map(String),
+    ]),
+  );
+}
