@@ -5,7 +5,7 @@ import { rm, rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { KeyPath } from "../../core/config/issue.ts";
-import { type TextFile, writeTextFile } from "../../core/config/text/text-file.ts";
+import { requirePlace, type TextFile, writeTextFile } from "../../core/config/text/text-file.ts";
 import { valueIn } from "../../core/types/json.ts";
 import { pathExists } from "../../util/path-exists.ts";
 import { visible } from "../../util/visible.ts";
@@ -74,7 +74,7 @@ interface Step {
 /** The file may get credentials of other servers later. */
 const OWN_MODE = 0o600;
 
-/** Rejects with CONFIG_INVALID for a file that cannot be changed. */
+/** Rejects with CONFIG_INVALID for a file that cannot be changed, and with SYSTEM_ERROR for a new one that has no place. */
 export async function planChange(wish: Wish): Promise<Change> {
   const { application, file, home, present } = wish;
   const before = await readBefore(file, home);
@@ -94,6 +94,7 @@ export async function planChange(wish: Wish): Promise<Change> {
   const out = [...gone, ...moved.map((path) => ({ path }))];
   const { text, splices } = withEntries(application.syntax, base, { gone: out, wanted }, file.file);
   if (text === (file.text ?? "")) return { ...change, outcome: { kind: "same" } };
+  await requirePlace(file);
   // Where something of ours is there before, nobody knows what the file was without it.
   const isKept =
     wanted.length > 0 &&
@@ -175,6 +176,12 @@ export function linesOfChange({ outcome }: Pick<Change, "outcome">): string[] {
   return steps.flatMap((step) => changeLines(step.text, step.splices, secrets));
 }
 
+/** Where the file is not at the place that its path names. */
+export function linkNotes({ file }: Pick<Change, "file">): string[] {
+  if (file.target === file.file) return [];
+  return [`${visible(file.file)} is behind a link: the file is ${visible(file.target)}`];
+}
+
 /** Shows the change, asks, and writes. Rejects with NOT_APPROVED, and with SYSTEM_ERROR where it cannot be written. */
 export async function makeChange(
   change: Change,
@@ -190,6 +197,7 @@ export async function makeChange(
     return writeChange(change);
   }
   screen.note(`${visible(file.file)} would change:`);
+  for (const line of linkNotes(change)) screen.note(line);
   for (const line of linesOfChange(change)) {
     screen.note(painted(line, screen.terminal.err.paint));
   }

@@ -13,6 +13,7 @@ import {
   type Change as FileChange,
   isChanged,
   linesOfChange,
+  linkNotes,
   writeChange,
 } from "../connect/change.ts";
 import { planConnection } from "../connect/connect.ts";
@@ -101,6 +102,7 @@ function planned(
       diff: linesOfChange(change).map(toDiffLine),
       warnings: [
         ...(isRemoved ? [`${visible(file.file)} was made for this, and would be removed`] : []),
+        ...linkNotes(change),
         ...warnings,
       ],
     },

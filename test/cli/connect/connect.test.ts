@@ -244,6 +244,25 @@ describe.each(CASES)("$application, $fixture", ({ application, file, fixture, en
 });
 
 describe("plugboard connect", () => {
+  it("says which link it follows", async () => {
+    put("dotfiles/mcp.json", "{}");
+    mkdirSync(at(".cursor"));
+    symlinkSync("../dotfiles/mcp.json", at(".cursor/mcp.json"));
+    const { code, stderr } = await scratch.run(["connect", "cursor", "--yes"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain(`is behind a link: the file is ${at("dotfiles/mcp.json")}`);
+  });
+
+  it.each(["--yes", undefined])("makes nothing behind a link to nowhere (%s)", async (yes) => {
+    symlinkSync("none/cursor", at(".cursor"));
+    const { code, stderr } = await scratch.run(["connect", "cursor", ...(yes ? [yes] : [])]);
+    expect(code).toBe(3);
+    expect(stderr).toContain(`is behind a link to ${at("none/cursor/mcp.json")}`);
+    expect(stderr).not.toContain("would change");
+    expect(existsSync(at("none"))).toBe(false);
+    expect(existsSync(at("home/connect"))).toBe(false);
+  });
+
   it.each([
     ["lines", '{ "mcpServers": {\n  "a": { "env": { "KEY": "abc" }, "args": ["abc"] }\n} }'],
     ["one line", '{"mcpServers":{"a":{"command":"abc","args":["--x","abc"]}}}'],

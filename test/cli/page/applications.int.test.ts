@@ -1,6 +1,6 @@
 // The applications of this machine, as the page of a gateway that `plugboard up` has started connects them.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { enterPage, type PageApi } from "../../support/page-api.ts";
@@ -64,6 +64,17 @@ it("are listed, connected with what was shown, and taken out byte for byte", asy
     { type: "decision", caller: "the owner", decided: "put the board into Cursor" },
     { type: "decision", decided: "take the board out of Cursor" },
   ]);
+});
+
+it("are shown with the link that their file is behind", async () => {
+  const page = await up();
+  const [place, target] = [".cursor/mcp.json", "mcp.json"].map((path) =>
+    join(scratch.directory, path),
+  ) as [string, string];
+  renameSync(place, target);
+  symlinkSync("../mcp.json", place);
+  const { warnings } = await page.ask("changes/preview", { change: CONNECT });
+  expect(warnings).toContain(`${place} is behind a link: the file is ${target}`);
 });
 
 it("tokens are made and revoked, and the audit says by whom, without the token", async () => {

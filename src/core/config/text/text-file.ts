@@ -2,7 +2,7 @@
 // and only if nobody else has changed it meanwhile.
 
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, readlink, realpath, rm, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, readlink, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { PlugboardError } from "../../types/errors.ts";
 import { errorCode, hasErrorCode } from "../../../util/error-code.ts";
@@ -37,7 +37,7 @@ export async function readTextFile(file: string): Promise<TextFile> {
 
 /**
  * Rejects with SYSTEM_ERROR, and leaves the file as it was, if it cannot be written or is not what was read. Makes the
- * directories of a new file.
+ * directories of a new file, but none behind a link to nowhere.
  */
 export async function writeTextFile(
   read: TextFile,
@@ -47,12 +47,22 @@ export async function writeTextFile(
   const { target } = read;
   try {
     await requireUnchanged(read);
-    if (read.text === undefined) await makeDirectory(dirname(target));
+    if (read.text === undefined) {
+      await requirePlace(read);
+      await makeDirectory(dirname(target));
+    }
     const place = read.text === undefined ? { mode, isShared: false } : await placeOf(read);
     await (place.isShared ? overwrite(read, text) : replace(read, text, place.mode));
   } catch (error) {
     throw error instanceof PlugboardError ? error : toRefusal(error, read);
   }
+}
+
+/** Rejects with SYSTEM_ERROR for a new file behind a link to nowhere: whoever made the link decides what is behind it. */
+export async function requirePlace(read: TextFile): Promise<void> {
+  if (read.text !== undefined || !(await leadsNowhere(read))) return;
+  const hint = `make the directory ${shellQuoted(dirname(read.target))}, or remove the link`;
+  throw refuse(read.file, `is behind a link to ${read.target}, where there is no directory`, hint);
 }
 
 /** Where a link leads to, of the file or of a directory above it: the same whether the file is there already or not. */
@@ -65,6 +75,18 @@ async function targetOf(file: string): Promise<string> {
     const link = await readlink(file).catch(() => undefined);
     if (link !== undefined) return targetOf(resolve(parent, link));
     return join(await targetOf(parent), basename(file));
+  }
+}
+
+/** Whether a link on the way to it leads to a directory that is not there. */
+async function leadsNowhere({ file }: TextFile): Promise<boolean> {
+  for (let path = file; ; path = dirname(path)) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined && dirname(path) !== path) continue;
+    if (found?.isSymbolicLink() !== true) return false;
+    // The file itself may be new behind a link, if its directory is there.
+    const behind = path === file ? dirname(await targetOf(file)) : path;
+    return (await stat(behind).catch(() => undefined)) === undefined;
   }
 }
 

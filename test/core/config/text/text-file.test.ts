@@ -37,12 +37,27 @@ describe("a file that is written back", () => {
     expect(await readFile(file, "utf8")).toBe("new");
   });
 
-  it("is made behind a link that leads to nothing yet", async () => {
+  it("is made behind a link that leads to nothing yet, and no directories are", async () => {
     const directory = await makeDirectory();
     const alias = join(directory, "alias.json");
-    await symlink("deep/target.json", alias);
-    await writeTextFile(await readTextFile(alias), "new");
-    expect(await readFile(join(directory, "deep/target.json"), "utf8")).toBe("new");
+    await symlink("target.json", alias);
+    await writeTextFile(await readTextFile(alias), "{}");
+    expect(await readFile(join(directory, "target.json"), "utf8")).toBe("{}");
+    const nowhere = join(directory, "nowhere.json");
+    await symlink("deep/target.json", nowhere);
+    await symlink("none/deeper", join(directory, "linked"));
+    for (const file of [nowhere, join(directory, "linked/new.json")]) {
+      await expect(writeTextFile(await readTextFile(file), "{}")).rejects.toMatchObject({
+        message: expect.stringContaining("is behind a link to"),
+        hint: expect.stringContaining("make the directory"),
+      });
+    }
+    expect(await readdir(directory)).toEqual([
+      "alias.json",
+      "linked",
+      "nowhere.json",
+      "target.json",
+    ]);
   });
 
   it("has one place behind a linked directory, before and after it is made", async () => {
