@@ -93,7 +93,9 @@ function applyOne(event: Exclude<PageEvent, { name: "calls" }>): void {
       edit.value = event.is.unapplied;
       return;
     case "minute":
-      minutes.value = [...minutes.value, event.is].slice(-MOST_MINUTES);
+      minutes.value = [...minutes.value.filter(({ at }) => at !== event.is.at), event.is].slice(
+        -MOST_MINUTES,
+      );
       return;
     case "lines":
       lines.value = [...lines.value, ...event.is.lines].slice(-MOST_LINES);

@@ -140,7 +140,7 @@ function LastHour(): VNode {
     <section aria-labelledby="hour">
       <h2 id="hour">The last hour</h2>
       <p>
-        {calls} calls, {errors} of them failed
+        {calls === 1 ? "1 call" : `${calls} calls`}, {errors === 0 ? "none" : errors} failed
       </p>
       <svg
         class="plot"

@@ -75,9 +75,10 @@ export class Live {
   #viewers = 0;
   readonly #places = new Shares(MOST_PAGES, MOST_PAGES_OF_ONE);
   #timer: Timer | undefined;
-  #minuteTimer: Timer | undefined;
+  #minuteTimer: Timer;
   readonly #offPins: () => void;
-  #counted = { calls: 0, errors: 0 };
+  /** When this minute began, and how many calls there were by then. */
+  #counted: Minute = { at: 0, calls: 0, errors: 0 };
 
   constructor(options: LiveOptions) {
     this.#options = options;
@@ -91,7 +92,7 @@ export class Live {
     this.#offPins = state.changes.subscribe("pins", () => {
       this.#arePinsRead = false;
     });
-    this.#countMinute();
+    this.#minuteTimer = this.#beginMinute();
   }
 
   /** Answers a request with the stream of events. Resolves when it has begun. */
@@ -130,7 +131,7 @@ export class Live {
     this.#isClosed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#minuteTimer?.cancel();
+    this.#minuteTimer.cancel();
     this.#flushTimer?.cancel();
     this.#offLines?.();
     this.calls.close();
@@ -159,7 +160,7 @@ export class Live {
       ...(unappliedEdit !== undefined && {
         edit: CUTS.edit(role, { unapplied: unappliedEdit }).unapplied,
       }),
-      minutes: this.#minutes,
+      minutes: [...this.#minutes, this.#minute()],
       calls: this.calls.list().map((call) => callFor(role, call)),
       people: this.#people(),
       ...(role === "owner" && {
@@ -214,6 +215,7 @@ export class Live {
     this.#tell("waiting", "", this.#waiting.map(waitingCall));
     this.#tell("changes", "", [...this.#changes]);
     this.#tell("people", "", this.#people());
+    this.#tell("minute", "", this.#minute());
   }
 
   /** A store that cannot be read shows nothing new. */
@@ -253,22 +255,32 @@ export class Live {
     });
   }
 
-  #countMinute(): void {
-    const { clock, monitoring } = this.#options;
-    const now = clock.now();
+  /** The minute that has not ended, so that a call shows at once. */
+  #minute(): Minute {
+    const { at, calls, errors } = this.#counted;
+    const now = this.#count();
+    return { at, calls: now.calls - calls, errors: now.errors - errors };
+  }
+
+  /** All calls so far. */
+  #count(): Omit<Minute, "at"> {
     let calls = 0;
     let errors = 0;
-    for (const tool of monitoring.tally.tools) {
+    for (const tool of this.#options.monitoring.tally.tools) {
       calls += tool.calls;
       for (const count of tool.errors.values()) errors += count;
     }
-    const { calls: callsBefore, errors: errorsBefore } = this.#counted;
-    this.#counted = { calls, errors };
-    const minute = { at: now, calls: calls - callsBefore, errors: errors - errorsBefore };
-    this.#minutes.push(minute);
-    if (this.#minutes.length > MINUTES) this.#minutes.shift();
-    this.#add("minute", minute);
-    this.#minuteTimer = clock.later(MINUTE_MS, () => this.#countMinute());
+    return { calls, errors };
+  }
+
+  #beginMinute(): Timer {
+    const { clock } = this.#options;
+    this.#counted = { at: clock.now(), ...this.#count() };
+    return clock.later(MINUTE_MS, () => {
+      this.#minutes.push(this.#minute());
+      if (this.#minutes.length >= MINUTES) this.#minutes.shift();
+      this.#minuteTimer = this.#beginMinute();
+    });
   }
 
   #servers(): ServerFacts[] {

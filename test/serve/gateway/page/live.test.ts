@@ -106,7 +106,7 @@ function open() {
     await live.open(request, reply as unknown as ServerResponse, visitor);
     return reply;
   };
-  return { live, clock, look, lists, readers, watchers, listeners };
+  return { live, clock, look, lists, readers, watchers, listeners, monitoring };
 }
 
 function snapshotIn({ text }: FakeReply): Snapshot {
@@ -138,6 +138,37 @@ describe("what a visitor sees", () => {
     expect(owner.text).toMatch(/event: calls\n.*"outcome":"error".*boom/);
     expect(viewer.text).toMatch(/event: calls\n.*"outcome":"error"/);
     expect(viewer.text).not.toContain("boom");
+    live.close();
+  });
+
+  it("are the calls of the minute that has not ended, too", async () => {
+    const { look, live, clock, monitoring } = open();
+    const listeners = new Map<string, (event: object) => void>();
+    const board = {
+      on: (name: string, listener: (event: object) => void) => {
+        listeners.set(name, listener);
+        return () => {};
+      },
+    };
+    monitoring.tally.watch(
+      "default",
+      board as unknown as Parameters<Tally["watch"]>[1],
+      () => true,
+    );
+    const call = (): void => listeners.get("call")?.(ended("1"));
+    const at = clock.now();
+    call();
+    const page = await look("owner");
+    expect(snapshotIn(page).minutes).toEqual([{ at, calls: 1, errors: 1 }]);
+    call();
+    await clock.advance(600);
+    expect(page.text).toContain(JSON.stringify({ at, calls: 2, errors: 2 }));
+    await clock.advance(60_000);
+    call();
+    expect(snapshotIn(await look("owner", "later")).minutes).toEqual([
+      { at, calls: 2, errors: 2 },
+      { at: at + 60_000, calls: 1, errors: 1 },
+    ]);
     live.close();
   });
 
