@@ -44,6 +44,8 @@ export interface ChannelHost {
 export type Methods = ServedLink["methods"];
 type Members = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
+/** Sessions of one command: more than an editor has open. */
+const MOST_SESSIONS = 1000;
 /** An example of an object. */
 const ANY: JsonObject = {};
 
@@ -133,6 +135,9 @@ export class ServedLink {
     "session/open": takes([""], async (agent, options) => {
       const { lasting, atEnd } = options;
       if (this.#sessions.has(lasting)) throw invalid("the link has a session already");
+      if (this.#sessions.size >= MOST_SESSIONS) {
+        throw invalid(`the command has ${MOST_SESSIONS} sessions already`);
+      }
       const opening = this.#open(agent, options);
       this.#sessions.set(lasting, opening);
       // One that could not be opened has nothing to close.

@@ -286,6 +286,20 @@ describe("requests to the gateway itself", () => {
   });
 });
 
+it("a command has a thousand sessions at most", async () => {
+  const board = await open({});
+  const { connect: join_ } = await openChannel({ main: board });
+  const link = await join_();
+  const opened = await Promise.allSettled(
+    Array.from({ length: 1002 }, (_, at) =>
+      link.request("session/open", ["main"], { ...IN_ROOT, lasting: at + 1 }),
+    ),
+  );
+  expect(opened.flatMap(({ status }, at) => (status === "rejected" ? [at] : []))).toEqual([
+    1000, 1001,
+  ]);
+});
+
 describe("with a server behind it", () => {
   it("requests may follow the opening of a session without waiting for it", async () => {
     const board = await open({ echo: fixture("echo") });
