@@ -24,7 +24,16 @@ const SERVERS = {
   broken: fixture("exit-at-once"),
 };
 
-const VIEWS = ["Overview", "Approvals", "Pins", "Servers", "Tools", "Activity", "Clients"];
+const VIEWS = [
+  "Overview",
+  "Approvals",
+  "Pins",
+  "Servers",
+  "Add a server",
+  "Tools",
+  "Activity",
+  "Clients",
+];
 
 describeInBrowser("the page", (browser) => {
   let stateDir: string;

@@ -192,6 +192,7 @@ describe("a question", () => {
       trusted: false,
       always: "until-closed",
       reason: "the tool may change or delete something",
+      rule: "approval of the agent",
     });
     answer("once");
     expect(await made).toBe(OUTCOME);
