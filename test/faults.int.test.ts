@@ -82,7 +82,7 @@ describe("faults that end the connection, with their cause named", () => {
     const outcome = await board.call("bad/huge");
     expect(outcome.failure?.code).toBe("MESSAGE_TOO_LARGE");
     expect(textOf(outcome)).toContain("more than 976.6 KiB (maxMessageBytes)");
-    expect(textOf(outcome)).toContain("raise maxMessageBytes");
+    expect(textOf(outcome)).toContain('raise "maxMessageBytes"');
     expect(statusOf(board, "bad").state.kind).toBe("backoff");
     await expectHealthy(board);
   });

@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const ACROSS_FOLDERS = [
   "call-id.int.test.ts",
   "faults.int.test.ts",
+  "hints.test.ts",
   "layers.test.ts",
   "mirror.test.ts",
   "real-servers.int.test.ts",

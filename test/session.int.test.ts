@@ -54,6 +54,25 @@ describe("a session's board", () => {
     expect((await board.call("mine/echo", hi)).failure?.code).toBe("UNKNOWN_SERVER");
   });
 
+  it("is advised of settings that the servers of sessions have", async () => {
+    const huge = { ...fixture("huge-line", "--bytes=3000000"), maxMessageBytes: 1_000_000 };
+    const board = await openWith({ servers: { configured: huge } });
+    const session = await board.openSession({
+      cwd,
+      servers: { mine: huge, off: { ...fixture("echo"), resources: false } },
+    });
+    const called = async (name: string): Promise<string | undefined> =>
+      (await session.call(`${name}/huge`)).failure?.hint;
+    expect(await called("configured")).toContain('raise "maxMessageBytes" for this server');
+    expect(await called("mine")).toContain('raise "maxMessageBytes" in mcp.session');
+    expect(statusIn(session, "mine").state).toMatchObject({
+      error: { hint: expect.stringContaining("in mcp.session") },
+    });
+    await expect(session.resources.read("note:///a", { server: "off" })).rejects.toMatchObject({
+      hint: 'set "resources": true in mcp.session to use them',
+    });
+  });
+
   it("runs its servers in its directory, which is their root, relative commands too", async () => {
     const directoryOfSession = await realpath(temporaryDirectory());
     await mkdir(join(directoryOfSession, "sub"));

@@ -70,5 +70,6 @@ function asTyped(text: string, { typed }: Given): string {
     .replace(
       /set "(allow\w+)": true for this server/,
       (_, key: string) => `give ${exceptionOptions({ [key]: true }).join("")}`,
-    );
+    )
+    .replace("for this server", "for it in a configuration, into which plugboard add puts it");
 }

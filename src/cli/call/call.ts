@@ -8,7 +8,7 @@ import { assembleArguments } from "../../core/tools/arguments/assemble.ts";
 import type { GivenArguments } from "../../core/tools/arguments/parse.ts";
 import { readArguments } from "../read-arguments.ts";
 import { CallView } from "./call-view.ts";
-import type { CliContext } from "../context.ts";
+import type { CliContext, GlobalOptions } from "../context.ts";
 import { hintLines, moreLine } from "../error-lines.ts";
 import { EXIT, exitCodeOf } from "../exit-code.ts";
 import { enableHint, findMeant } from "../find-tool.ts";
@@ -158,8 +158,13 @@ function withoutFirst({ loose = [], ...given }: GivenArguments): GivenArguments 
   return { ...given, loose: loose.slice(1) };
 }
 
-const WAIT_LONGER =
-  'if it needs more time, give --timeout <ms>, or raise "toolTimeout" for its server';
+const WAIT_LONGER = "if it needs more time, give --timeout <ms>";
+/** Only a server in the configuration has it. */
+const OR_SET = ', or raise "toolTimeout" for its server';
+
+function waitLonger({ source }: Tool, { typed }: GlobalOptions): string {
+  return source.kind === "mcp" && typed === undefined ? WAIT_LONGER + OR_SET : WAIT_LONGER;
+}
 
 /** Errors go to stderr: what a script reads from stdout is always a result. */
 async function printOutcome(
@@ -182,7 +187,7 @@ async function printOutcome(
     return screen.note(`${start} ${oneLine(name)} reported an error:\n${shown}`);
   }
   const { code } = failure;
-  const hint = failure.hint ?? (code === "TIMEOUT" ? WAIT_LONGER : known);
+  const hint = failure.hint ?? (code === "TIMEOUT" ? waitLonger(tool, options) : known);
   screen.note(`${start} ${commandsApart(withoutHint(shown, failure), options).join("\n")}`);
   const lines = hint === undefined ? [] : hintLines(hint, options);
   for (const line of [...lines, moreLine(code)]) screen.note(line);

@@ -7,7 +7,7 @@ import { toInputRequired, toOutcome } from "../tools/outcome.ts";
 import { outcomeSize } from "../guard/outcome-size.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
-import { cancelled, PlugboardError, toPlugboardError } from "../types/errors.ts";
+import { cancelled, ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
 import type { BoardEvents } from "../types/events.ts";
 import type {
   Callee,
@@ -309,7 +309,9 @@ export class Calls {
       },
       failed: (call, error) => {
         leave(call, true);
-        return failed(call, error);
+        const isOfSession = supervisor.definition.origin === "session";
+        const told = isOfSession && error instanceof PlugboardError ? ofSession(error) : error;
+        return failed(call, told);
       },
     };
   }

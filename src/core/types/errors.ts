@@ -227,6 +227,25 @@ export function duringStep(step: string, error: PlugboardError): PlugboardError 
   return copyOf(error, {}, `${step}: ${error.message}`);
 }
 
+/** So ends what a hint says of a setting of the server's entry in the configuration. */
+const FOR_THIS_SERVER = "for this server";
+
+/**
+ * The same error, about a server that a session brings. It has no entry in the configuration: mcp.session has the settings
+ * of all such servers, but not those of one URL.
+ */
+export function ofSession(error: PlugboardError): PlugboardError {
+  const { hint } = error;
+  if (hint?.includes(FOR_THIS_SERVER) !== true) return error;
+  const known = hint
+    .replace(
+      /set ("tls": \{[^}]*\}) for this server/,
+      "put the server into the configuration, with $1",
+    )
+    .replaceAll(FOR_THIS_SERVER, "in mcp.session");
+  return copyOf(error, { hint: known });
+}
+
 function copyOf(
   error: PlugboardError,
   changes: ErrorDetails,

@@ -87,7 +87,7 @@ export function remoteConnector(
       };
       const carrier = transport === "http" ? httpCarrier(remote) : sseCarrier(remote);
       const expected = expectedEra[transport];
-      const remark = remarkOn(transport, configured);
+      const remark = remarkOn(transport, configured, isOfSession ? "type" : "transport");
       const opening = { carrier, deadline, expected, signal, onRemains, remark };
       return openConnection({ ...options, ...opening });
     }
@@ -111,14 +111,15 @@ export function remoteConnector(
   };
 }
 
-/** Tells that the server speaks another transport than the configured one. */
+/** Tells that the server speaks another transport than the configured one. `key` is what an editor or a file calls it. */
 function remarkOn(
   transport: RemoteTransportKind,
   configured: RemoteTransportKind | undefined,
+  key: "type" | "transport",
 ): string | undefined {
   if (configured === undefined || configured === transport) return undefined;
   const [is, was] = [TRANSPORT_NAMES[transport], TRANSPORT_NAMES[configured]];
-  return `answers over ${is}, not over ${was}: set "transport" to "${transport}"`;
+  return `answers over ${is}, not over ${was}: set "${key}" to "${transport}"`;
 }
 
 /** A server that does not know the transport refuses its first request, or answers with something else. */

@@ -234,6 +234,14 @@ describe("plugboard call", () => {
     expect(await call(...argv)).toEqual({ code, stdout: "", stderr });
   });
 
+  it("names only the option where the server that takes too long was typed", async () => {
+    const { command = "", args = [] } = fixture("echo");
+    const typed = ["sleep", "ms=60000", "--timeout", "200", "--", command, ...args];
+    const { code, stderr } = await call(...typed);
+    expect(code).toBe(3);
+    expect(stderr).toContain("hint: if it needs more time, give --timeout <ms>\n");
+  });
+
   it("warns of the server that it names, not of others", async () => {
     const asking = { command: "npx", args: ["no-such-package"] };
     scratch.servers({ echo: { ...fixture("echo"), env: { API_KEY: "abc" } }, asking });

@@ -3,7 +3,7 @@
 // that the guard refuses it and the audit has it; a server from which they do allow it comes first.
 
 import { compileGlob } from "../../../util/glob.ts";
-import { PlugboardError } from "../../types/errors.ts";
+import { ofSession, PlugboardError } from "../../types/errors.ts";
 import type { ContentName } from "../../types/content-pattern.ts";
 import type { ResourceList } from "../../types/server-content.ts";
 import type { ResourceOptions } from "../../types/resource.ts";
@@ -180,10 +180,9 @@ export class ResourceLocator {
     const { name: server } = from.entry.definition;
     if (!isEnabled(from)) {
       const message = `the resources of server '${server}' are disabled`;
-      throw new PlugboardError("UNSUPPORTED", message, {
-        server,
-        hint: 'set "resources": true for this server to use them',
-      });
+      const hint = 'set "resources": true for this server to use them';
+      const error = new PlugboardError("UNSUPPORTED", message, { server, hint });
+      throw from.entry.definition.origin === "session" ? ofSession(error) : error;
     }
     const full = this.withSecrets(uri, from);
     if (from.allows(full)) return { from, uri: full };

@@ -111,7 +111,7 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Co
 }
 
 const NO_ANSWER =
-  "check that the command starts an MCP server; if it downloads itself on its first start, run it once by hand or raise its timeout";
+  'check that the command starts an MCP server; if it downloads itself on its first start, run it once by hand or raise "timeout" for this server';
 
 /** `late` is what a timeout means here. */
 function explain(error: unknown, late: string, carrier: Carrier): PlugboardError {

@@ -2,7 +2,13 @@
 // is done and the tools have been listed on this very connection.
 
 import type { Connection, ServerIdentity, ToolList } from "../../types/connection.ts";
-import { cancelled, duringStep, PlugboardError, toPlugboardError } from "../../types/errors.ts";
+import {
+  cancelled,
+  duringStep,
+  ofSession,
+  PlugboardError,
+  toPlugboardError,
+} from "../../types/errors.ts";
 import { type LogFields, type Logger, loggerFor } from "../../types/logger.ts";
 import { isRemote, type ServerDefinition } from "../../types/server-definition.ts";
 import { isGivenUp, type ServerState } from "../../types/server-state.ts";
@@ -352,10 +358,11 @@ export class Supervisor implements ServerSupervisor {
 
   #handleFailure(
     what: string,
-    error: PlugboardError,
+    failure: PlugboardError,
     decision: BackoffDecision,
     level: "warn" | "error",
   ): void {
+    const error = this.#definition.origin === "session" ? ofSession(failure) : failure;
     this.#lastError = error;
     const { state, next } = afterFailure(error, decision, {
       ...this.#options,

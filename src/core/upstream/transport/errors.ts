@@ -55,6 +55,6 @@ export function messageTooLarge(maxBytes: number): PlugboardError {
   return new PlugboardError(
     "MESSAGE_TOO_LARGE",
     `the server sent a message of more than ${byteSize(maxBytes)} (maxMessageBytes)`,
-    { quote: "", hint: "raise maxMessageBytes for this server, or ask it for less at a time" },
+    { quote: "", hint: 'raise "maxMessageBytes" for this server, or ask it for less at a time' },
   );
 }

@@ -24,7 +24,7 @@ function tooManyValues(most: number): PlugboardError {
     `the server sent a message of more than ${most} values`,
     {
       quote: "",
-      hint: `ask it for less at a time, or raise maxMessageBytes for this server: it allows a value for every ${BYTES_PER_VALUE} bytes`,
+      hint: `ask it for less at a time, or raise "maxMessageBytes" for this server: it allows a value for every ${BYTES_PER_VALUE} bytes`,
     },
   );
 }

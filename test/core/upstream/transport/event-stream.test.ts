@@ -143,7 +143,7 @@ describe("bounds", () => {
     expect(error).toMatchObject({
       code: "MESSAGE_TOO_LARGE",
       message: "the server sent a message of more than 100 B (maxMessageBytes)",
-      hint: expect.stringContaining("raise maxMessageBytes"),
+      hint: expect.stringContaining('raise "maxMessageBytes"'),
     });
   });
 
