@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { atValue } from "../../../../src/core/config/issue.ts";
 import { parseText } from "../../../../src/core/config/text/document.ts";
 
 describe("JSON5 text", () => {
@@ -117,5 +118,49 @@ describe("JSON5 text", () => {
     expect(parsed).toMatchObject({
       issues: [{ message: "is nested more than 100 levels deep" }],
     });
+  });
+});
+
+describe("JSON text", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("is searched for positions only when one is asked for", () => {
+    const positions = vi.spyOn(WeakMap.prototype, "set");
+    const parsed = parseText('{\n  "a": [1,\n    { "b:c\\"": 2 }] }');
+    // Vitest has such maps too.
+    const searched = positions.mock.calls.length;
+    expect(parsed).toMatchObject({
+      kind: "document",
+      value: { a: [1, { 'b:c"': 2 }] },
+      issues: [],
+    });
+    expect(searched).toBe(0);
+    if (parsed.kind !== "document") return;
+    const at = (path: (string | number)[]) => parsed.locate(atValue(path, "is wrong"));
+    expect(at(["a", 1, 'b:c"'])).toEqual({ line: 3, column: 16 });
+    expect(at(["a", 0])).toEqual({ line: 2, column: 9 });
+    expect(at(["nothing"])).toEqual({ line: 1, column: 1 });
+  });
+
+  it.each([
+    ["plainly", '{ "a": 1, "a": 2 }'],
+    ["in other characters", '{ "a": 1, "\\u0061": 2 }'],
+    ["beside strings with colons", '{ "a:": ":\\\\", "b": { "x": "\\":", "x": 1 } }'],
+    ["with a number for a name", '[{ "1": 0, "1": 0 }]'],
+    ["with the name of the prototype", '{ "__proto__": 0, "__proto__": 0 }'],
+  ])("with a key that is there twice has an issue: %s", (_, text) => {
+    const parsed = parseText(text);
+    expect(parsed).toMatchObject({
+      issues: [{ message: expect.stringMatching(/^duplicate key/) }],
+    });
+  });
+
+  it("has objects without a prototype, and __proto__ is a key of them", () => {
+    const parsed = parseText('{ "__proto__": { "polluted": true }, "list": [{}] }');
+    if (parsed.kind !== "document") throw new Error(parsed.message);
+    const { value } = parsed;
+    expect(Object.keys(value as object)).toEqual(["__proto__", "list"]);
+    expect(Object.getPrototypeOf(value)).toBeNull();
+    expect(Object.getPrototypeOf((value as { list: object[] }).list[0])).toBeNull();
   });
 });
