@@ -30,7 +30,7 @@ import { approvalKey } from "./approval-key.ts";
 import type { RememberedServer } from "./earlier-runs.ts";
 import { sessionAuthHint } from "./matching-server.ts";
 import type { BoardRoots, ServerRoots } from "./roots.ts";
-import { ServerEntry } from "./server-entry.ts";
+import { ServerEntry, type ServerKeys } from "./server-entry.ts";
 import type { ServerSecrets } from "./server-secrets.ts";
 import { ServerSignIn } from "./sign-in.ts";
 import type { BoardTrace } from "./trace.ts";
@@ -68,14 +68,12 @@ export function createServer(
   const { networkAllow = [] } = agent;
   const networkEnv = withProxy(env, agent.networkProxy);
   const signIn = signInFor(definition, networkEnv, context);
-  const roots = context.roots.of(definition, env);
-  const common = {
-    cwd,
-    signIn,
+  const keys = (): ServerKeys => ({
     hash: definitionHash(definition, cwd),
-    pinKey: definitionHash(definition, ""),
-    approvalKey: approvalKey(definition, cwd, env),
-  };
+    pin: definitionHash(definition, ""),
+    approval: approvalKey(definition, cwd, env),
+  });
+  const common = { cwd, signIn, keys };
   const inGateway = context.gateway?.server(definition.name);
   if (inGateway !== undefined) {
     const { onLog } = context;
@@ -89,8 +87,9 @@ export function createServer(
     logger.info("sampling is not available: the board has no onSampling", { server });
   }
   let hasStarted = false;
-  const connect = lazyConnector(
-    () => ({
+  const makeOptions = (): ConnectOptions => {
+    const roots = context.roots.of(definition, env);
+    return {
       definition,
       timeout: () => supervisor.definition.timeout,
       resolve: (signal) => {
@@ -117,9 +116,9 @@ export function createServer(
       era: reached?.isEraDoubtful ? undefined : reached?.era,
       transport: reached?.transport,
       sendMcpMessage: context.sendMcpMessage,
-    }),
-    redactor,
-  );
+    };
+  };
+  const connect = lazyConnector(makeOptions, redactor);
   const supervisor = new Supervisor({
     definition,
     connect,

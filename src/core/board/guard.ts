@@ -122,6 +122,10 @@ export class BoardGuard {
     onOffer: (entry: ServerEntry) => void = () => {},
   ): Promise<() => void> {
     const prepared = await boundedMap(entries, READERS, ({ entry, definition, predecessor }) => {
+      // A file may hold thousands of disabled servers, and none of them lists anything. Only what one takes over from its
+      // predecessor is kept, so that its tools are compared once it is enabled.
+      const isWatched = definition.enabled || predecessor !== undefined;
+      if (!isWatched) return Promise.resolve(() => this.#pins.ignore(entry.name));
       const hooks = this.#pinHooks(entry, onOffer);
       return this.#pins.prepare(pinId(entry), pinMode(definition, agent), hooks, predecessor);
     });
@@ -481,6 +485,6 @@ export function pinMode({ origin, guard }: ServerDefinition, agent: AgentConfig)
   return guard?.pins ?? agent.guard?.pins ?? "warn";
 }
 
-export function pinId({ name, pinKey }: ServerEntry): PinnedServer {
-  return { server: name, key: pinKey };
+export function pinId({ name, keys }: ServerEntry): PinnedServer {
+  return { server: name, key: keys.pin };
 }

@@ -19,14 +19,22 @@ const MAX_CACHE_AGE_MS = 24 * 3_600_000;
 /** Until then the same list is not written again. */
 const FRESH_CACHE_MS = 3_600_000;
 
-export type ServerEntryParts = Pick<
-  ServerEntry,
-  "cwd" | "supervisor" | "inGateway" | "signIn" | "hash" | "pinKey" | "approvalKey"
-> & {
+export type ServerEntryParts = Pick<ServerEntry, "cwd" | "supervisor" | "inGateway" | "signIn"> & {
+  /** Asked once, when the first of them is needed: a file may hold thousands of disabled servers. */
+  keys: () => ServerKeys;
   cached: CachedTools | undefined;
   /** The cached tools are those for other capabilities. */
   isListedElsewhere: boolean;
 };
+
+export interface ServerKeys {
+  /** Hash of the definition and the working directory, which together decide which tools the server has. */
+  hash: string;
+  /** Hash of the definition alone. Tools are pinned under it. */
+  pin: string;
+  /** Approvals of its tools count for this key. */
+  approval: string;
+}
 
 /** How a server is started and reached: another value of one of these takes a new start. */
 const STARTED_WITH = [
@@ -48,12 +56,8 @@ export class ServerEntry {
   readonly inGateway: boolean;
   /** Only for a remote server. */
   readonly signIn: ServerSignIn | undefined;
-  /** Hash of the definition and the working directory, which together decide which tools the server has. */
-  readonly hash: string;
-  /** Hash of the definition alone. Tools are pinned under it. */
-  readonly pinKey: string;
-  /** Approvals of its tools count for this key. */
-  readonly approvalKey: string;
+  readonly #makeKeys: () => ServerKeys;
+  #keys: ServerKeys | undefined;
   #knowledge: "none" | "cached" | "live";
   readonly #cachedAt: number | undefined;
   readonly #isListedElsewhere: boolean;
@@ -65,9 +69,7 @@ export class ServerEntry {
     supervisor,
     inGateway,
     signIn,
-    hash,
-    pinKey,
-    approvalKey,
+    keys,
     cached,
     isListedElsewhere,
   }: ServerEntryParts) {
@@ -75,9 +77,7 @@ export class ServerEntry {
     this.supervisor = supervisor;
     this.inGateway = inGateway;
     this.signIn = signIn;
-    this.hash = hash;
-    this.pinKey = pinKey;
-    this.approvalKey = approvalKey;
+    this.#makeKeys = keys;
     this.#knowledge = cached === undefined ? "none" : "cached";
     this.#cachedAt = cached?.savedAt;
     this.#isListedElsewhere = isListedElsewhere;
@@ -87,6 +87,11 @@ export class ServerEntry {
   /** As it is now: its settings may be others after `reconfigure`. */
   get definition(): ServerDefinition {
     return this.supervisor.definition;
+  }
+
+  /** What is kept about the server goes by these. They are those of the definition that it was created with. */
+  get keys(): ServerKeys {
+    return (this.#keys ??= this.#makeKeys());
   }
 
   /** Whether a server of that definition is started and reached like this one. */

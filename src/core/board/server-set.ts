@@ -451,7 +451,7 @@ export class ServerSet {
     if (listed === undefined || identity === undefined) return undefined;
     const { tools, capabilities, found } = listed;
     const savedAt = this.#options.clock.now();
-    return { tools, capabilities, found, identity, origin: before.pinKey, savedAt };
+    return { tools, capabilities, found, identity, origin: before.keys.pin, savedAt };
   }
 
   #putBack(each: PlannedServer): void {
@@ -637,9 +637,9 @@ export class ServerSet {
         canonicalJson([identity, capabilities, tools, found]);
     entry.toolsListed(identity);
     if (earlier !== undefined && !isSaved) {
-      const origin = entry.pinKey;
+      const origin = entry.keys.pin;
       const saved = { origin, identity, capabilities, tools, found };
-      this.inBackground(earlier.saveTools(entry.hash, saved));
+      this.inBackground(earlier.saveTools(entry.keys.hash, saved));
     }
     this.#offer(entry);
   }

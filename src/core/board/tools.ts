@@ -256,7 +256,7 @@ export class BoardTools {
 
   #make(
     entry: CatalogEntry,
-    { definition, approvalKey, inGateway }: ServerEntry,
+    { definition, keys, inGateway }: ServerEntry,
     callee: () => Callee,
   ): BoardTool {
     const { guard, calls, execute } = this.#options;
@@ -270,7 +270,7 @@ export class BoardTools {
       origin: definition.origin,
       ownerOnly: false,
       inGateway: inGateway || undefined,
-      key: approvalKey,
+      key: keys.approval,
     });
     const isApp = isForApp(tool);
     const include = isApp ? "app" : includeIn(definition, subject);

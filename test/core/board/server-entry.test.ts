@@ -1,5 +1,9 @@
-import { expect, it } from "vitest";
-import { ServerEntry, type ServerEntryParts } from "../../../src/core/board/server-entry.ts";
+import { expect, it, vi } from "vitest";
+import {
+  ServerEntry,
+  type ServerEntryParts,
+  type ServerKeys,
+} from "../../../src/core/board/server-entry.ts";
 import type { CachedTools } from "../../../src/core/catalog/catalog-cache.ts";
 import type { BoardOptions } from "../../../src/core/types/board-options.ts";
 import type { ServerStateKind } from "../../../src/core/types/server-state.ts";
@@ -43,4 +47,17 @@ it.each<[BoardOptions["start"], "lazy" | "eager" | "session", Known, Reason, Ser
     } as ServerEntryParts);
   expect(entryOf(true).startReason(start, NOW)).toBe(reason);
   expect(entryOf(false).startReason(start, NOW)).toBeUndefined();
+});
+
+it("makes its keys when the first of them is asked for, and only once", () => {
+  const made = { hash: "h", pin: "p", approval: "a" };
+  const keys = vi.fn<() => ServerKeys>(() => made);
+  const entry = new ServerEntry({
+    supervisor: { definition: definition({ enabled: false }), state: { kind: "disabled" } },
+    keys,
+  } as unknown as ServerEntryParts);
+  expect(entry.startReason("eager", NOW)).toBeUndefined();
+  expect(keys).not.toHaveBeenCalled();
+  expect([entry.keys.pin, entry.keys.hash]).toEqual(["p", "h"]);
+  expect(keys).toHaveBeenCalledTimes(1);
 });

@@ -43,7 +43,7 @@ async function openCore(
   });
   opened.push(core);
   await core.addServers();
-  await core.servers.start("eager", undefined);
+  await core.servers.start(options.start ?? "eager", undefined);
   core.opened();
   return core;
 }
@@ -72,13 +72,14 @@ function servers(core: BoardCore): string[] {
 
 it("reads what is known of a few servers at a time, however many there are", async () => {
   const definitions = Array.from({ length: 200 }, (_, at) =>
-    definition(`s${at}`, { ...fixture("crlf"), enabled: false }),
+    definition(`s${at}`, { ...fixture("crlf"), enabled: at % 2 === 0 }),
   );
   const pins = memoryPins();
   let reads = 0;
   let underWay = 0;
   let most = 0;
   const core = await openCore(definitions, undefined, {
+    start: "none",
     state: {
       ...openFileState(cwd),
       pins: {
@@ -95,7 +96,8 @@ it("reads what is known of a few servers at a time, however many there are", asy
     },
   });
   expect(core.servers.names()).toHaveLength(200);
-  expect(reads).toBe(200);
+  // Nothing is compared with the pins of a server that is disabled.
+  expect(reads).toBe(100);
   expect(most).toBeLessThanOrEqual(16);
 });
 

@@ -20,7 +20,7 @@ export interface ContentSubjectOptions {
 }
 
 export function contentSubject(
-  { definition, pinKey, inGateway }: Pick<ServerEntry, "definition" | "pinKey" | "inGateway">,
+  { definition, keys, inGateway }: Pick<ServerEntry, "definition" | "keys" | "inGateway">,
   content: ContentName,
   given?: ContentSubjectOptions,
 ): Subject {
@@ -42,7 +42,7 @@ export function contentSubject(
     ownerOnly: false,
     // Includes the server's definition, so that an approval does not carry over to another server of its name.
     get hash() {
-      return `${textHash(canonicalJson({ title, description, arguments: args }))}-${pinKey}`;
+      return `${textHash(canonicalJson({ title, description, arguments: args }))}-${keys.pin}`;
     },
   };
 }

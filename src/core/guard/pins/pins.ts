@@ -117,7 +117,7 @@ export class Pins {
     hooks: PinnedServerHooks = {},
     predecessor?: PinnedServer,
   ): Promise<() => void> {
-    if (mode === "off") return () => this.#watches.delete(id.server);
+    if (mode === "off") return () => this.ignore(id.server);
     if (mode === "block") this.#follow();
     const reading = this.#readOrInherit(id, predecessor);
     this.#reads.add(reading);
@@ -152,6 +152,11 @@ export class Pins {
       }
       judge(watch);
     };
+  }
+
+  /** From now on nothing that the server lists is compared. */
+  ignore(server: string): void {
+    this.#watches.delete(server);
   }
 
   /** What is stored for the definition; for one that nobody has seen, what its predecessor had. */
