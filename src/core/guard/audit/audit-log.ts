@@ -57,6 +57,8 @@ export class AuditLog {
   #timer: Timer | undefined;
   #isSoon = false;
   #writing: Promise<void> | undefined;
+  /** Lines have been gathered for long enough while others were written. */
+  #isDue = false;
   #isFailing = false;
   #isFlushing = false;
   #isClosed = false;
@@ -230,6 +232,7 @@ export class AuditLog {
     this.#timer = undefined;
     this.#format(FORMAT_AT_ONCE);
     if (this.#records.length > 0) this.#soon();
+    this.#isDue = true;
     void this.#write();
   }
 
@@ -277,14 +280,15 @@ export class AuditLog {
 
   /** Writes what is queued and the batches that fill up meanwhile. The rest waits for the timer. Never rejects. */
   async #writeAll(): Promise<void> {
-    const isDue = (): boolean => this.#lines > 0 || this.#lost > 0;
-    for (let isFirst = true; isDue(); isFirst = false) {
+    const isAnyLeft = (): boolean => this.#lines > 0 || this.#lost > 0;
+    for (let isFirst = true; isAnyLeft(); isFirst = false) {
       // A write costs as much as many lines, so a batch that is still filling up waits.
-      const isWhole = isFirst || this.#isFlushing || this.#batches.length > 1;
+      const isWhole = isFirst || this.#isDue || this.#isFlushing || this.#batches.length > 1;
       if (!isWhole) {
         this.#timer ??= this.#clock.later(GATHER_MS, () => this.#tick());
         return;
       }
+      if (this.#batches.length <= 1) this.#isDue = false;
       if (!(await this.#writeBatch())) return;
     }
     if (this.#isClosed) await this.#sink.close();

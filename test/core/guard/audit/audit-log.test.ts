@@ -17,6 +17,7 @@ import type { AuditSink } from "../../../../src/core/types/shared-state.ts";
 import { auditIn } from "../../../../src/core/state/files/audit-file.ts";
 import { recordingLogger } from "../../../support/logger.ts";
 import { ManualClock, settle } from "../../../support/manual-clock.ts";
+import { deferred } from "../../../../src/util/deferred.ts";
 import { record } from "./records.ts";
 import { temporaryDirectory } from "../../../support/directory.ts";
 
@@ -178,6 +179,37 @@ describe("AuditLog", () => {
     await clock.advance(1);
     await log.flush();
     expect(tools(await read())).toEqual(names(0, 20));
+  });
+
+  it("gathers them once, also while others are written: a killed host loses one flush, not two", async () => {
+    const clock = new ManualClock();
+    const recorded: string[] = [];
+    let disk = deferred();
+    const sink: AuditSink = {
+      isOpen: true,
+      async append(lines) {
+        await disk.promise;
+        recorded.push(...lines.toString().trim().split("\n"));
+      },
+      appendNow: () => undefined,
+      close: async () => {},
+    };
+    const log = new AuditLog({ trail: { where: "elsewhere", open: () => sink }, clock });
+    logs.push(log);
+    log.record(record({ tool: "a" }));
+    await clock.advance(50);
+    log.record(record({ tool: "b" }));
+    await clock.advance(50);
+    // It comes after the flush of the one before, so it has one of its own.
+    log.record(record({ tool: "c" }));
+    const slow = disk;
+    disk = deferred();
+    disk.resolve();
+    slow.resolve();
+    await settle();
+    expect(tools(recorded.join("\n"))).toEqual(["a", "b"]);
+    await clock.advance(50);
+    expect(tools(recorded.join("\n"))).toEqual(["a", "b", "c"]);
   });
 
   it("does not wait when there are many", async () => {
