@@ -40,3 +40,10 @@ export function oldSpaceOfMap(): number {
     (key) => plain.delete(key),
   );
 }
+
+/** Everything that nobody holds is gone then. What a WeakRef has shown stays until the turn is over. */
+export async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  await new Promise((resolve) => setImmediate(resolve));
+  (runInNewContext("gc") as () => void)();
+}

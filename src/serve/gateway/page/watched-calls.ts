@@ -17,6 +17,9 @@ const NEAR_MS = 50;
 /** How many changed calls are told at a time. A person can follow no more. */
 const MOST_TOLD = 100;
 
+/** Without what holds on to the arguments and the answer: both functions do. */
+type EndedCall = Omit<WatchedCallEvent, "size" | "read">;
+
 interface Kept {
   id: string;
   place: CallPlace;
@@ -24,7 +27,9 @@ interface Kept {
   at: number;
   /** When it was made, once it has ended. */
   made?: number;
-  call: CallStartEvent | WatchedCallEvent;
+  call: CallStartEvent | EndedCall;
+  /** Reads what was said in it. Absent if nothing of that is kept. */
+  read?: WatchedCallEvent["read"] | undefined;
   /** How large the content is that is kept of it. */
   size: number;
 }
@@ -107,15 +112,15 @@ export class WatchedCalls implements CallWatcher {
     });
   }
 
-  ended(ended: WatchedCallEvent, place: CallPlace): void {
-    const { callId: id, durationMs } = ended;
+  ended({ size: sizeOf, read, ...call }: WatchedCallEvent, place: CallPlace): void {
+    const { callId: id, durationMs } = call;
     const known = this.#kept.get(id);
     const made = this.#options.clock.now() - durationMs;
     const at = known?.at ?? made;
     const size =
-      this.#owners > 0 || this.#contentEnding !== undefined ? ended.size(MOST_OF_ONE) : Infinity;
-    if (size <= MOST_OF_ONE) this.#keep({ id, place, at, made, call: ended, size });
-    else this.#keep({ id, place, at, made, call: { ...ended, read: withoutContent }, size: 0 });
+      this.#owners > 0 || this.#contentEnding !== undefined ? sizeOf(MOST_OF_ONE) : Infinity;
+    if (size <= MOST_OF_ONE) this.#keep({ id, place, at, made, call, read, size });
+    else this.#keep({ id, place, at, made, call, size: 0 });
   }
 
   /** The latest last. */
@@ -147,11 +152,11 @@ export class WatchedCalls implements CallWatcher {
     const kept = this.#kept.get(id);
     if (kept === undefined) return undefined;
     const ended = endOf(kept);
-    const content = ended && ended.read !== withoutContent ? contentOf(ended) : undefined;
+    const { read } = kept;
     return {
       facts: factsOf(kept),
       steps: (ended?.steps ?? []).map((step) => ({ ...step })),
-      ...(content && { content }),
+      ...(ended && read && { content: contentOf(ended, read()) }),
     };
   }
 
@@ -177,20 +182,16 @@ export class WatchedCalls implements CallWatcher {
     this.#contentEnding = undefined;
     for (const kept of this.#kept.values()) {
       kept.size = 0;
-      const ended = endOf(kept);
-      if (ended !== undefined) kept.call = { ...ended, read: withoutContent };
+      kept.read = undefined;
     }
     this.#size = 0;
   }
 }
 
-/** Holds on to nothing of a call. */
-function withoutContent(): never {
-  throw new Error("nothing of this call is kept");
-}
-
-function contentOf(ended: WatchedCallEvent): CallContent {
-  const { args, outcome, redacted } = ended.read();
+function contentOf(
+  { durationMs }: EndedCall,
+  { args, outcome, redacted }: ReturnType<WatchedCallEvent["read"]>,
+): CallContent {
   const { content, structuredContent, isError = false, failure } = outcome;
   return {
     args,
@@ -198,7 +199,7 @@ function contentOf(ended: WatchedCallEvent): CallContent {
       isError,
       content: content.map((block) => ({ ...block })),
       ...(structuredContent !== undefined && { structured: structuredContent }),
-      ms: ended.durationMs,
+      ms: durationMs,
       ...(failure !== undefined && { code: failure.code }),
     },
     redacted: {
@@ -211,8 +212,8 @@ function contentOf(ended: WatchedCallEvent): CallContent {
 const REFUSALS = new Set(["REFUSED_BY_POLICY", "NOT_APPROVED", "CHANGED_TOOL", "RATE_LIMITED"]);
 
 /** Undefined while it runs. */
-function endOf({ call }: Kept): WatchedCallEvent | undefined {
-  return "read" in call ? call : undefined;
+function endOf({ call }: Kept): EndedCall | undefined {
+  return "durationMs" in call ? call : undefined;
 }
 
 function factsOf(kept: Kept): CallFacts {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { WatchedCallEvent } from "../../../../src/core/types/events.ts";
 import type { CallWatcher } from "../../../../src/serve/gateway/monitoring/monitoring.ts";
 import { WatchedCalls } from "../../../../src/serve/gateway/page/watched-calls.ts";
+import { collectGarbage } from "../../../support/old-space.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const PLACE = { agent: "default", command: "call-1" };
@@ -86,6 +87,37 @@ describe("calls", () => {
     calls.ended(ended("huge", 1024 * 1024 + 1), PLACE);
     expect(calls.show("huge")?.content).toBeUndefined();
     expect(calls.list()).toHaveLength(17);
+  });
+
+  it("hold on to nothing that was said in those of which nothing is kept", async () => {
+    const { calls, clock } = open();
+    const answers: WeakRef<object>[] = [];
+    const said = (callId: string, size: number): WatchedCallEvent => {
+      const answer = { text: "said" };
+      answers.push(new WeakRef(answer));
+      const event = ended(callId, size);
+      // As those of a board: both know what was said.
+      return {
+        ...event,
+        size: () => (answer.text === "" ? 0 : size),
+        read: () => ({ ...event.read(), outcome: { content: [{ type: "text", ...answer }] } }),
+      };
+    };
+    const held = async (): Promise<number> => {
+      await collectGarbage();
+      return answers.filter((each) => each.deref() !== undefined).length;
+    };
+    calls.look(false);
+    calls.ended(said("for viewers", 10), PLACE);
+    const leave = calls.look(true);
+    calls.ended(said("kept", 10), PLACE);
+    calls.ended(said("huge", Infinity), PLACE);
+    expect(await held()).toBe(1);
+    expect(calls.show("kept")?.content).toBeDefined();
+    leave();
+    await clock.advance(61_000);
+    expect(await held()).toBe(0);
+    expect(calls.list()).toHaveLength(3);
   });
 
   it("are told once for each change, as many as a person can follow; the rest is counted", () => {
