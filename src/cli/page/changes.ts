@@ -105,21 +105,39 @@ function unseen(context: CliContext): CliContext {
   return { ...context, io: { ...context.io, stdin }, screen: unseenScreen(context) };
 }
 
-/** What stands for a credential that is not shown is the credential that is there. */
+/** What is not shown of a credential is what is there. Throws INVALID_ARGUMENTS where nothing of that kind is. */
 function withHidden(given: JsonObject, written: unknown): JsonObject {
-  const restored = (value: unknown, before: unknown): unknown => {
-    if (value === MARK) return before;
-    if (Array.isArray(value)) {
-      return value.map((each, at) =>
-        restored(each, Array.isArray(before) ? before[at] : undefined),
-      );
+  const restored = (value: unknown, shown: unknown, before: unknown): unknown => {
+    // Also a part of a text, as in `Bearer [REDACTED]`.
+    if (typeof value === "string" && value.includes(MARK)) {
+      if (value === shown) return before;
+      const message = `${MARK} stands for a credential that is not there in the entry`;
+      throw new PlugboardError("INVALID_ARGUMENTS", message, {
+        hint: "write the value itself, or a reference to it such as ${TOKEN}",
+      });
     }
-    return isJsonObject(value) ? withHidden(value, before) : value;
+    if (Array.isArray(value)) {
+      const [seen = [], list = []] = [shown, before].map((each) =>
+        Array.isArray(each) ? (each as unknown[]) : [],
+      );
+      return value.map((each, at) => {
+        // Another argument may have come before it.
+        const first = seen.indexOf(each);
+        const own = seen[at] === each || first !== seen.lastIndexOf(each) ? at : first;
+        return restored(each, seen[own], list[own]);
+      });
+    }
+    if (!isJsonObject(value)) return value;
+    const [shownOnes, ones] = [shown, before].map((each) => (isJsonObject(each) ? each : {}));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [
+        key,
+        restored(each, shownOnes?.[key], ones?.[key]),
+      ]),
+    );
   };
   const known = isJsonObject(written) ? written : {};
-  return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [key, restored(value, known[key])]),
-  );
+  return restored(given, withoutCredentials(known), known) as JsonObject;
 }
 
 export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds {

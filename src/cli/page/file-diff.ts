@@ -1,5 +1,6 @@
 // How a configuration file would differ after a change: its lines, and what it would start that it did not start before.
 
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { type Launch, readLaunches } from "../../core/config/trust/trust.ts";
 import type { DiffLine, StartedServer } from "../../serve/gateway/page/wire.ts";
 import { visible } from "../../util/visible.ts";
@@ -44,9 +45,20 @@ async function launchesOf(path: string, text: string): Promise<Launch[]> {
   return (await readLaunches(path, text.replace(/^\uFEFF/, ""))).all;
 }
 
-/** Without the name, which stands above them. */
+/** Without the name, which stands above them, and without credentials. */
 function linesOf(launch: Launch): string[] {
-  const [first = "", ...rest] = launchLines([launch]);
+  const [first = "", ...rest] = launchLines([withoutValues(launch)]);
   const name = `  ${visible(launch.name)}: `;
   return [first.slice(name.length), ...rest.map((line) => line.trim())];
+}
+
+/**
+ * Credentials are hidden where they stand. The command line stays as it is: what looks like a credential there may be what
+ * runs.
+ */
+function withoutValues(launch: Launch): Launch {
+  if (launch.kind !== "server") return launch;
+  const { server } = launch;
+  const { args } = server;
+  return { ...launch, server: { ...withoutCredentials(server), ...(args && { args }) } };
 }

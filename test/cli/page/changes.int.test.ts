@@ -30,6 +30,8 @@ async function up(...argv: string[]): Promise<PageApi> {
   return enterPage(stdout.trim());
 }
 
+const has = (pattern: RegExp): unknown => expect.stringMatching(pattern);
+
 const OF_ECHO = { agent: "default", server: "echo" };
 
 async function change(page: PageApi, what: Change): Promise<ChangePreview> {
@@ -124,6 +126,58 @@ describe("a change in the page", () => {
     await change(page, { kind: "rule", ...OF_ECHO, tool: "add", verdict: "ask" });
     const { tools: asked } = await page.ask("tools/list", { verdict: "asks" });
     expect(asked).toMatchObject([{ canonical: "echo/add", verdict: { kind: "asks" } }]);
+  });
+
+  it("shows no credential, and keeps what it does not show", async () => {
+    const secret = "literal-secret-of-a-server";
+    const path = scratch.file("own.json", {
+      mcpServers: {
+        echo: {
+          command: process.execPath,
+          args: [ECHO, "--token", `arg-${secret}`],
+          env: { API_TOKEN: secret, SHORT_TOKEN: "pin7" },
+          lazy: true,
+        },
+        away: {
+          url: "https://mcp.example.com/mcp",
+          headers: { Authorization: `Bearer ${secret}` },
+          enabled: false,
+        },
+      },
+    });
+    const page = await up("--config", path);
+    const { json } = await page.ask("servers/entry", OF_ECHO);
+    const entry = JSON.parse(json) as { args: string[] };
+    const edited = JSON.stringify({ ...entry, args: [ECHO, "--quiet", ...entry.args.slice(1)] });
+    const shown = await change(page, { kind: "entry", ...OF_ECHO, json: edited });
+    expect(shown.starts).toMatchObject([
+      { lines: [/--quiet/, /API_TOKEN/, /SHORT_TOKEN/].map(has) },
+    ]);
+    const ofAway = { agent: "default", server: "away" };
+    const { json: away } = await page.ask("servers/entry", ofAway);
+    const { enabled: _, ...on } = JSON.parse(away) as { enabled: boolean };
+    const start = await change(page, { kind: "entry", ...ofAway, json: JSON.stringify(on) });
+    expect(start.starts).toMatchObject([{ lines: [/mcp.example.com/, /Bearer/].map(has) }]);
+    expect(JSON.stringify([json, away, shown, start])).not.toMatch(/literal-secret|=pin7/);
+    expect(JSON.parse(scratch.read("own.json"))).toEqual({
+      mcpServers: {
+        echo: {
+          command: process.execPath,
+          args: [ECHO, "--quiet", "--token", `arg-${secret}`],
+          env: { API_TOKEN: secret, SHORT_TOKEN: "pin7" },
+          lazy: true,
+        },
+        away: {
+          url: "https://mcp.example.com/mcp",
+          headers: { Authorization: `Bearer ${secret}` },
+        },
+      },
+    });
+    const moved = JSON.stringify({ ...entry, env: { OTHER_TOKEN: "[REDACTED]" } });
+    const refused = await page.ask("changes/preview", {
+      change: { kind: "entry", ...OF_ECHO, json: moved },
+    });
+    expect(refused.error?.message).toMatch(/a credential that is not there/);
   });
 
   it("is refused with its reason where it cannot be made", async () => {

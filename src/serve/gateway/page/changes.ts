@@ -79,7 +79,8 @@ export class Changes {
     this.#shown.delete(hash);
     this.#shown.set(hash, { change, nonce: visitor.nonce, until });
     const diff = shown.diff.map((line) => ({ ...line, text: redact(line.text) }));
-    return { ...shown, diff, hash, until };
+    const starts = shown.starts.map(({ name, lines }) => ({ name, lines: lines.map(redact) }));
+    return { ...shown, starts, diff, hash, until };
   }
 
   /** One change at a time. Rejects if nothing was shown under the hash to this visitor, or if it would differ by now. */
