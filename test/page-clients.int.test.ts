@@ -211,7 +211,7 @@ describeInBrowser("clients in the page", (browser) => {
     await page.getByRole("link", { name: /^Sign in with/ }).click();
     await expect
       .poll(() => page.getByRole("alert").textContent())
-      .toContain("<b>eve</b> may not see this page");
+      .toContain("<b>eve</b> [1] may not see this page");
     // What began the sign-in is left, and works no more.
     const left = (await context.cookies()).map(({ name }) => name);
     expect(left).toEqual([`plugboard-ui-${new URL(rig.origin).port}-sign-in`]);

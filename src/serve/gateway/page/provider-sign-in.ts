@@ -29,6 +29,8 @@ const PURPOSE = "page sign-in";
 const COOKIE = "sign-in";
 const LONGEST_CODE = 4096;
 const LONGEST_NAME = 60;
+/** Of a verified address, and of a `sub`. Neither is longer. */
+const LONGEST_ADDRESS = 255;
 
 const ANSWER = z.strictObject({
   code: z.string().min(1).max(LONGEST_CODE),
@@ -138,10 +140,17 @@ export function roleOf(
   return has(viewers) ? "viewer" : undefined;
 }
 
-function nameOf({ sub = "", ...claims }: JWTPayload): string {
-  const { email, preferred_username: user } = claims;
-  const name = [email, user].find((each) => typeof each === "string" && each !== "");
-  return oneLine(typeof name === "string" ? name : sub, LONGEST_NAME);
+/**
+ * Nobody else has it: decisions are recorded and approvals kept under this name. People may choose what their provider
+ * calls them, but for an address that it has verified; so what they chose stands beside what the provider knows them by.
+ */
+export function nameOf({ sub = "", ...claims }: JWTPayload): string {
+  const { email, email_verified: isVerified, preferred_username: user } = claims;
+  const isUsable = (each: unknown): each is string => typeof each === "string" && each !== "";
+  if (isVerified === true && isUsable(email)) return oneLine(email, LONGEST_ADDRESS);
+  const id = oneLine(sub, LONGEST_ADDRESS);
+  const chosen = [user, email].find(isUsable);
+  return chosen === undefined ? id : `${oneLine(chosen, LONGEST_NAME)} [${id}]`;
 }
 
 function notBegun(): PlugboardError {

@@ -8,7 +8,7 @@ import { gatewaySettings } from "../../../../src/core/config/gateway.ts";
 import { parseAgentConfig } from "../../../../src/core/config/parse.ts";
 import { silentLogger } from "../../../../src/core/types/logger.ts";
 import { type OpenedGateway, openGateway } from "../../../../src/serve/gateway/open-gateway.ts";
-import { roleOf } from "../../../../src/serve/gateway/page/provider-sign-in.ts";
+import { nameOf, roleOf } from "../../../../src/serve/gateway/page/provider-sign-in.ts";
 import { systemClock } from "../../../../src/util/clock.ts";
 import { freePorts } from "../../../support/free-ports.ts";
 import { CLIENT, openProvider, type TestProvider } from "../../../support/provider.ts";
@@ -92,7 +92,8 @@ function finish({ cookie, ...answer }: Begun & { iss?: string }, at = origin): P
 
 describe("signing in through the provider", () => {
   it("opens the page in the role that the claims say", async () => {
-    provider.claims = { groups: ["other", "staff"], email: "ann@example.com" };
+    const email = { email: "ann@example.com", email_verified: true };
+    provider.claims = { groups: ["other", "staff"], ...email };
     const begun = await begin();
     const asked = provider.begun.at(-1);
     expect(Object.fromEntries(asked ?? [])).toMatchObject({
@@ -292,4 +293,16 @@ it.each([
     viewers: ["a@example.com", "b@example.com"],
   };
   expect(roleOf(claims, page)).toBe(role);
+});
+
+it.each([
+  [{ sub: "7" }, "7"],
+  [{ sub: "7", email: "ann@example.com", email_verified: true }, "ann@example.com"],
+  [{ sub: "7", email: "ann@example.com" }, "ann@example.com [7]"],
+  [{ sub: "7", email: "ann@example.com", email_verified: "true" }, "ann@example.com [7]"],
+  [{ sub: "7", preferred_username: "ann@example.com" }, "ann@example.com [7]"],
+  [{ sub: "7", preferred_username: "a".repeat(70) }, `${"a".repeat(59)}… [7]`],
+  [{ sub: "7", preferred_username: "x\u202E\ny" }, "x y [7]"],
+])("nobody is called what somebody else is: %j", (claims, name) => {
+  expect(nameOf(claims)).toBe(name);
 });
