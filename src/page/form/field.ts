@@ -32,23 +32,68 @@ interface Member {
 /** A schema may refer to itself: deeper than this it is written as JSON. */
 const MOST_DEPTH = 6;
 const MOST_MEMBERS = 200;
+const MOST_VALUES = 2000;
+/** Fields that are drawn at once. */
+const MOST_FIELDS = 1000;
 
-/** `root` is where references point into; `depth` says how many fields are around it. */
-export function fieldOf(given: Schema, root: Schema, depth = 0): Field {
+/**
+ * How deep a form of this schema is drawn: a few references in each other stand for more fields than a browser could draw.
+ */
+export function deepestOf(schema: Schema, root: Schema): number {
+  let deepest = MOST_DEPTH;
+  while (deepest > 0 && fieldsLeft(schema, root, 0, deepest, MOST_FIELDS) < 0) deepest -= 1;
+  return deepest;
+}
+
+/** Of so many, after those of this schema. Negative if there are not enough. */
+function fieldsLeft(
+  schema: Schema,
+  root: Schema,
+  depth: number,
+  deepest: number,
+  most: number,
+): number {
+  let left = most - 1;
+  for (const inner of innerOf(fieldOf(schema, root, depth, deepest))) {
+    if (left < 0) return left;
+    left = fieldsLeft(inner, root, depth + 1, deepest, left);
+  }
+  return left;
+}
+
+function innerOf(field: Field): readonly Schema[] {
+  switch (field.kind) {
+    case "object":
+      return field.members.map(({ schema }) => schema);
+    case "either":
+      return field.forms.map(({ schema }) => schema);
+    case "list":
+      return [field.of];
+    default:
+      return [];
+  }
+}
+
+/**
+ * `root` is where references point into; `depth` says how many fields are around it, and `deepest` how many there may be.
+ */
+export function fieldOf(given: Schema, root: Schema, depth = 0, deepest = MOST_DEPTH): Field {
   const schema = merged(resolved(given, root), root);
   const described = describedBy(schema);
-  if (depth > MOST_DEPTH) return { ...described, kind: "json" };
+  if (depth > deepest) return { ...described, kind: "json" };
   const { const: only, enum: values } = schema;
   if (only !== undefined) return { ...described, kind: "choice", values: [only] };
   if (Array.isArray(values)) {
+    if (values.length > MOST_VALUES) return { ...described, kind: "json" };
     const labels = schema["enumNames"];
     return { ...described, kind: "choice", values, ...(Array.isArray(labels) && { labels }) };
   }
   const forms = schemasIn(schema["oneOf"]) ?? schemasIn(schema["anyOf"]);
-  if (forms !== undefined) return eitherOf(schema, forms, root, described, depth);
-  const types = [schema["type"]].flat().filter((each) => each !== "null");
+  if (forms !== undefined && forms.length > MOST_MEMBERS) return { ...described, kind: "json" };
+  if (forms !== undefined) return eitherOf(schema, forms, root, described, depth, deepest);
+  const types = [schema["type"]].flat().filter(isType);
   if (types.length > 1) {
-    const each = types.map((type) => ({ title: String(type), schema: { ...schema, type } }));
+    const each = types.map((type) => ({ title: type, schema: { ...schema, type } }));
     return { ...described, kind: "either", forms: each };
   }
   switch (types[0] ?? guessedType(schema)) {
@@ -102,6 +147,7 @@ function eitherOf(
   root: Schema,
   described: Described,
   depth: number,
+  deepest: number,
 ): Field {
   const { oneOf: _, anyOf: __, ...around } = schema;
   const real = forms
@@ -109,7 +155,7 @@ function eitherOf(
     .filter((form) => form["type"] !== "null");
   const [single] = real;
   if (single !== undefined && real.length === 1) {
-    return { ...fieldOf({ ...around, ...single }, root, depth + 1), ...described };
+    return { ...fieldOf({ ...around, ...single }, root, depth + 1, deepest), ...described };
   }
   if (real.every((form) => form["const"] !== undefined)) {
     return {
@@ -218,6 +264,11 @@ function merged(schema: Schema, root: Schema): Schema {
     Object.assign(whole, next, { properties, required });
   }
   return whole;
+}
+
+/** Anything may stand there; nobody else has looked at it. */
+function isType(value: unknown): value is string {
+  return typeof value === "string" && value !== "null";
 }
 
 function asSchema(value: unknown): Schema {

@@ -2,10 +2,12 @@
 
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { useEffect, useId } from "preact/hooks";
+import { useEffect, useId, useMemo } from "preact/hooks";
 import { visible } from "../../util/visible.ts";
 import { Foreign } from "../parts/foreign.tsx";
-import { type Field, fieldOf, type Schema } from "./field.ts";
+import { deepestOf, type Field, fieldOf, type Schema } from "./field.ts";
+
+const LONGEST_TEXT = 500;
 
 interface FormProps {
   schema: Schema;
@@ -16,11 +18,18 @@ interface FormProps {
   name: string;
   isRequired?: boolean;
   depth?: number;
+  /** How deep the whole form is drawn. */
+  deepest?: number;
 }
 
-export function Form(props: FormProps): VNode {
-  const { schema, root, name, isRequired = false, depth = 0 } = props;
-  const field = fieldOf(schema, root, depth);
+export function Form(given: FormProps): VNode {
+  const { schema, root, name, isRequired = false, depth = 0 } = given;
+  const deepest = useMemo(
+    () => given.deepest ?? deepestOf(schema, root),
+    [given.deepest, schema, root],
+  );
+  const props = { ...given, deepest };
+  const field = fieldOf(schema, root, depth, deepest);
   const id = useId();
   if (field.kind === "object" && depth === 0) return <Members {...props} field={field} />;
   const label = (
@@ -60,6 +69,7 @@ function Members({
   value,
   onChange,
   depth = 0,
+  deepest,
 }: FormProps & { field: Of<"object"> }): VNode {
   const held = isObject(value) ? value : {};
   useEffect(() => {
@@ -87,6 +97,7 @@ function Members({
           value={held[name]}
           onChange={(next) => set(name, next)}
           depth={depth + 1}
+          deepest={deepest}
         />
       ))}
       {field.members.length === 0 && <p class="quiet">It takes no arguments.</p>}
@@ -111,6 +122,7 @@ function List({
   onChange,
   name,
   depth = 0,
+  deepest,
 }: FormProps & { field: Of<"list"> }): VNode {
   const held = Array.isArray(value) ? (value as unknown[]) : [];
   return (
@@ -124,6 +136,7 @@ function List({
             value={item}
             onChange={(next) => onChange(held.with(at, next ?? null))}
             depth={depth + 1}
+            deepest={deepest}
           />
           <button
             type="button"
@@ -156,6 +169,7 @@ function Either({
   onChange,
   name,
   depth = 0,
+  deepest,
 }: FormProps & { field: Of<"either"> }): VNode {
   const chosen = useSignal(0);
   const form = field.forms[chosen.value];
@@ -173,7 +187,7 @@ function Either({
         >
           {field.forms.map(({ title }, at) => (
             <option key={at} selected={at === chosen.value}>
-              {title}
+              {brief(title)}
             </option>
           ))}
         </select>
@@ -187,6 +201,7 @@ function Either({
           value={value}
           onChange={onChange}
           depth={depth + 1}
+          deepest={deepest}
         />
       )}
     </>
@@ -205,7 +220,8 @@ function Input({ field, id, value, onChange, isRequired, isDescribed }: InputPro
     "aria-describedby": isDescribed ? `${id}-hint` : undefined,
     required: isRequired,
   };
-  const hinted = field.default === undefined ? undefined : `left out: ${shown(field.default)}`;
+  const hinted =
+    field.default === undefined ? undefined : `left out: ${brief(shown(field.default))}`;
   switch (field.kind) {
     case "yes-no":
       return (
@@ -322,8 +338,13 @@ export function JsonInput({
 
 /** What a value means may be said by its server, who could call one what another is: so both are shown. */
 function labelOf(label: unknown, value: unknown): string {
-  const own = visible(shown(value));
-  return typeof label === "string" && label !== value ? `${visible(label)} (${own})` : own;
+  const own = brief(shown(value));
+  return typeof label === "string" && label !== value ? `${brief(label)} (${own})` : own;
+}
+
+/** Of what a server has written, where nothing but a text can stand. */
+function brief(text: string): string {
+  return visible(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text);
 }
 
 function readChoice(text: string, values: readonly unknown[]): unknown {

@@ -13,12 +13,3 @@ export function save(name: string, type: string, text: string): void {
 export function jsonLines(values: readonly object[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join("");
 }
-
-/** A table as spreadsheets read it. What would be a formula there is text. */
-export function csv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cell = (text: string): string => {
-    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
-}

@@ -1,0 +1,16 @@
+// A table as text, for spreadsheets: what servers and clients have written stays text there.
+
+/**
+ * What begins a formula, at the beginning of a cell or of what a spreadsheet takes for one: a program that expects semicolons
+ * or tabs cuts there, quoted or not. Some trim what is before it, and some know the wide forms.
+ */
+const FORMULA = /(?<=^|[;\t\r\n])(?=[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/gu;
+
+/** A table as spreadsheets read it. What would be a formula there is text. */
+export function csv(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cell = (text: string): string => {
+    const safe = text.replace(FORMULA, "'");
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
