@@ -11,9 +11,9 @@ import { errorMessage } from "../../util/error-message.ts";
 import { oneLine } from "../../util/text.ts";
 import type { CliContext } from "../context.ts";
 import { isKeptAlive } from "../keep-alive/kept-alive.ts";
+import { connectTo } from "./connect.ts";
 import {
   type Attachable,
-  connectTo,
   envWith,
   findChannel,
   type FoundChannel,

@@ -24,9 +24,6 @@ import { digestOf, TrustStore } from "../../core/config/trust/trust-store.ts";
 import { plugboardHome } from "../../core/config/home.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { findGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
-import { PlugboardError } from "../../core/types/errors.ts";
-import { connectChannel } from "../../serve/attach/greeting.ts";
-import type { Link } from "../../serve/attach/link.ts";
 import { pause } from "../../util/clock.ts";
 import type { Environment } from "../../util/environment.ts";
 import { packageVersion } from "../../util/version.ts";
@@ -147,37 +144,6 @@ export async function runningGateway(
   { io }: Pick<FindContext, "io">,
 ): Promise<RunningGateway | undefined> {
   return findGateway(plugboardHome(io.env, io.homedir), placeOfSource(source));
-}
-
-/** `command` is its name. Rejects with SERVER_UNAVAILABLE if the gateway does not answer. */
-export async function connectTo(
-  { channel }: Pick<RunningGateway, "channel">,
-  command: string,
-  { io, clock, signal }: Omit<FindContext, "options">,
-): Promise<Link> {
-  if (channel !== undefined) {
-    return connectChannel(channel, { command, pid: process.pid, cwd: io.cwd }, { clock, signal });
-  }
-  throw new PlugboardError(
-    "SERVER_UNAVAILABLE",
-    "the gateway is of an earlier version of Plugboard",
-    { hint: "to stop it, and then start it again: plugboard down" },
-  );
-}
-
-/** Asks a gateway something, and hangs up. */
-export async function withLink<Result>(
-  gateway: Pick<RunningGateway, "channel">,
-  command: string,
-  context: Omit<FindContext, "options">,
-  use: (link: Link) => Promise<Result>,
-): Promise<Result> {
-  const link = await connectTo(gateway, command, context);
-  try {
-    return await use(link);
-  } finally {
-    link.close();
-  }
 }
 
 /** What a person is told when a gateway runs, but is not used. */
