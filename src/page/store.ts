@@ -1,4 +1,4 @@
-// Everything that the page knows, as signals. Events of the gateway are the only thing that changes it.
+// What the gateway's stream of events tells, as signals; and `line`, the state of that stream.
 
 import { batch, computed, signal } from "@preact/signals";
 import type {

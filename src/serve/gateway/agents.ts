@@ -269,7 +269,7 @@ export class ServedAgent {
     const board = await this.board.openSession({
       cwd: this.#opened.workspace,
       owner: isOwner(admitted),
-      // Who gets a part of the tools does not learn the names of the others.
+      // Whoever may use only some tools does not learn the names of the others.
       hidesRefused: !isUnrestricted(admitted),
       // Requests are limited where they come in.
       rateLimit: false,

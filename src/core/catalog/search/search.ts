@@ -87,7 +87,7 @@ function fused(hits: readonly ToolHit[], alike: readonly Tool[]): ToolHit[] {
 }
 
 /**
- * Puts each double behind the tool that it copies. If that is not found, the double is so by words of its own, and comes
+ * Puts each double behind the tool that it copies. If that is not found, the double matched by its own words, and comes
  * after whatever is no double. Whoever writes the double's name means it.
  */
 function originalsFirst(

@@ -437,7 +437,7 @@ const treatment = {
   // A longer message could not become one string.
   maxMessageBytes: bytes(256 * MEBIBYTE)
     .describe(
-      "The largest message that is accepted from the server; it may have a value for every 256 bytes, or 250,000.",
+      "The largest message that is accepted from the server. It may hold one JSON value per 256 bytes of this limit, and at least 250,000.",
       {
         default: 64 * MEBIBYTE,
       },

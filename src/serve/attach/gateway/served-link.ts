@@ -1,5 +1,5 @@
-// A gateway's side of one link: the agent's board, of whose servers the command is told, and the sessions on it, in which
-// the command calls and reads. The guard runs here; questions go back to the command.
+// The gateway's side of one link: tells the command about the agent's servers, and runs its sessions. The guard runs here;
+// questions go back to the command.
 
 import { serversOf } from "../../../core/board/board.ts";
 import type { Board, SessionBoard } from "../../../core/types/board.ts";
@@ -134,7 +134,7 @@ export class ServedLink {
     ),
     "session/open": takes([""], async (agent, options) => {
       const { lasting, atEnd } = options;
-      if (this.#sessions.has(lasting)) throw invalid("the link has a session already");
+      if (this.#sessions.has(lasting)) throw invalid("this number is in use");
       if (this.#sessions.size >= MOST_SESSIONS) {
         throw invalid(`the command has ${MOST_SESSIONS} sessions already`);
       }

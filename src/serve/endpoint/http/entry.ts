@@ -619,7 +619,7 @@ function readBody(
 function textOf({ chunks }: ReadBody): string {
   const [only] = chunks;
   const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
-  // Most uploads are base64, for which this takes a tenth of the time.
+  // Most uploads are base64, for which this takes less time.
   return bytes.length > LARGE.bytes && isAscii(bytes)
     ? bytes.toString("latin1")
     : bytes.toString("utf8");

@@ -46,7 +46,7 @@ export interface ShownGateway {
   viewerOf: (admitted: AdmittedCaller) => Promise<Viewer | undefined>;
 }
 
-export interface SeeingOptions {
+export interface MonitoringOptions {
   version: string;
   pid: number;
   /** The configuration file, if there is one. */
@@ -121,7 +121,7 @@ export class Monitoring {
   readonly events: GatewayEvents<View>;
   readonly routes: ReadonlyMap<string, AdmittedRoute>;
   readonly since: number;
-  readonly #options: SeeingOptions;
+  readonly #options: MonitoringOptions;
   readonly #lines: VisitLines;
   readonly #metrics: Metrics;
   /** The boards of agents, without those of sessions. */
@@ -136,7 +136,7 @@ export class Monitoring {
   readonly #refusals = new Map<string, number>();
   #gateway: ShownGateway | undefined;
 
-  constructor(options: SeeingOptions) {
+  constructor(options: MonitoringOptions) {
     const { clock, logger, version } = options;
     this.#options = options;
     this.since = clock.now();

@@ -23,7 +23,7 @@ type EndedCall = Omit<WatchedCallEvent, "size" | "read">;
 interface Kept {
   id: string;
   place: CallPlace;
-  /** When it was sent, or when it ended if it never was. */
+  /** When it was sent; if it never was, when it was made. */
   at: number;
   /** When it was made, once it has ended. */
   made?: number;

@@ -161,7 +161,7 @@ export interface CallFacts {
   who?: string;
   /** The attached command that made it: `call-4711`. */
   command?: string;
-  /** When it was sent, or when it ended if it never was. */
+  /** When it was sent; if it never was, when it was made. */
   at: number;
   /** Absent while it runs. */
   ms?: number;

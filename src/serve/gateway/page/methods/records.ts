@@ -1,4 +1,4 @@
-// What the page asks about what was: the audit, and the references to secrets with how they fared.
+// The audit, the state of references to secrets, and what each server adds to a prompt.
 
 import { z } from "zod";
 import type { Board } from "../../../../core/types/board.ts";
