@@ -42,10 +42,15 @@ export async function readRegularFile(path: string): Promise<string> {
 
 /** As `readRegularFile`, for a small file. Throws if there is something else at the path. */
 export function readRegularFileNow(path: string): string {
+  return readRegularBytesNow(path).toString("utf8");
+}
+
+/** As `readRegularFileNow`, byte for byte. */
+export function readRegularBytesNow(path: string): Buffer {
   const file = openSync(path, O_RDONLY | O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw new NotARegularFile(path);
-    return readFileSync(file, "utf8");
+    return readFileSync(file);
   } finally {
     closeSync(file);
   }

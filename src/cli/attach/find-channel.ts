@@ -1,6 +1,6 @@
 // Decides whether a command attaches to the gateway that runs for its configuration, or stands alone, and why.
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import {
   type Difference,
   difference,
@@ -26,6 +26,7 @@ import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { findGateway, type RunningGateway } from "../../core/state/running-gateway.ts";
 import { pause } from "../../util/clock.ts";
 import type { Environment } from "../../util/environment.ts";
+import { readRegularBytesNow } from "../../util/regular-file.ts";
 import { packageVersion } from "../../util/version.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -171,7 +172,7 @@ export async function isTrustedBy(
 
 /** Undefined if one of the files cannot be read. */
 function filesNow({ path, base }: FileSource): (FileHashes & { editedAt: number }) | undefined {
-  const hashOf = (file: string): string => hashOfFile(readFileSync(file));
+  const hashOf = (file: string): string => hashOfFile(readRegularBytesNow(file));
   const editOf = (file: string): number => statSync(file).mtimeMs;
   try {
     const file = { file: hashOf(path), editedAt: editOf(path) };

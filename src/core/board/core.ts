@@ -99,7 +99,7 @@ export interface BoardBeneath {
   timeoutOf?: (definition: ServerDefinition) => number;
   /** The way to servers in the ACP client that opened the session. */
   sendMcpMessage?: SendMcpMessage | undefined;
-  /** Whether a tool that the rules refuse is answered as if there were none. */
+  /** Whether what the rules refuse is answered as if there were no such tool, resource or prompt. */
   hidesRefused?: boolean;
 }
 
@@ -277,6 +277,7 @@ export class BoardCore {
       redactor: this.#secrets.redactor,
       events: this.#events,
       base: this.#over && this.#over.core.#content,
+      hidesRefused: this.#over?.hidesRefused === true,
       hasTools: () => RESOURCE_TOOLS.every((name) => this.tools.find(name)?.isListed === true),
       onListed: () => this.rules?.changed(),
     });

@@ -163,8 +163,8 @@ export interface SessionOptions extends RequestHandlers {
   /** Whether the session's user is the owner. Default: as on the board. */
   owner?: boolean;
   /**
-   * Whether a call of a tool that the rules refuse is answered as if there were no such tool, for a user who must not learn
-   * of it. The audit has the refusal. Default false.
+   * Whether a request for a tool, a resource or a prompt that the rules refuse is answered as if there were none, for a user
+   * who must not learn of it. The audit has the refusal. Default false.
    */
   hidesRefused?: boolean;
   /**

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -244,6 +245,13 @@ describe("a command stands alone", () => {
         .replace("{file}", path)
         .replace("{directory}", directory),
     });
+  });
+
+  it("if the file is a named pipe, without waiting for what is written into it", async () => {
+    await note();
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+    expect(await find()).toEqual({ kind: "standalone" });
   });
 
   it("if the file is gone: reading it says so", async () => {

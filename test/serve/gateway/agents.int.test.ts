@@ -256,6 +256,48 @@ describe("what a token may do", () => {
     expect(refused).toHaveLength(hidden.length * callers.length * 2);
   });
 
+  it("tells nobody else the resources and prompts that it hides", async () => {
+    const rig = await openGateway({
+      servers: {
+        one: fixture("library", "--scheme=one"),
+        two: fixture("library", "--scheme=two"),
+      },
+    });
+    const limited = JSON.stringify({
+      tools: { allow: ["one/write", "two/resource:two:///rules", "two/prompt:other"] },
+    });
+    const callers: [Headers, boolean][] = [
+      [{ "x-caller": "ci", "x-policy": limited }, true],
+      [{ "x-caller": "default" }, false],
+    ];
+    const prompt = (name: string): object => ({ ref: { type: "ref/prompt", name } });
+    const template = (uri: string): object => ({ ref: { type: "ref/resource", uri } });
+    const argument = { argument: { name: "shelf", value: "a" } };
+    const requests: [method: string, name: string, params: (name: string) => object][] = [
+      ["resources/read", "one:///welcome", (uri) => ({ uri })],
+      ["resources/read", "two:///welcome", (uri) => ({ uri })],
+      ["resources/subscribe", "one:///welcome", (uri) => ({ uri })],
+      ["resources/subscribe", "two:///welcome", (uri) => ({ uri })],
+      ["prompts/get", "one/greet", (name) => ({ name, arguments: { name: "a" } })],
+      ["prompts/get", "greet", (name) => ({ name, arguments: { name: "a" } })],
+      ["completion/complete", "two/greet", (name) => ({ ...prompt(name), ...argument })],
+      ["completion/complete", "one:///shelf/{shelf}", (uri) => ({ ...template(uri), ...argument })],
+    ];
+    for (const [headers, isHidden] of callers) {
+      const session = await begin(rig.url, headers);
+      for (const [method, name, params] of requests) {
+        const told = async (asked: string): Promise<string> => {
+          const { message, status } = await post(rig.url, legacy(method, params(asked)), session);
+          const { id: _, ...answer } = message ?? {};
+          return JSON.stringify([status, answer]).replaceAll(asked, "NAME");
+        };
+        const answers = [await told(name), await told(`${name}x`)] as const;
+        expect(answers[0] === answers[1], `${method} ${name}: ${answers.join(" ")}`).toBe(isHidden);
+        if (isHidden) expect(answers[0]).toContain('"error"');
+      }
+    }
+  });
+
   it("can need more approval than the configuration asks for", async () => {
     const { url } = await openGateway(config);
     const policy = JSON.stringify({ tools: { approval: "ask" } });

@@ -56,6 +56,8 @@ export interface ContentOptions {
   >;
   /** Removes secrets; returns the same value if there are none. */
   redact: <Value>(value: Value) => Value;
+  /** Whether what the rules refuse is answered as if there were no such thing. */
+  hidesRefused: boolean;
 }
 
 export interface ContentRequestsOptions {
@@ -160,6 +162,20 @@ export async function askServers<Result>(
     } catch (error) {
       if (gateway?.settled(signal) === undefined) throw error;
     }
+  }
+}
+
+/** `unknown` makes the very answer that any other name gets. */
+export async function hidingRefused<Result>(
+  { hidesRefused }: Pick<ContentOptions, "hidesRefused">,
+  ask: () => Promise<Result>,
+  unknown: () => Promise<PlugboardError>,
+): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    const isRefused = error instanceof PlugboardError && error.code === "REFUSED_BY_POLICY";
+    throw hidesRefused && isRefused ? await unknown() : error;
   }
 }
 

@@ -26,6 +26,8 @@ export interface BoardContentOptions {
   events: Emitter<BoardEvents>;
   /** For a session's board: that of the agent's. */
   base: BoardContent | undefined;
+  /** Whether what the rules refuse is answered as if there were no such thing. */
+  hidesRefused: boolean;
   /** Whether the model has the tools to find and read by itself what a block leaves out. */
   hasTools: () => boolean;
   /** A list has just become known, or may have changed. */
@@ -58,6 +60,7 @@ export class BoardContent {
       requests: new ContentRequests({ calls, guard }),
       guard,
       redact: <Value>(value: Value): Value => redactor.value(value),
+      hidesRefused: options.hidesRefused,
     };
     this.resources = new Resources({
       ...parts,

@@ -28,6 +28,7 @@ import {
   askServers,
   asksFirst,
   type ContentOptions,
+  hidingRefused,
   requireCapability,
   requireCompletion,
   requireListing,
@@ -72,7 +73,9 @@ export class Prompts implements BoardPrompts {
     requireKind("the name of the prompt", name, TEXT);
     requireKind("the arguments", args, OBJECT);
     requireOptions<PromptOptions>(given, { ...CALLER_OPTIONS, framed: FLAG });
-    return askServers(this.#options, given.signal, () => this.#get(name, args, given));
+    return askServers(this.#options, given.signal, () =>
+      this.#hiding(name, () => this.#get(name, args, given)),
+    );
   }
 
   async #get(
@@ -138,11 +141,16 @@ export class Prompts implements BoardPrompts {
     requireKind("the name of the prompt", name, TEXT);
     requireCompletion(argument, value, options);
     const { signal, known = {} } = options;
-    return askServers(this.#options, signal, async () => {
+    const ask = async (): Promise<Completion> => {
       const { from, prompt } = await this.#locate(name, signal);
       const of = { type: "ref/prompt", name: prompt } as const;
       return this.#options.requests.complete(from, { of, argument, value, known }, signal);
-    });
+    };
+    return askServers(this.#options, signal, () => this.#hiding(name, ask));
+  }
+
+  #hiding<Result>(name: string, ask: () => Promise<Result>): Promise<Result> {
+    return hidingRefused(this.#options, ask, async () => unknownPrompt(name, await this.list()));
   }
 
   #permits({ entry }: ContentCache, name: string): boolean {

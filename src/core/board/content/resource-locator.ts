@@ -72,8 +72,17 @@ export class ResourceLocator {
       ({ from }) => from.allows(uri) && from.entry.supervisor.live?.content.has.resources,
     );
     if (only !== undefined && others.length === 0) return { from: only.from, uri };
+    throw this.#unlisted(uri, lists);
+  }
+
+  /** What `locate` says of a URI that no server has. */
+  async unknown(uri: string, { signal }: ResourceOptions): Promise<PlugboardError> {
+    return this.#unlisted(uri, await this.lists(undefined, { signal }));
+  }
+
+  #unlisted(uri: string, lists: readonly ListFrom<ResourceList>[]): PlugboardError {
     const advice = "if a server has it without listing it, name the server";
-    throw this.#unknown(uri, lists, this.#unasked() ?? advice);
+    return this.#unknown(uri, lists, this.#unasked() ?? advice);
   }
 
   /** Like `locate`, but only what a server lists or what matches one of its templates. */
@@ -101,10 +110,23 @@ export class ResourceLocator {
       list.templates.some((each) => each.uriTemplate === uriTemplate),
     );
     if (found !== undefined) return found.from;
+    throw this.#unlistedTemplate(uriTemplate, lists);
+  }
+
+  /** What `locateTemplate` says of a template that no server has. */
+  async unknownTemplate(uriTemplate: string, { signal }: ResourceOptions): Promise<PlugboardError> {
+    return this.#unlistedTemplate(uriTemplate, await this.lists(undefined, { signal }));
+  }
+
+  #unlistedTemplate(uriTemplate: string, lists: readonly ListFrom<ResourceList>[]): PlugboardError {
     const message = `no server lists the template '${oneLine(uriTemplate, 500)}'`;
-    const listed = lists.flatMap(({ list }) => list.templates.map((each) => each.uriTemplate));
+    const listed = lists.flatMap(({ from, list }) =>
+      list.templates
+        .map((each) => each.uriTemplate)
+        .filter((each) => this.permitsTemplate(from, each)),
+    );
     const meant = closest(uriTemplate, listed);
-    throw new PlugboardError("UNKNOWN_RESOURCE", message, {
+    return new PlugboardError("UNKNOWN_RESOURCE", message, {
       hint: meant && `did you mean '${oneLine(meant, 500)}'?`,
     });
   }

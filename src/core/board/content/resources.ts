@@ -28,6 +28,7 @@ import {
   askServers,
   asksFirst,
   type ContentOptions,
+  hidingRefused,
   requireCapability,
   requireCompletion,
   requireListing,
@@ -85,9 +86,19 @@ export class Resources implements OfferedResources {
   async read(uri: string, options: ResourceReadOptions = {}): Promise<ResourceReading> {
     requireKind("the URI", uri, TEXT);
     requireOptions<ResourceReadOptions>(options, { ...CALLER_OPTIONS, server: TEXT });
-    return this.#ask(options.signal, async () =>
-      this.readFrom(await this.#locator.locate(uri, options), options),
+    return this.#ask(options.signal, () =>
+      this.#hiding(uri, options, async () =>
+        this.readFrom(await this.#locator.locate(uri, options), options),
+      ),
     );
+  }
+
+  #hiding<Result>(
+    uri: string,
+    options: ResourceOptions,
+    ask: () => Promise<Result>,
+  ): Promise<Result> {
+    return hidingRefused(this.#options, ask, () => this.#locator.unknown(uri, options));
   }
 
   async readForPrompt(uri: string, options: ResourceOptions): Promise<ResourceReading> {
@@ -152,7 +163,9 @@ export class Resources implements OfferedResources {
   async subscribe(uri: string, options: ResourceOptions = {}): Promise<void> {
     requireKind("the URI", uri, TEXT);
     requireOptions(options, OPTIONS);
-    return this.#ask(options.signal, () => this.#subscribe(uri, options));
+    return this.#ask(options.signal, () =>
+      this.#hiding(uri, options, () => this.#subscribe(uri, options)),
+    );
   }
 
   async #subscribe(uri: string, options: ResourceOptions): Promise<void> {
@@ -194,10 +207,13 @@ export class Resources implements OfferedResources {
     requireOptions<ResourceOptions>(options, OPTIONS);
     const { signal, known = {} } = options;
     const of = { type: "ref/resource", uri: uriTemplate } as const;
-    return this.#ask(signal, async () => {
+    const ask = async (): Promise<Completion> => {
       const from = await this.#locator.locateTemplate(uriTemplate, options);
       return this.#options.requests.complete(from, { of, argument, value, known }, signal);
-    });
+    };
+    return this.#ask(signal, () =>
+      hidingRefused(this.#options, ask, () => this.#locator.unknownTemplate(uriTemplate, options)),
+    );
   }
 
   #ask<Result>(signal: AbortSignal | undefined, ask: () => Promise<Result>): Promise<Result> {

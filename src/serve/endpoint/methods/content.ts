@@ -5,7 +5,7 @@ import type { CallerOptions } from "../../../core/types/caller-options.ts";
 import { isJsonObject, type JsonObject } from "../../../core/types/json.ts";
 import { PlugboardError } from "../../../core/types/errors.ts";
 import { abortSignalOf } from "../../../util/abort.ts";
-import { truncate } from "../../../util/text.ts";
+import { oneLine, truncate } from "../../../util/text.ts";
 import type { Exchange } from "../client.ts";
 import type { EndpointContext } from "../context.ts";
 import { type Answer, invalidParams, refuse, RPC, type RpcError } from "../message.ts";
@@ -320,7 +320,9 @@ function contentFailure(error: unknown, uri?: string): Answer {
   if (!(error instanceof PlugboardError)) throw error;
   const { code, message } = error;
   if (code === "UNKNOWN_RESOURCE") {
-    return refuse(RPC.invalidParams, message, { code, uri: uri && truncate(uri, LONGEST_URI) });
+    // By the name that the client has used, whether or not there is a server in it.
+    const told = uri === undefined ? message : `no server lists '${oneLine(uri, 500)}'`;
+    return refuse(RPC.invalidParams, told, { code, uri: uri && truncate(uri, LONGEST_URI) });
   }
   if (code === "UNKNOWN_PROMPT" || code === "INVALID_ARGUMENTS") {
     return refuse(RPC.invalidParams, message, { code });
