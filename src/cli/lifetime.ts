@@ -52,6 +52,8 @@ export class Lifetime {
   #exitCode: number | undefined;
   #isService = false;
   #wasTold = false;
+  /** The reader of the output went away before anything else ended the command. */
+  #isUnread = false;
   #hangup: (() => unknown) | undefined;
   #patience: Timer | undefined;
   #deadline: Timer | undefined;
@@ -75,6 +77,13 @@ export class Lifetime {
   /** Undefined while nothing has ended the command, and for a service that was told to stop: it says itself how it went. */
   get exitCode(): number | undefined {
     return this.#isService && this.#wasTold ? undefined : this.#exitCode;
+  }
+
+  /** The exit code of a command that has ended by itself with `own`, or has been ended. */
+  codeAfter(own: number): number {
+    // What the command has found out counts, also if nobody reads it. What was cut short for that is no failure.
+    if (this.#isUnread) return own === EXIT.interrupted ? EXIT.ok : own;
+    return this.exitCode ?? own;
   }
 
   /** The command runs until a signal stops it, so that a signal is its regular end. A second one ends it at once. */
@@ -143,7 +152,10 @@ export class Lifetime {
 
   #onOutputError(error: Error): void {
     // The reader is gone, as after `| head`: not an error.
-    if (hasErrorCode(error, "EPIPE")) return this.#end(EXIT.ok);
+    if (hasErrorCode(error, "EPIPE")) {
+      this.#isUnread ||= this.#exitCode === undefined;
+      return this.#end(EXIT.ok);
+    }
     this.#listener.onOutputLost(error);
     this.#end(EXIT.incomplete);
   }

@@ -47,7 +47,7 @@ export async function runCli(
   // What could not be written must be known before the exit code is.
   await lifetime.flush();
   lifetime.release();
-  return lifetime.exitCode ?? code;
+  return lifetime.codeAfter(code);
 }
 
 /** Finds out what is asked for. A generated command line has words of its own. */

@@ -158,6 +158,23 @@ describe("a lifetime", () => {
     expect(lifetime.exitCode).toBe(0);
   });
 
+  it.each([
+    ["found a failure", 3, 3],
+    ["was cut short", 130, 0],
+    ["was done", 0, 0],
+  ])("ends with what it says itself when nobody reads that, if it %s", (_, own, code) => {
+    const { lifetime, stdout } = begin();
+    stdout.emit("error", failedWrite("EPIPE"));
+    expect(lifetime.codeAfter(own)).toBe(code);
+  });
+
+  it("but not with that of a command that a signal has ended before", () => {
+    const { lifetime, stdout, events } = begin();
+    events.emit("SIGTERM");
+    stdout.emit("error", failedWrite("EPIPE"));
+    expect(lifetime.codeAfter(0)).toBe(143);
+  });
+
   it.each(["ENOSPC", "EIO", "EFBIG", "EDQUOT"])("ends with 1 when a write fails by %s", (code) => {
     const { lifetime, stdout, lost } = begin();
     stdout.emit("error", failedWrite(code));
