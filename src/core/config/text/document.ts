@@ -11,7 +11,7 @@ import {
 } from "@humanwhocodes/momoa";
 import type { JsonObject } from "../../types/json.ts";
 import { atKey, atValue, type Issue, type KeyPath, type Position } from "../issue.ts";
-import { explainSyntax, findOpenParts, type SyntaxProblem } from "./syntax.ts";
+import { explainSyntax, findOpenParts, forParser, type SyntaxProblem } from "./syntax.ts";
 
 export interface ConfigDocument {
   kind: "document";
@@ -114,7 +114,7 @@ function parseTree(text: string): ConfigDocument | undefined {
 
 function tryParse(text: string): DocumentNode | undefined {
   try {
-    return parse(text, { mode: "json5" });
+    return parse(forParser(text), { mode: "json5" });
   } catch {
     return undefined;
   }

@@ -16,7 +16,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../types/json.ts";
 import { configInvalid, type KeyPath } from "../issue.ts";
 import { parseText } from "./document.ts";
-import { findOpenParts } from "./syntax.ts";
+import { forParser } from "./syntax.ts";
 
 /**
  * Sets the value that `path` leads to, and makes the objects and lists on the way that are missing. A step past the
@@ -170,10 +170,8 @@ function valueOf(text: string, node?: ValueNode): unknown {
 
 /** Whether there is anything but white space and comments. */
 function hasValue(text: string): boolean {
-  // The tokenizer never returns from a string that ends with a backslash.
-  if (findOpenParts(text).string !== undefined) return true;
   try {
-    return tokenize(text, { mode: "json5" }).some(({ type }) => !isComment(type));
+    return tokenize(forParser(text), { mode: "json5" }).some(({ type }) => !isComment(type));
   } catch {
     return true;
   }

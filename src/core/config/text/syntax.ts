@@ -20,6 +20,15 @@ export interface OpenParts {
   comment?: number;
 }
 
+/**
+ * The same text for the parser, which never ends where a backslash is the last character of what it takes for a string.
+ * Looking for open strings is not enough: the parser skips what follows a point without digits, so that it finds strings
+ * where there are none.
+ */
+export function forParser(text: string): string {
+  return text.endsWith("\\") ? `${text}\n` : text;
+}
+
 /** Takes any text, whether it is JSON5 or not. */
 export function findOpenParts(text: string): OpenParts {
   const brackets: number[] = [];
