@@ -302,8 +302,10 @@ async function listen(
   /** A gateway without a port opens one of this machine's for its page. */
   let opening: Promise<ListeningHttp> | undefined;
   const pageLink = async (role: Role): Promise<string> => {
-    opening ??= openHttp(onThisMachine(options), parts, undo);
-    opened.http ??= await opening;
+    if (opened.http === undefined) {
+      opening ??= openHttp(onThisMachine(options), parts, undo);
+      opened.http = await opening;
+    }
     return opened.http.newPageLink(role);
   };
   const host = channelHost(options, parts, pageLink);
