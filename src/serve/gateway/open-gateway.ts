@@ -303,7 +303,9 @@ async function listen(
   let opening: Promise<ListeningHttp> | undefined;
   const pageLink = async (role: Role): Promise<string> => {
     if (opened.http === undefined) {
-      opening ??= openHttp(onThisMachine(options), parts, undo);
+      opening ??= openHttp(onThisMachine(options), parts, undo).finally(() => {
+        opening = undefined;
+      });
       opened.http = await opening;
     }
     return opened.http.newPageLink(role);
