@@ -132,7 +132,8 @@ export class TokenFiles implements TokenStore {
     const id = random(6).toString("hex");
     const token: GatewayToken = { id, ...given, createdAt: clock.now() };
     await this.#change((tokens) => {
-      if (tokens.some(({ name }) => name === given.name)) {
+      // What revokes a token by its id must not mean another one by its name.
+      if (tokens.some((each) => each.name === given.name || each.id === given.name)) {
         throw new PlugboardError("INVALID_ARGUMENTS", `there is a token ${given.name} already`, {
           hint: `choose another name, or revoke it: plugboard tokens revoke ${given.name}`,
         });
@@ -157,7 +158,7 @@ export class TokenFiles implements TokenStore {
     let revoked: StoredToken | undefined;
     await this.#change((tokens) => {
       revoked =
-        tokens.find(({ name }) => name === nameOrId) ?? tokens.find(({ id }) => id === nameOrId);
+        tokens.find(({ id }) => id === nameOrId) ?? tokens.find(({ name }) => name === nameOrId);
       if (revoked === undefined) {
         throw unknownToken(
           nameOrId,

@@ -123,6 +123,13 @@ describe("named tokens", () => {
     expect(await open().list()).toEqual([]);
   });
 
+  it("cannot be called what revokes another one", async () => {
+    const { token } = await open().add({ name: "ci" });
+    await expect(open().add({ name: token.id })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENTS",
+    });
+  });
+
   it("added at the same time are all kept", async () => {
     const names = ["a", "b", "c", "d"];
     await Promise.all(names.map((name) => open(systemClock).add({ name })));
