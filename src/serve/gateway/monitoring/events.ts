@@ -9,6 +9,8 @@ import type { Clock, Timer } from "../../../util/clock.ts";
 
 /** How many events are kept. */
 const KEPT = 4096;
+/** Of those that say how large they are, in characters. */
+const MOST_SIZE = 8 * 1024 * 1024;
 /** Events within this time are sent together. */
 const FLUSH_MS = 25;
 /** What may wait for a slow reader before it is cut off. It comes back with the id of the last event it has read. */
@@ -20,6 +22,7 @@ interface GatewayEvent {
   /** Milliseconds since the epoch. */
   at: number;
   data: object;
+  size: number;
 }
 
 /** What a reader sees who does not see everything. */
@@ -44,6 +47,9 @@ export class GatewayEvents<View extends EventView = EventView> {
   readonly #ring: (GatewayEvent | undefined)[] = Array.from({ length: KEPT });
   /** How many events there have been. */
   #count = 0;
+  /** The number of the oldest one that is kept, and how large all of them are. */
+  #oldest = 0;
+  #size = 0;
   /** How many of them have been sent to readers. */
   #sent = 0;
   readonly #readers = new Map<ServerResponse, View | undefined>();
@@ -72,22 +78,39 @@ export class GatewayEvents<View extends EventView = EventView> {
 
   /**
    * `data` must not change any more. With `about`, it replaces the last event about the same thing, which nobody needs
-   * any more.
+   * any more. Who makes large events says how many characters `size` they have.
    */
-  add(name: string, data: object, about?: string): void {
+  add(
+    name: string,
+    data: object,
+    { about, size = 0 }: { about?: string; size?: number } = {},
+  ): void {
     if (!this.#isKept) return;
     if (about !== undefined) this.#replace(about);
     for (const listener of this.#listeners) listener(name, data);
     const at = this.#options.clock.now();
-    this.#ring[this.#count % KEPT] = { name, at, data };
+    if (this.#count - this.#oldest >= KEPT) this.#dropOldest();
+    this.#ring[this.#count % KEPT] = { name, at, data, size };
     this.#count += 1;
+    this.#size += size;
+    while (this.#size > MOST_SIZE && this.#oldest < this.#count - 1) this.#dropOldest();
     if (this.#readers.size > 0) this.#flush ??= this.#options.clock.later(FLUSH_MS, this.#send);
   }
 
   #replace(about: string): void {
     const last = this.#lastAbout.get(about);
-    if (last !== undefined && last >= this.#count - KEPT) this.#ring[last % KEPT] = undefined;
+    if (last !== undefined && last >= this.#oldest) this.#drop(last);
     this.#lastAbout.set(about, this.#count);
+  }
+
+  #dropOldest(): void {
+    this.#drop(this.#oldest);
+    this.#oldest += 1;
+  }
+
+  #drop(number: number): void {
+    this.#size -= this.#ring[number % KEPT]?.size ?? 0;
+    this.#ring[number % KEPT] = undefined;
   }
 
   /** Answers a request with the stream. */
@@ -120,7 +143,7 @@ export class GatewayEvents<View extends EventView = EventView> {
   /** What a reader gets before the events to come. */
   #beginning(lastId: string | string[] | undefined, view: View | undefined): string {
     if (lastId === undefined) return this.#snapshot(view);
-    const oldest = Math.max(0, this.#count - KEPT);
+    const oldest = this.#oldest;
     const next = this.#numberAfter(String(lastId));
     // The id is from an earlier run, or not one of ours.
     if (next === undefined) return `${event("gap", {})}${this.#snapshot(view)}`;
@@ -162,7 +185,7 @@ export class GatewayEvents<View extends EventView = EventView> {
   readonly #send = (): void => {
     this.#flush?.cancel();
     this.#flush = undefined;
-    const oldest = Math.max(0, this.#count - KEPT);
+    const oldest = this.#oldest;
     if (this.#readers.size > 0 && this.#sent < this.#count) {
       // Within one flush there may be more events than are kept.
       const lost = oldest - this.#sent;

@@ -171,7 +171,10 @@ export class Live {
 
   /** With `about`, it says all about that thing: what was said before need not be kept. */
   #add<Name extends keyof PageEvents>(name: Name, is: PageEvents[Name], about?: string): void {
-    if (this.#stream.isKept) this.#stream.add(name, { is }, about);
+    if (!this.#stream.isKept) return;
+    // A hundred calls, or what servers write: a few thousand of these would be hundreds of megabytes.
+    const size = JSON.stringify(is).length;
+    this.#stream.add(name, { is }, { size, ...(about !== undefined && { about }) });
   }
 
   /** Sends only what differs from what was sent before. */

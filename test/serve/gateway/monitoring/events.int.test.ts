@@ -77,7 +77,7 @@ describe("the events", () => {
     const [first] = await read(1);
     events.add("other", { at: "before" });
     for (let at = 0; at < 1000; at += 1) {
-      events.add("waiting", { at, text: "x".repeat(100_000) }, "waiting");
+      events.add("waiting", { at, text: "x".repeat(100_000) }, { about: "waiting" });
     }
     events.add("end", {});
     const kept = await read(3, first?.id);
@@ -124,6 +124,24 @@ describe("the events", () => {
     expect(all[1]).toMatchObject({ id: "run-905" });
     expect(all[4096]).toMatchObject({ id: "run-5000" });
     expect(all[4097]).toMatchObject({ id: "run-5000", event: "snapshot" });
+  });
+
+  it("take bounded memory by their size, too; replaced ones no longer count", async () => {
+    const { events, read } = await open();
+    await read(1);
+    const size = 1024 * 1024;
+    for (let at = 1; at <= 20; at += 1) events.add("lines", { at }, { size });
+    for (let at = 21; at <= 40; at += 1) events.add("server", { at }, { size, about: "one" });
+    const all = await read(9, "run-1");
+    expect(all.map(({ event, id }) => [event, id])).toEqual([
+      ["gap", undefined],
+      ...[14, 15, 16, 17, 18, 19, 20].map((at) => ["lines", `run-${at}`]),
+      ["server", "run-40"],
+    ]);
+    expect(all[0]?.data).toEqual({ lost: 12 });
+    // One that is larger than all of them together may be is still told.
+    events.add("huge", {}, { size: 100 * size });
+    expect(await read(1, "run-40")).toMatchObject([{ event: "huge", id: "run-41" }]);
   });
 
   it.each(["earlier-7", "run-99", "run-", "run-x", "", "7", "run-1e1"])(
