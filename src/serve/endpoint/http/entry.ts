@@ -211,9 +211,7 @@ export class McpEntry {
       canBeAsked: false,
     });
     const stream = new Reply(reply, { canStream: post.canStream });
-    reply.once("close", () => {
-      if (!reply.writableFinished) client.gone();
-    });
+    goneWith(reply, client);
     const trace = traceInHeaders(request.headers);
     const answer = await endpoint.answer(client, asked, (each) => stream.send(each), trace);
     stream.end(modernStatus(answer), response(asked.id, answer));
@@ -237,7 +235,8 @@ export class McpEntry {
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
     const leased = session ?? sender.endpointFor();
     const { endpoint, release } = leased instanceof Promise ? await leased : leased;
-    const client = session?.client ?? sessionless(sender.caller);
+    if (session === undefined && reply.closed) return release();
+    const client = session?.client ?? sessionless(sender.caller, reply);
     if (message.kind !== "request") {
       if (message.kind === "response")
         client.answered(message.response.id, message.response.answer);
@@ -299,7 +298,7 @@ export class McpEntry {
     const session = found.kind === "session" ? found.session : undefined;
     this.#onRequest?.(sender, session?.client.profile.info, session !== undefined);
     const { endpoint, release } = session ?? (await sender.endpointFor());
-    const client = session?.client ?? sessionless(sender.caller);
+    const client = session?.client ?? sessionless(sender.caller, reply);
     const trace = traceInHeaders(request.headers);
     const answers = await Promise.all(
       messages.flatMap((each) => {
@@ -401,9 +400,18 @@ const UNKNOWN_SESSION = refuse(
   "Session not found: it has expired or was ended. Send initialize again.",
 );
 
-function sessionless(caller: Caller): Client {
+/** Of one request. Unlike a session, nobody can come back for its answer or cancel it, so it is gone with its connection. */
+function sessionless(caller: Caller, reply: ServerResponse): Client {
   const profile = NO_PROFILE;
-  return new Client({ era: "legacy", caller, profile, send: toNobody, canBeAsked: false });
+  const client = new Client({ era: "legacy", caller, profile, send: toNobody, canBeAsked: false });
+  goneWith(reply, client);
+  return client;
+}
+
+function goneWith(reply: ServerResponse, client: Client): void {
+  reply.once("close", () => {
+    if (!reply.writableFinished) client.gone();
+  });
 }
 
 function toNobody(): void {}

@@ -65,6 +65,33 @@ describe("clients at one endpoint", () => {
     expect([status, message?.["result"].content[0].text]).toEqual([200, "hi"]);
     expect(sessions.size).toBe(0);
   });
+
+  it.each(["one by one", "in a batch"])(
+    "without a session that go away leave no call behind: %s",
+    async (how) => {
+      const board = await open({ echo: fixture("echo") });
+      const { url, sessions } = await serve(board);
+      const text = "x".repeat(100 * 1024);
+      const call = legacy("tools/call", {
+        name: "mcp__echo__sleep",
+        arguments: { ms: 600_000, text },
+      });
+      const body = JSON.stringify(how === "in a batch" ? [call] : call);
+      const left = new AbortController();
+      const headers = { "content-type": "application/json", accept: "application/json" };
+      const calls = Array.from({ length: 40 }, () =>
+        fetch(url, { method: "POST", headers, body, signal: left.signal }),
+      );
+      const inFlight = (): number | undefined => board.status()[0]?.calls.inFlight;
+      await expect.poll(inFlight).toBe(40);
+      left.abort();
+      expect((await Promise.allSettled(calls)).every((each) => each.status === "rejected")).toBe(
+        true,
+      );
+      await expect.poll(inFlight).toBe(0);
+      expect(sessions.size).toBe(0);
+    },
+  );
 });
 
 describe("a legacy session", () => {
