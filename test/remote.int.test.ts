@@ -287,6 +287,19 @@ describe("the transport", () => {
     ]);
   });
 
+  it("is named as editors name it, for a server that a session brings", async () => {
+    const { url } = await streamable({ get: false });
+    const board = await open({});
+    const session = await board.openSession({
+      cwd: await stateDirectory(),
+      servers: { remote: { url, transport: "sse" } },
+    });
+    expect(textOf(await session.call("remote/echo", { text: "hi" }))).toBe("hi");
+    expect(session.status()[0]?.diagnostics).toMatchObject([
+      { message: 'answers over Streamable HTTP, not over SSE: set "type" to "http"' },
+    ]);
+  });
+
   it("sse, on a stream that names no address: the other is used after some seconds", async () => {
     const clock = {
       ...systemClock,
