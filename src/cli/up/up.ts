@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from "node:util";
 import { type ConfigSource, placeOfSource } from "../../core/config/find.ts";
 import type { GatewayConfig } from "../../core/config/gateway.ts";
 import { plugboardHome } from "../../core/config/home.ts";
+import { setValue } from "../../core/config/text/edit.ts";
+import { writeTextFile } from "../../core/config/text/text-file.ts";
 import { loadCallPath } from "../../core/board/call-path.ts";
 import { DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
@@ -12,6 +14,7 @@ import { bindingProblem } from "../../core/net/binding.ts";
 import { withProxy } from "../../core/net/proxy-env.ts";
 import { openFileState } from "../../core/state/files/open.ts";
 import type { RunningGateway } from "../../core/state/running-gateway.ts";
+import { checkHome } from "../../core/state/state-directory.ts";
 import { errorMessage } from "../../util/error-message.ts";
 import { aborted } from "../../util/abort.ts";
 import { duration, oneLine } from "../../util/text.ts";
@@ -37,6 +40,7 @@ import { offeredCommand } from "../offered-command.ts";
 import { findSource } from "../find-source.ts";
 import { pageApplications } from "../page/applications.ts";
 import { pageChanges, pageConfiguration } from "../page/changes.ts";
+import { alone, modeOf, openServerFile, withEditorSchema } from "../servers/server-file.ts";
 import type { UpRequest } from "./command.ts";
 import { liveView } from "./live-view.ts";
 
@@ -46,6 +50,7 @@ const VIEW_MS = 1000;
 const MOST_NAMES = 500;
 
 export async function runUp(command: UpRequest, context: CliContext): Promise<number> {
+  if (!command.background) await makeOwnFile(context);
   if (command.detach) return startDetached(context);
   const { clock, signal, screen } = context;
   if (command.readyFd !== undefined) closeInherited(command.readyFd);
@@ -106,6 +111,25 @@ export async function runUp(command: UpRequest, context: CliContext): Promise<nu
   return EXIT.ok;
 }
 
+/**
+ * A gateway without a file could not be given a server while it runs, and a file that is made later would be that of
+ * another gateway. So your own is made, without servers.
+ */
+async function makeOwnFile(context: CliContext): Promise<void> {
+  const { io } = context;
+  if (findSource(context).kind === "file") return;
+  checkHome(plugboardHome(io.env, io.homedir), io.env);
+  const own: CliContext = { ...context, options: { ...context.options, agent: undefined } };
+  const { source } = await openServerFile(undefined, own);
+  await alone(source, own, async () => {
+    const file = await openServerFile(undefined, own);
+    const { original } = file;
+    if (original.text !== undefined) return;
+    const { text } = await withEditorSchema(file, source, own);
+    await writeTextFile(original, setValue(text, ["mcpServers"], {}), modeOf(source));
+  });
+}
+
 type Say = (line: string) => void;
 
 /** Starts the same command in the background, where all that it says goes into its log. */
@@ -130,6 +154,8 @@ async function startDetached(context: CliContext): Promise<number> {
     screen.lines([
       `The gateway runs in the background (pid ${gateway?.pid}) and listens on ${url}`,
       `The token is in ${tokens.defaultFile}`,
+      "To look at it in a browser, and add servers there:",
+      `  ${offeredCommand("ui", options)}`,
       "To see what it and its servers say:",
       `  ${offeredCommand("logs -f", options)}`,
       "To stop it:",

@@ -2,6 +2,7 @@
 // the file is wrong: then you are told, and nothing runs.
 
 import { afterEach, expect, it } from "vitest";
+import { fixture } from "../../support/boards.ts";
 import { Sink, useScratch } from "../harness.ts";
 
 const scratch = useScratch();
@@ -11,7 +12,7 @@ afterEach(async () => {
 });
 
 it.each<[string, () => void, RegExp]>([
-  ["without a configuration", () => {}, /because there is no configuration/],
+  ["without a configuration", () => {}, /home\/plugboard\.json has no MCP servers/],
   [
     "with a file that nobody trusts, whose settings are not used",
     () => {
@@ -86,10 +87,30 @@ it("writes nothing but JSON where lines are JSON", async () => {
     .split("\n")
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(messages).toEqual([
-    expect.stringContaining("there is no configuration"),
+    expect.stringContaining("plugboard.json has no MCP servers"),
     expect.stringContaining("The gateway listens on http"),
     "The gateway has stopped",
   ]);
+});
+
+it("makes your file where there is none, so that a server can be added while it runs", async () => {
+  const stderr = new Sink();
+  const running = scratch.start(["up", "--port", "0"], { stderr });
+  stops.push(async () => {
+    running.events.emit("SIGTERM");
+    await running.done;
+  });
+  await stderr.until("listens on");
+  expect(JSON.parse(scratch.read("home/plugboard.json"))).toMatchObject({ mcpServers: {} });
+  const server = fixture("echo");
+  const added = await scratch.run(["add", "echo", "--yes", "--", String(server.command), ...(server.args ?? [])]);
+  expect(added.code).toBe(0);
+  await stderr.until("added: echo");
+  const { stdout } = await scratch.run(["status", "--json"]);
+  const { servers } = JSON.parse(stdout) as { servers: { name: string }[] };
+  expect(servers.map(({ name }) => name)).toEqual(["echo"]);
+  const logs = await scratch.run(["logs"]);
+  expect(logs.stderr).not.toContain("no gateway is running");
 });
 
 it.each<[string, file: boolean, argv: string[], RegExp]>([
