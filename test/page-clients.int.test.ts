@@ -2,9 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 import { connectChange, pageApplications } from "../src/cli/page/applications.ts";
+import { readSource } from "../src/cli/page/add.ts";
 import { writeLinkFile } from "../src/cli/ui/link-file.ts";
 import type { CliContext } from "../src/cli/context.ts";
+import { PlugboardError } from "../src/core/types/errors.ts";
+import type { Change } from "../src/serve/gateway/page/wire.ts";
 import { systemClock } from "../src/util/clock.ts";
 import { removeDirectory } from "./support/directory.ts";
 import { freePorts } from "./support/free-ports.ts";
@@ -26,6 +30,11 @@ function contextIn(directory: string): CliContext {
     clock: systemClock,
   } as unknown as CliContext;
 }
+
+type Added = Extract<Change, { kind: "add" }>;
+
+/** What was confirmed. */
+const added: Added[] = [];
 
 const CURSOR = '{\n  // mine\n  "mcpServers": {\n    "own": { "command": "x" }\n  }\n}\n';
 
@@ -62,7 +71,25 @@ describeInBrowser("clients in the page", (browser) => {
         },
       },
       {
-        changes: { connect: connectChange(context) },
+        changes: {
+          connect: connectChange(context),
+          add: {
+            takes: z.custom<Added>(),
+            plan: async (given) => ({
+              shown: { summary: "add it", about: {}, starts: [], diff: [], warnings: [] },
+              apply: async () => {
+                if (given.name === "broken") throw new PlugboardError("NETWORK", "nobody answers");
+                added.push(given);
+                return "it answers.";
+              },
+            }),
+          },
+        },
+        configuration: {
+          read: (source) => readSource(source, context),
+          search: () => Promise.reject(new PlugboardError("NETWORK", "no registry")),
+          entry: () => Promise.reject(new PlugboardError("UNKNOWN_SERVER", "no such server")),
+        },
         applications: () => pageApplications(context),
       },
     );
@@ -233,6 +260,37 @@ describeInBrowser("clients in the page", (browser) => {
     await page.goto(`file://${path}`);
     await expect.poll(() => page.getByRole("status").textContent()).toBe("serving");
     expect(page.url()).toBe(`${rig.origin}/ui/`);
+    await context.close();
+  });
+
+  it("servers that are pasted together are added one by one, each with its own secrets", async () => {
+    const { page, context } = await rig.open(browser());
+    await goTo(page, "Add a server");
+    await page.getByRole("button", { name: "JSON" }).click();
+    const env = { TOKEN: "of-the-first-alone" };
+    const servers = { first: { command: "a", env }, broken: { url: "https://example.com/mcp" } };
+    await page
+      .getByRole("textbox")
+      .first()
+      .fill(JSON.stringify({ mcpServers: servers }));
+    await page.getByRole("button", { name: "Go on" }).click();
+    const first = page.getByRole("article", { name: "first" });
+    const broken = page.getByRole("article", { name: "broken" });
+    expect(await first.getByLabel("TOKEN").inputValue()).toBe(env.TOKEN);
+    expect(await broken.getByLabel("TOKEN").count()).toBe(0);
+    await broken.getByLabel("A header that it needs").fill("Authorization");
+    await broken.getByRole("button", { name: "Add a secret" }).click();
+    await broken.getByLabel("Authorization", { exact: true }).fill("Bearer of-the-second");
+    await broken.getByRole("button", { name: "Add…" }).click();
+    await page.getByRole("button", { name: "Try it and add it" }).click();
+    await broken.getByRole("button", { name: "Add it all the same…" }).waitFor();
+    expect(await page.getByText("nobody answers").count()).toBe(1);
+    await first.getByRole("button", { name: "Add…" }).click();
+    await page.getByRole("button", { name: "Try it and add it" }).click();
+    await page.getByText("it answers.").waitFor();
+    expect(await first.count()).toBe(0);
+    expect(await broken.getByLabel("Its name here").inputValue()).toBe("broken");
+    expect(added).toMatchObject([{ name: "first", secrets: env }]);
     await context.close();
   });
 

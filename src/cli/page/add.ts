@@ -9,9 +9,10 @@ import { parseText } from "../../core/config/text/document.ts";
 import { splitWords } from "../../core/tools/arguments/split-words.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { credentialLikeness, isCredential } from "../../core/redaction/credential-name.ts";
 import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
-import type { AddSource, Change, FoundOffer } from "../../serve/gateway/page/wire.ts";
+import type { AddInput, AddSource, Change, FoundOffer } from "../../serve/gateway/page/wire.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -34,12 +35,10 @@ type Add = Extract<Change, { kind: "add" }>;
 /** What a source offers, before anybody has filled in anything. Rejects with a PlugboardError. */
 export async function readSource(source: AddSource, context: CliContext): Promise<FoundOffer[]> {
   if (source.kind !== "offer") {
-    return writtenIn(source, context).map(({ name, server }) => ({
-      name,
-      json: JSON.stringify(server, null, 2),
-      inputs: [],
-      notes: [],
-    }));
+    return writtenIn(source, context).map(({ name, server }) => {
+      const { rest, inputs } = credentialsApart(server);
+      return { name, json: JSON.stringify(rest, null, 2), inputs, notes: [] };
+    });
   }
   const { offer, lines } = await offerOf(source, await openServerFile(undefined, context), context);
   const { name, inputs } = offer;
@@ -73,6 +72,35 @@ function serversIn(json: string): { name: string; server: JsonObject }[] {
     if (found.length > 0) return found;
   }
   return [{ name: "", server: readServerJson(json) }];
+}
+
+/** Takes out what is for the store: what an example has in a credential's place is to be typed. */
+function credentialsApart(server: JsonObject): { rest: JsonObject; inputs: AddInput[] } {
+  const inputs: AddInput[] = [];
+  const rest = { ...server };
+  for (const block of ["env", "headers"] as const) {
+    const given = rest[block];
+    if (!isJsonObject(given)) continue;
+    const kept = Object.entries(given).filter(([key, value]) => {
+      if (typeof value !== "string" || isReference(value)) return true;
+      const isExample = value === "" || EXAMPLE.test(value);
+      const likeness = credentialLikeness(key);
+      if (isExample ? likeness === undefined : !isCredential(value, likeness)) return true;
+      const filled = isExample ? {} : { default: value };
+      inputs.push({ key, isRequired: true, isSecret: true, format: "string", ...filled });
+      return false;
+    });
+    if (kept.length > 0) rest[block] = Object.fromEntries(kept);
+    else delete rest[block];
+  }
+  return { rest, inputs };
+}
+
+/** What documentation writes where a key belongs. */
+const EXAMPLE = /^(?:Bearer )?(?:<.*>|\[.*\]|\.{3,}|…|x{3,}|your[-_ ].*)$/i;
+
+function isReference(value: string): boolean {
+  return /\$\{[^}]*\}|^(?:secret|op):\/\//i.test(value);
 }
 
 async function offerOf(
@@ -185,8 +213,10 @@ async function entryOf(
   if (from.kind === "json") {
     const server: ServerConfig = readServerJson(from.json);
     parseAgentConfig({ servers: { [name]: server } });
-    const env = Object.fromEntries(secrets.map(({ key, text }) => [key, text]));
-    const whole = secrets.length === 0 ? server : { ...server, env: { ...server.env, ...env } };
+    const given = Object.fromEntries(secrets.map(({ key, text }) => [key, text]));
+    const block = server.url === undefined ? "env" : "headers";
+    const whole =
+      secrets.length === 0 ? server : { ...server, [block]: { ...server[block], ...given } };
     return { server: whole, notes: suspicions(whole) };
   }
   const { offer } = await offerOf(from, file, context);

@@ -17,7 +17,7 @@ export interface ChangeButtonProps {
   /** What the button in the dialog says. */
   confirm?: string;
   onDone?: (said: string | undefined) => void;
-  /** It was confirmed, and not done. */
+  /** It was confirmed, and not done. Whoever takes this shows it. */
   onFailed?: (error: GatewayError) => void;
 }
 
@@ -48,8 +48,8 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
         const { said } = await ask("changes/confirm", { hash });
         onDone?.(said);
       } catch (error) {
-        if (error instanceof GatewayError) onFailed?.(error);
-        throw error;
+        if (!(error instanceof GatewayError) || onFailed === undefined) throw error;
+        onFailed(error);
       } finally {
         shown.value = undefined;
       }
@@ -77,10 +77,7 @@ export function ChangeButton(props: ChangeButtonProps): VNode {
           }}
         />
       )}
-      {problem.value && onFailed === undefined && <Problem error={problem.value} />}
-      {problem.value && onFailed !== undefined && shown.value === undefined && (
-        <Problem error={problem.value} />
-      )}
+      {problem.value && <Problem error={problem.value} />}
     </>
   );
 }

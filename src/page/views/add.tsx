@@ -1,6 +1,6 @@
 // Add a server: find it, fill in what it needs, see what would be started, try it, and have it written.
 
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useId } from "preact/hooks";
 import type {
@@ -193,14 +193,41 @@ function Found({ servers }: { servers: readonly RegistryServer[] }): VNode {
   );
 }
 
-const failure = signal<GatewayError | undefined>(undefined);
-const entered = signal<Record<string, unknown>>({});
-const secretValues = signal<Record<string, string>>({});
+/** What was typed about one offer. Nothing of it is for another server: a secret least of all. */
+interface Typed {
+  name: Signal<string>;
+  json: Signal<string>;
+  inputs: Signal<Record<string, unknown>>;
+  secrets: Signal<Record<string, string>>;
+  newSecret: Signal<string>;
+  failure: Signal<GatewayError | undefined>;
+}
+
+const typedOf = new WeakMap<FoundOffer, Typed>();
+
+/** It stays while the offer is there, also when another view is looked at. */
+function typedAbout(offer: FoundOffer): Typed {
+  const known = typedOf.get(offer);
+  if (known !== undefined) return known;
+  const given = offer.inputs.filter(({ isSecret }) => isSecret);
+  const about: Typed = {
+    name: signal(offer.name),
+    json: signal(offer.json ?? ""),
+    inputs: signal({}),
+    secrets: signal(
+      Object.fromEntries(given.map(({ key, ...input }) => [key, input.default ?? ""])),
+    ),
+    newSecret: signal(""),
+    failure: signal(undefined),
+  };
+  typedOf.set(offer, about);
+  return about;
+}
 
 function Offer({ offer }: { offer: FoundOffer }): VNode {
   const id = useId();
-  const name = signalOf(`name ${offer.name}`, offer.name);
-  const json = signalOf(`json ${offer.json ?? ""}`, offer.json ?? "");
+  const about = typedAbout(offer);
+  const { name, json, inputs: entered, failure } = about;
   const agent = [...agents.value.keys()][0] ?? "default";
   const plain = offer.inputs.filter(({ isSecret }) => !isSecret);
   const secret = offer.inputs.filter(({ isSecret }) => isSecret);
@@ -212,16 +239,13 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
       offer.json !== undefined || source.value?.kind !== "offer"
         ? { kind: "json", json: json.value }
         : { ...source.value, values: valuesOf(entered.value) },
-    secrets: secretValues.value,
+    secrets: about.secrets.value,
     check,
   });
   const done = (said: string | undefined): void => {
     added.value = { name: `${agent}/${name.value.trim()}`, said };
-    offers.value = [];
-    failure.value = undefined;
-    entered.value = {};
-    secretValues.value = {};
-    typed.value = "";
+    offers.value = offers.value.filter((each) => each !== offer);
+    if (offers.value.length === 0) typed.value = "";
   };
   return (
     <article class="question" aria-label={name.value || "New server"}>
@@ -268,7 +292,7 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
           }}
         />
       )}
-      <Secrets inputs={secret} mayName={offer.json !== undefined} />
+      <Secrets inputs={secret} mayName={offer.json !== undefined} about={about} />
       {failure.value && (
         <div class="why">
           <Problem error={failure.value} />
@@ -297,25 +321,21 @@ function Offer({ offer }: { offer: FoundOffer }): VNode {
   );
 }
 
-const kept = new Map<string, ReturnType<typeof signal<string>>>();
-
-/** What was typed about an offer stays while the offer is there. */
-function signalOf(key: string, first: string): { value: string } {
-  const known = kept.get(key) ?? signal<string>(first);
-  kept.set(key, known);
-  return known as { value: string };
-}
-
 interface SecretsProps {
   inputs: readonly AddInput[];
-  /** Any variable can be given. */
+  /** Any variable, or header, can be given. */
   mayName: boolean;
+  about: Typed;
 }
 
-const newName = signal("");
+/** A server that is reached by its address gets headers, and one that is started gets variables. */
+function isRemote(json: string): boolean {
+  return /"(?:url|serverUrl|httpUrl)"\s*:/.test(json);
+}
 
-function Secrets({ inputs, mayName }: SecretsProps): VNode | null {
+function Secrets({ inputs, mayName, about }: SecretsProps): VNode | null {
   const id = useId();
+  const { secrets: secretValues, newSecret: newName, json } = about;
   const names = [...new Set([...inputs.map(({ key }) => key), ...Object.keys(secretValues.value)])];
   if (names.length === 0 && !mayName) return null;
   const set = (key: string, value: string): void => {
@@ -350,7 +370,11 @@ function Secrets({ inputs, mayName }: SecretsProps): VNode | null {
       {mayName && (
         <div class="item">
           <div class="field">
-            <label for={`${id}-new`}>A variable that it needs, such as API_KEY</label>
+            <label for={`${id}-new`}>
+              {isRemote(json.value)
+                ? "A header that it needs, such as Authorization"
+                : "A variable that it needs, such as API_KEY"}
+            </label>
             <input
               id={`${id}-new`}
               autocomplete="off"

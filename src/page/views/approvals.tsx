@@ -12,6 +12,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { NotifyButton } from "../parts/notify.tsx";
 import { Ago } from "../parts/time.tsx";
 import { isOwner, waiting } from "../store.ts";
+import { linkTo } from "../route.ts";
 import { Lasting } from "./lasting.tsx";
 import { Refuse } from "./refuse.tsx";
 
@@ -23,7 +24,8 @@ export function Approvals(): VNode {
       <NotifyButton />
       {all.length === 0 && (
         <p class="quiet">
-          No call waits for you. If a call needs approval and its client cannot ask, it waits here.
+          No call waits for you. If a call needs approval and its client cannot ask, it waits here.{" "}
+          To be asked about a tool, choose that in <a href={linkTo("tools")}>its view</a>.
         </p>
       )}
       {all.map((call) => (

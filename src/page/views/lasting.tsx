@@ -19,7 +19,9 @@ export function Lasting(): VNode {
     <section aria-labelledby="lasting">
       <h2 id="lasting">Always allowed</h2>
       <Waiting answer={found} />
-      {shown?.approvals.length === 0 && <p class="quiet">Nothing: you are asked each time.</p>}
+      {shown?.approvals.length === 0 && (
+        <p class="quiet">Nothing. Where a rule says so, you are asked each time.</p>
+      )}
       {shown && shown.approvals.length > 0 && (
         <ul class="rows">
           {shown.approvals.map((approval) => (

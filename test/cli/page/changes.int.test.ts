@@ -180,6 +180,49 @@ describe("a change in the page", () => {
     expect(refused.error?.message).toMatch(/a credential that is not there/);
   });
 
+  it("puts the credentials of pasted JSON into the store, each where its own server looks for it", async () => {
+    const path = scratch.file("named.json", { mcpServers: {} });
+    const page = await up("--config", path);
+    const key = "ghp_abcdefghijklmnopqrstuvwxyz012345";
+    const pasted = {
+      mcpServers: {
+        echo: { ...echo, env: { GITHUB_TOKEN: key, API_KEY: "<your key>", REGION: "eu-west-1" } },
+        far: {
+          url: "https://example.com/mcp",
+          headers: { Authorization: "${FAR}", "X-Api-Key": "" },
+        },
+      },
+    };
+    const source = { kind: "json" as const, json: JSON.stringify(pasted) };
+    const { offers } = await page.ask("add/read", { source });
+    const [near, far] = offers;
+    expect(near?.inputs).toMatchObject([
+      { key: "GITHUB_TOKEN", isSecret: true, default: key },
+      { key: "API_KEY", isSecret: true },
+    ]);
+    expect(near?.inputs[1]?.default).toBeUndefined();
+    expect(JSON.parse(near?.json ?? "")).toEqual({ ...echo, env: { REGION: "eu-west-1" } });
+    expect(far?.inputs.map((each) => each.key)).toEqual(["X-Api-Key"]);
+    const add = (name: string, json = "", secrets = {}): Change => ({
+      kind: "add",
+      agent: "default",
+      name,
+      from: { kind: "json", json },
+      secrets,
+      check: false,
+    });
+    await change(page, add("echo", near?.json, { GITHUB_TOKEN: key, API_KEY: "typed-by-hand-1" }));
+    await change(page, add("far", far?.json, { "X-Api-Key": "typed-by-hand-2" }));
+    const written = scratch.read("named.json");
+    expect(written).not.toMatch(/ghp_|typed-by-hand/);
+    expect((JSON.parse(written) as typeof pasted).mcpServers).toMatchObject({
+      echo: { env: { REGION: "eu-west-1", GITHUB_TOKEN: expect.stringContaining("secret://") } },
+      far: {
+        headers: { Authorization: "${FAR}", "X-Api-Key": expect.stringContaining("secret://") },
+      },
+    });
+  });
+
   it("is refused with its reason where it cannot be made", async () => {
     scratch.file("own.json", { mcpServers: { echo: { ...echo, lazy: true } } });
     const page = await up("--config", join(scratch.directory, "own.json"));

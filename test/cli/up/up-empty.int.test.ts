@@ -103,7 +103,14 @@ it("makes your file where there is none, so that a server can be added while it 
   await stderr.until("listens on");
   expect(JSON.parse(scratch.read("home/plugboard.json"))).toMatchObject({ mcpServers: {} });
   const server = fixture("echo");
-  const added = await scratch.run(["add", "echo", "--yes", "--", String(server.command), ...(server.args ?? [])]);
+  const added = await scratch.run([
+    "add",
+    "echo",
+    "--yes",
+    "--",
+    String(server.command),
+    ...(server.args ?? []),
+  ]);
   expect(added.code).toBe(0);
   await stderr.until("added: echo");
   const { stdout } = await scratch.run(["status", "--json"]);
