@@ -9,7 +9,7 @@ import { parseText } from "../../core/config/text/document.ts";
 import { splitWords } from "../../core/tools/arguments/split-words.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
-import { credentialLikeness, isCredential } from "../../core/redaction/credential-name.ts";
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { escaped, type ServerConfig } from "../../core/types/server-config.ts";
 import type { PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { AddInput, AddSource, Change, FoundOffer } from "../../serve/gateway/page/wire.ts";
@@ -84,8 +84,7 @@ function credentialsApart(server: JsonObject): { rest: JsonObject; inputs: AddIn
     const kept = Object.entries(given).filter(([key, value]) => {
       if (typeof value !== "string" || isReference(value)) return true;
       const isExample = value === "" || EXAMPLE.test(value);
-      const likeness = credentialLikeness(key);
-      if (isExample ? likeness === undefined : !isCredential(value, likeness)) return true;
+      if (!isCredential(block, key, isExample ? A_KEY : value)) return true;
       const filled = isExample ? {} : { default: value };
       inputs.push({ key, isRequired: true, isSecret: true, format: "string", ...filled });
       return false;
@@ -95,6 +94,14 @@ function credentialsApart(server: JsonObject): { rest: JsonObject; inputs: AddIn
   }
   return { rest, inputs };
 }
+
+function isCredential(block: "env" | "headers", key: string, value: string): boolean {
+  const shown = withoutCredentials({ [block]: { [key]: value } })[block];
+  return isJsonObject(shown) && shown[key] !== value;
+}
+
+/** What no other value looks like: then the name alone decides. */
+const A_KEY = "A1b2C3d4E5f6G7h8J9k0";
 
 /** What documentation writes where a key belongs. */
 const EXAMPLE = /^(?:Bearer )?(?:<.*>|\[.*\]|\.{3,}|…|x{3,}|your[-_ ].*)$/i;
