@@ -82,10 +82,9 @@ function note(call: GuardedCall, stage: string, half: Half, began: number, ended
 }
 
 /** The outermost stage has no name: it only ends the call. */
-function timedStage({ name, before, after, failed }: Stage, clock: Clock): Stage {
-  if (name === undefined) {
-    return { ...(before && { before }), ...(after && { after }), ...(failed && { failed }) };
-  }
+function timedStage(stage: Stage, clock: Clock): Stage {
+  const { name, before, after, failed } = stage;
+  if (name === undefined) return stage;
   return {
     ...(before && {
       before(call) {

@@ -6,7 +6,8 @@ import type {
   ImageContent,
   ResourceContent,
 } from "../types/content.ts";
-import type { RedactedPart, Stage } from "../types/guard.ts";
+import type { RedactedPart } from "../types/call-trail.ts";
+import type { Stage } from "../types/guard.ts";
 import type { CallOutcome, UpdateListener } from "../types/tool.ts";
 
 /** Base64 of a megabyte takes two milliseconds to search. What is longer is a recording, or made to take long. */

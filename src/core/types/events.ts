@@ -1,6 +1,7 @@
 // The events of a board.
 
-import type { Decision, RedactedPart, TrailStep } from "./guard.ts";
+import type { RedactedPart, TrailStep } from "./call-trail.ts";
+import type { Decision } from "./guard.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerLogMessage } from "./server-log.ts";
 import type { ServerState } from "./server-state.ts";

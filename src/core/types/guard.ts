@@ -1,6 +1,7 @@
 // The types of the guard: the subject of a call, the call, and a stage that calls pass through.
 
 import type { AskApproval } from "./approval.ts";
+import type { CallTrail } from "./call-trail.ts";
 import type { CallerOptions } from "./caller-options.ts";
 import type { ContentName } from "./content-pattern.ts";
 import type { JsonObject } from "./json.ts";
@@ -47,31 +48,6 @@ export interface Decision {
   verdict: "allowed" | "approved" | "refused";
   /** The rule or setting that decided, if there was one. */
   rule?: string;
-}
-
-/** One half of a stage, or the call itself, in a call that somebody watches. */
-export interface TrailStep {
-  stage: string;
-  half: "before" | "call" | "after";
-  /** Milliseconds after the call was made. */
-  at: number;
-  ms: number;
-}
-
-/** A text that secrets were taken out of. */
-export interface RedactedPart {
-  /** Such as `content[0].text`. */
-  path: string;
-  /** Where the secrets are from: references as they are written, or what else names the place. Never a value. */
-  sources: string[];
-}
-
-/** What is noted about a call while somebody watches calls. */
-interface CallTrail {
-  /** In the order in which they ended. */
-  readonly steps: TrailStep[];
-  /** In the answer. */
-  redacted: readonly RedactedPart[];
 }
 
 export interface GuardedCall {

@@ -1,6 +1,7 @@
 // What the gateway and its page say to each other, as types. The page imports nothing else from the gateway.
 
 import type { ToolHints } from "../../../core/types/approval.ts";
+import type { RedactedPart, TrailStep } from "../../../core/types/call-trail.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SecretUse } from "../../../core/types/secret-use.ts";
 import type { ToolVerdict } from "../../../core/types/tool-verdict.ts";
@@ -236,19 +237,10 @@ interface PastStateFacts {
 }
 
 /** A half of a stage of the guard, or the call of the tool itself. */
-export interface CallStep {
-  stage: string;
-  half: "before" | "call" | "after";
-  /** Milliseconds after the call was made. */
-  at: number;
-  ms: number;
-}
+export type CallStep = TrailStep;
 
 /** A text that secrets were taken out of, and where they are from. */
-export interface RedactedText {
-  path: string;
-  sources: string[];
-}
+export type RedactedText = RedactedPart;
 
 /** What was said in a call, without secrets. Kept in memory while an owner has a page open. */
 export interface CallContent {
