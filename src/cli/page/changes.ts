@@ -19,6 +19,7 @@ import { PlugboardError } from "../../core/types/errors.ts";
 import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
 import type { ChangeKinds, PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { PageConfiguration } from "../../serve/gateway/page/configuration.ts";
+import { LONGEST_TOOL, NAME } from "../../serve/gateway/page/method.ts";
 import { oneLine } from "../../util/text.ts";
 import { visible } from "../../util/visible.ts";
 import type { CliContext } from "../context.ts";
@@ -43,8 +44,6 @@ import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
 import { fileDiff, startsIn } from "./file-diff.ts";
 
-const NAME = z.string().min(1).max(500);
-const LONGEST_TOOL = 2000;
 const LONGEST_ENTRY = 200_000;
 const OF_SERVER = { agent: NAME, server: NAME };
 

@@ -17,7 +17,7 @@ import type {
 import { abortSignalOf } from "../../../util/abort.ts";
 import { within } from "../../../util/clock.ts";
 import { stateFromWire, type WireServer } from "../wire.ts";
-import type { Args, Method } from "./ask.ts";
+import type { Args, Method, Result } from "./ask.ts";
 import type { GatewayServers } from "./gateway-servers.ts";
 
 /** Callers wait this much longer than a server's timeout, so that they see the timeout as the server's error. */
@@ -178,7 +178,7 @@ export function connectionTo(
     member: Name,
     args: Args<Name>,
     request: Partial<CallOptions> & { known?: Known } = {},
-  ): Promise<unknown> => {
+  ): Promise<Result<Name>> => {
     const { board, callId, meta, input, clientCapabilities, known, onUpdate } = request;
     const signal = request.signal && abortSignalOf(request.signal);
     const given = { callId, meta, input, clientCapabilities, known, onUpdate, server, signal };

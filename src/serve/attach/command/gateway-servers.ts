@@ -211,7 +211,7 @@ export class GatewayServers implements GatewayPort {
     method: Name,
     args: Args<Name>,
     options?: RequestOptions,
-  ): Promise<unknown> {
+  ): Promise<Result<Name>> {
     return ask(this.#attached().link, method, args, options);
   }
 
@@ -221,7 +221,7 @@ export class GatewayServers implements GatewayPort {
     method: Name,
     args: Args<Name>,
     options?: RequestOptions,
-  ): Promise<unknown> {
+  ): Promise<Result<Name>> {
     const attached = this.#attached();
     const [first] = this.#boards.keys();
     const session = await this.#session(attached, board ?? first ?? {});

@@ -18,22 +18,21 @@ import { jsonOfAnyDepth } from "../../../util/canonical-json.ts";
 import type { Clock } from "../../../util/clock.ts";
 import { oneLine } from "../../../util/text.ts";
 import { STREAM_HEADERS } from "../../endpoint/http/reply.ts";
-import { checked } from "./method.ts";
+import { checked, NAME } from "./method.ts";
 import { VISITOR, type Visitor } from "./visitors.ts";
 import type { CallAnswer, CallQuestion, PageCallEvents } from "./wire.ts";
 
-const LONGEST_NAME = 500;
 const LONGEST_TEXT = 1_000_000;
 
 const REQUEST = z.strictObject({
-  agent: z.string().max(LONGEST_NAME),
-  tool: z.string().max(LONGEST_NAME),
+  agent: NAME,
+  tool: NAME,
   args: z.record(z.string(), z.unknown()),
 });
 
 const ANSWER = z.strictObject({
-  call: z.string().max(LONGEST_NAME),
-  question: z.string().max(LONGEST_NAME),
+  call: NAME,
+  question: NAME,
   action: z.enum(["accept", "decline", "cancel"]),
   content: z.record(z.string(), z.unknown()).optional(),
   text: z.string().max(LONGEST_TEXT).optional(),

@@ -121,9 +121,9 @@ export class Changes {
       : undefined;
     if (kind === undefined) {
       const message = `this gateway cannot change '${oneLine(name, 100)}'`;
-      throw new PlugboardError("UNSUPPORTED", message, {
-        hint: "it has no configuration file that it could change",
-      });
+      const hint = "it has no configuration file that it could change";
+      const hasKinds = Object.keys(kinds).length > 0;
+      throw new PlugboardError("UNSUPPORTED", message, hasKinds ? {} : { hint });
     }
     const change = checked(kind.takes, given as JsonObject);
     return { change, planned: await kind.plan(change, visitor) };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Decided } from "../../../../src/serve/gateway/page/decisions.ts";
-import { Changes } from "../../../../src/serve/gateway/page/changes.ts";
+import { type ChangeKinds, Changes } from "../../../../src/serve/gateway/page/changes.ts";
 import type { Visitor } from "../../../../src/serve/gateway/page/visitors.ts";
 import { PlugboardError } from "../../../../src/core/types/errors.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -16,12 +16,12 @@ const visitor = (nonce: string): Visitor => ({
 });
 const ANNA = visitor("anna");
 
-function open() {
+function open(given?: ChangeKinds) {
   const clock = new ManualClock();
   const file = { text: "one", written: [] as string[], fails: false };
   const decided: (Decided & { who: string })[] = [];
   const changes = new Changes({
-    kinds: {
+    kinds: given ?? {
       trust: {
         takes: z.strictObject({ kind: z.literal("trust") }),
         plan: async () => ({
@@ -117,6 +117,18 @@ describe("a change", () => {
       await expect(changes.preview(given, ANNA)).rejects.toThrow(PlugboardError);
     },
   );
+
+  it("of a kind that the gateway does not know is refused, and no file is blamed where there is one", async () => {
+    const hintOf = (kinds?: ChangeKinds): Promise<unknown> =>
+      open(kinds)
+        .changes.preview({ kind: "moon" }, ANNA)
+        .catch(({ code, hint }: PlugboardError) => [code, hint]);
+    expect(await hintOf()).toEqual(["UNSUPPORTED", undefined]);
+    expect(await hintOf({})).toEqual([
+      "UNSUPPORTED",
+      "it has no configuration file that it could change",
+    ]);
+  });
 
   it("is shown without credentials", async () => {
     const { changes } = open();

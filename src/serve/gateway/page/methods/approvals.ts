@@ -4,12 +4,11 @@ import { z } from "zod";
 import { PlugboardError } from "../../../../core/types/errors.ts";
 import type { PendingApproval, SharedState } from "../../../../core/types/shared-state.ts";
 import type { Decisions } from "../decisions.ts";
-import { type Methods, NAME } from "../method.ts";
+import { LONGEST_TOOL, type Methods, NAME } from "../method.ts";
 
 const WORDS = { once: "allow one call", always: "always allow", refuse: "refuse one call" };
 
 const LONGEST_REASON = 1000;
-const LONGEST_TOOL = 2000;
 
 export function approvalMethods(
   { pending, approvals }: Pick<SharedState, "pending" | "approvals">,

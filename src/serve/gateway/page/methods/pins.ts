@@ -7,9 +7,7 @@ import type { PinEntry } from "../../../../core/types/pin.ts";
 import type { SharedState } from "../../../../core/types/shared-state.ts";
 import type { Decisions } from "../decisions.ts";
 import type { PageRequests } from "../wire.ts";
-import { type Methods, NAME } from "../method.ts";
-
-const LONGEST_TOOL = 2000;
+import { LONGEST_TOOL, type Methods, NAME } from "../method.ts";
 
 const PIN = z.strictObject({
   server: NAME,
