@@ -3,7 +3,7 @@
 
 import { PassThrough } from "node:stream";
 import { z } from "zod";
-import { MARK, withoutCredentials } from "../../core/board/without-credentials.ts";
+import { withoutCredentials } from "../../core/board/without-credentials.ts";
 import { filesOf } from "../../core/config/find.ts";
 import { loadConfig } from "../../core/config/load.ts";
 import { parseAgentConfig } from "../../core/config/parse.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../core/config/server-text.ts";
 import { readConfigText } from "../../core/config/text/read.ts";
 import { PlugboardError } from "../../core/types/errors.ts";
-import { isJsonObject, type JsonObject } from "../../core/types/json.ts";
+import { isJsonObject } from "../../core/types/json.ts";
 import type { ChangeKinds, PlannedChange } from "../../serve/gateway/page/changes.ts";
 import type { PageConfiguration } from "../../serve/gateway/page/configuration.ts";
 import { LONGEST_TOOL, NAME } from "../../serve/gateway/page/method.ts";
@@ -43,6 +43,7 @@ import { connectChange } from "./applications.ts";
 import { otherDenials, withEntry, withRule } from "./edits.ts";
 import { planEntryChange } from "./entry-change.ts";
 import { fileDiff, startsIn } from "./file-diff.ts";
+import { withHidden } from "./hidden.ts";
 
 const LONGEST_ENTRY = 200_000;
 const OF_SERVER = { agent: NAME, server: NAME };
@@ -102,41 +103,6 @@ const MOST_FOUND = 20;
 function unseen(context: CliContext): CliContext {
   const stdin = new PassThrough().end();
   return { ...context, io: { ...context.io, stdin }, screen: unseenScreen(context) };
-}
-
-/** What is not shown of a credential is what is there. Throws INVALID_ARGUMENTS where nothing of that kind is. */
-function withHidden(given: JsonObject, written: unknown): JsonObject {
-  const restored = (value: unknown, shown: unknown, before: unknown): unknown => {
-    // Also a part of a text, as in `Bearer [REDACTED]`.
-    if (typeof value === "string" && value.includes(MARK)) {
-      if (value === shown) return before;
-      const message = `${MARK} stands for a credential that is not there in the entry`;
-      throw new PlugboardError("INVALID_ARGUMENTS", message, {
-        hint: "write the value itself, or a reference to it such as ${TOKEN}",
-      });
-    }
-    if (Array.isArray(value)) {
-      const [seen = [], list = []] = [shown, before].map((each) =>
-        Array.isArray(each) ? (each as unknown[]) : [],
-      );
-      return value.map((each, at) => {
-        // Another argument may have come before it.
-        const first = seen.indexOf(each);
-        const own = seen[at] === each || first !== seen.lastIndexOf(each) ? at : first;
-        return restored(each, seen[own], list[own]);
-      });
-    }
-    if (!isJsonObject(value)) return value;
-    const [shownOnes, ones] = [shown, before].map((each) => (isJsonObject(each) ? each : {}));
-    return Object.fromEntries(
-      Object.entries(value).map(([key, each]) => [
-        key,
-        restored(each, shownOnes?.[key], ones?.[key]),
-      ]),
-    );
-  };
-  const known = isJsonObject(written) ? written : {};
-  return restored(given, withoutCredentials(known), known) as JsonObject;
 }
 
 export function pageChanges(live: LiveConfig, context: CliContext): ChangeKinds {

@@ -177,7 +177,7 @@ describe("a change in the page", () => {
     const refused = await page.ask("changes/preview", {
       change: { kind: "entry", ...OF_ECHO, json: moved },
     });
-    expect(refused.error?.message).toMatch(/a credential that is not there/);
+    expect(refused.error?.message).toMatch(/^`env.OTHER_TOKEN` still has/);
   });
 
   it("puts the credentials of pasted JSON into the store, each where its own server looks for it", async () => {
@@ -230,6 +230,7 @@ describe("a change in the page", () => {
       [{ kind: "server", action: "remove", agent: "default", server: "no" }, /'no'/],
       [{ kind: "entry", ...OF_ECHO, json: '{"command": 5}' }, /command/],
       [{ kind: "entry", ...OF_ECHO, json: "{" }, /JSON cannot be read/],
+      [{ kind: "entry", ...OF_ECHO, json: '{"command": "[REDACTED]"}' }, /write the whole value/],
       [{ kind: "trust" }, /no edit waits/],
       [{ kind: "server", action: "enable", ...OF_ECHO }, /says so already/],
     ];
