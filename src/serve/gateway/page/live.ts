@@ -218,7 +218,7 @@ export class Live {
     this.#tell("waiting", "", this.#waiting.map(waitingCall));
     this.#tell("changes", "", [...this.#changes]);
     this.#tell("people", "", this.#people());
-    this.#tell("minute", "", this.#minute());
+    this.#tellMinute(this.#minute());
   }
 
   /** A store that cannot be read shows nothing new. */
@@ -265,6 +265,11 @@ export class Live {
     return { at, calls: now.calls - calls, errors: now.errors - errors };
   }
 
+  /** Each minute is a thing of its own: one that has ended is still told to a page that was away. */
+  #tellMinute(minute: Minute): void {
+    this.#tell("minute", String(minute.at), minute);
+  }
+
   /** All calls so far. */
   #count(): Omit<Minute, "at"> {
     let calls = 0;
@@ -280,7 +285,10 @@ export class Live {
     const { clock } = this.#options;
     this.#counted = { at: clock.now(), ...this.#count() };
     return clock.later(MINUTE_MS, () => {
-      this.#minutes.push(this.#minute());
+      const ended = this.#minute();
+      this.#tellMinute(ended);
+      this.#sent.delete(`minute ${ended.at}`);
+      this.#minutes.push(ended);
       if (this.#minutes.length >= MINUTES) this.#minutes.shift();
       this.#minuteTimer = this.#beginMinute();
     });

@@ -100,8 +100,13 @@ function open() {
       return () => void (readers.open -= 1);
     },
   } as unknown as LiveOptions);
-  const look = async (role: Role, nonce: string = role, reply = new FakeReply()) => {
-    const request = { headers: {}, method: "GET" } as IncomingMessage;
+  const look = async (
+    role: Role,
+    nonce: string = role,
+    reply = new FakeReply(),
+    headers: IncomingMessage["headers"] = {},
+  ) => {
+    const request = { headers, method: "GET" } as IncomingMessage;
     const visitor = { role, name: role, nonce, until: Infinity };
     await live.open(request, reply as unknown as ServerResponse, visitor);
     return reply;
@@ -163,10 +168,21 @@ describe("what a visitor sees", () => {
     call();
     await clock.advance(600);
     expect(page.text).toContain(JSON.stringify({ at, calls: 2, errors: 2 }));
-    await clock.advance(60_000);
+    await clock.advance(at + 59_900 - clock.now());
+    call();
+    // The minute ends before the next look at the figures.
+    await clock.advance(700);
+    const first = JSON.stringify({ at, calls: 3, errors: 3 });
+    const second = JSON.stringify({ at: at + 60_000, calls: 0, errors: 0 });
+    expect(page.text).toContain(first);
+    expect(page.text).toContain(second);
+    const [id = ""] = /^id: .*$/m.exec(page.text) ?? [];
+    const back = await look("owner", "back", new FakeReply(), { "last-event-id": id.slice(4) });
+    expect(back.text).toContain(first);
+    expect(back.text).toContain(second);
     call();
     expect(snapshotIn(await look("owner", "later")).minutes).toEqual([
-      { at, calls: 2, errors: 2 },
+      { at, calls: 3, errors: 3 },
       { at: at + 60_000, calls: 1, errors: 1 },
     ]);
     live.close();
