@@ -274,7 +274,8 @@ export class BoardGuard {
       agentMode: agent.guard?.approval,
       least: over?.session.approval,
     });
-    return need === undefined ? { kind: "allowed" } : { kind: "asks", rule: need.reason };
+    if (need === undefined) return { kind: "allowed" };
+    return { kind: "asks", rule: need.rule, reason: need.reason };
   }
 
   /** Whether the lists of a token or a session leave something of the server; without such lists, everything is left. */

@@ -2,6 +2,8 @@
 
 export interface ToolVerdict {
   kind: "allowed" | "asks" | "refused";
-  /** The rule that refuses it, or why it has to be approved. */
+  /** The rule that refuses it, or that has it approved. */
   rule?: string;
+  /** Why it has to be approved. */
+  reason?: string;
 }

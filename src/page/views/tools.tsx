@@ -193,7 +193,7 @@ const MARKS = { allowed: ["●", "good"], asks: ["▲", "warn"], refused: ["✕"
 
 /** What becomes of a call, and which rule says so. */
 export function Verdict({ tool }: { tool: Pick<ToolFacts, "verdict"> }): VNode {
-  const { kind, rule } = tool.verdict;
+  const { kind, rule, reason } = tool.verdict;
   const [mark, tone] = MARKS[kind];
   return (
     <>
@@ -202,7 +202,7 @@ export function Verdict({ tool }: { tool: Pick<ToolFacts, "verdict"> }): VNode {
       </span>
       {rule !== undefined && (
         <small>
-          <Foreign text={rule} most={300} />
+          <Foreign text={reason === undefined ? rule : `${reason} (${rule})`} most={300} />
         </small>
       )}
     </>

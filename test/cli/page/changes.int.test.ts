@@ -125,7 +125,12 @@ describe("a change in the page", () => {
     expect(await page.ask("servers/entry", OF_ECHO)).toMatchObject({ file: path, line: 4, json });
     await change(page, { kind: "rule", ...OF_ECHO, tool: "add", verdict: "ask" });
     const { tools: asked } = await page.ask("tools/list", { verdict: "asks" });
-    expect(asked).toMatchObject([{ canonical: "echo/add", verdict: { kind: "asks" } }]);
+    expect(asked).toMatchObject([
+      {
+        canonical: "echo/add",
+        verdict: { kind: "asks", rule: "approval of server echo, for this tool" },
+      },
+    ]);
   });
 
   it("shows no credential, and keeps what it does not show", async () => {
