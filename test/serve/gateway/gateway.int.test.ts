@@ -74,9 +74,13 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
     { maxConnections: 4 * most },
   );
   const inFlight = (): number => board.status()[0]?.calls.inFlight ?? 0;
-  const body = JSON.stringify(legacy("tools/call", SLEEP));
-  const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: hasty\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+  // In a session, calls go on without their connection: the client may come back.
+  const hasty = { "x-caller": "hasty" };
+  const { headers } = await post(url, legacy("initialize", INITIALIZE), hasty);
+  const session = headers.get("mcp-session-id") ?? "";
   for (let count = 1; count <= most; count += 1) {
+    const body = JSON.stringify(legacy("tools/call", SLEEP));
+    const head = `POST /mcp HTTP/1.1\r\nHost: x\r\nX-Caller: hasty\r\nMcp-Session-Id: ${session}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
     const socket = connect(Number(url.port), url.hostname);
     socket.write(`${head}\r\n\r\n${body}`);
     await eventually(() => inFlight() === count);
@@ -84,7 +88,7 @@ it("a caller who leaves its calls behind cannot make any number of them, and oth
     await once(socket, "close");
   }
   const ping = legacy("ping");
-  const refused = await send(url, ping, { "x-caller": "hasty" });
+  const refused = await send(url, ping, hasty);
   expect([refused.status, await refused.text()]).toEqual([
     429,
     "this caller has 5 requests that are being answered already, a quarter of gateway.limits.connections; wait for some of them to end\n",
