@@ -6,7 +6,7 @@ import { Foreign } from "../parts/foreign.tsx";
 import { State } from "../parts/state.tsx";
 import { Ago, took } from "../parts/time.tsx";
 import { linkTo } from "../route.ts";
-import { calls, isOwner, servers } from "../store.ts";
+import { calls, gateway, isOwner, servers } from "../store.ts";
 import { ServerEntry } from "./server-entry.tsx";
 import { SignIn } from "./server-sign-in.tsx";
 import { CallTable } from "./activity.tsx";
@@ -89,7 +89,7 @@ export function Server({ id }: { id: string }): VNode {
         </dd>
       </dl>
       <ServerParts key={id} agent={agent} server={name} />
-      {isOwner.value && <ServerEntry server={server} />}
+      {isOwner.value && gateway.value?.config !== undefined && <ServerEntry server={server} />}
       <h2>Its calls</h2>
       <CallTable calls={own.slice(0, 50)} none="No call of it was seen while this page was open." />
     </>
