@@ -111,6 +111,10 @@ describeInBrowser("records in the page", (browser) => {
 
   it("shows which secrets work, tests one, and never a value", async () => {
     const { page, context } = await rig.open(browser());
+    const needy = page.locator(".tiles li").filter({ hasText: "needy" });
+    await expect
+      .poll(() => needy.textContent())
+      .toMatch(/is not set.*export PLUGBOARD_TEST_MISSING/s);
     await goTo(page, "Secrets");
     const row = page.getByRole("row").filter({ hasText: VARIABLE });
     await expect.poll(() => row.textContent()).toContain("resolved");

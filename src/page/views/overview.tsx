@@ -103,6 +103,11 @@ function Servers(): VNode {
                 <Foreign text={server.why} most={200} />
               </small>
             )}
+            {server.remedy && (
+              <small>
+                <Foreign text={server.remedy} most={200} />
+              </small>
+            )}
           </li>
         ))}
       </ul>
