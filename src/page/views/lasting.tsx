@@ -7,13 +7,13 @@ import { ask, GatewayError } from "../gateway.ts";
 import { useAsked, Waiting } from "../parts/asked.tsx";
 import { Foreign } from "../parts/foreign.tsx";
 import { Ago } from "../parts/time.tsx";
-import { isOwner, waiting } from "../store.ts";
+import { isOwner } from "../store.ts";
+
+const LOOK_EVERY_MS = 1000;
 
 export function Lasting(): VNode {
-  const changes = useSignal(0);
-  // Asked again when something was answered here or elsewhere.
-  const asked = { round: changes.value + waiting.value.length };
-  const found = useAsked("approvals/lasting", asked).value;
+  // An answer is kept when the call that waited for it has read it, here or elsewhere.
+  const found = useAsked("approvals/lasting", {}, LOOK_EVERY_MS).value;
   const shown = found instanceof GatewayError ? undefined : found;
   return (
     <section aria-labelledby="lasting">
@@ -25,13 +25,7 @@ export function Lasting(): VNode {
       {shown && shown.approvals.length > 0 && (
         <ul class="rows">
           {shown.approvals.map((approval) => (
-            <Row
-              key={JSON.stringify(approval)}
-              approval={approval}
-              onForgotten={() => {
-                changes.value += 1;
-              }}
-            />
+            <Row key={JSON.stringify(approval)} approval={approval} />
           ))}
         </ul>
       )}
@@ -39,19 +33,12 @@ export function Lasting(): VNode {
   );
 }
 
-function Row({
-  approval,
-  onForgotten,
-}: {
-  approval: LastingApproval;
-  onForgotten: () => void;
-}): VNode {
+function Row({ approval }: { approval: LastingApproval }): VNode {
   const problem = useSignal<string | undefined>(undefined);
   const { tool, agent, caller, at, config } = approval;
   const forget = async (): Promise<void> => {
     try {
       await ask("approvals/forget", approval);
-      onForgotten();
     } catch (error) {
       problem.value = error instanceof GatewayError ? error.message : String(error);
     }

@@ -47,6 +47,7 @@ describe("the question", () => {
         trusted: false,
         always: "until-closed",
         reason: "every call of this tool needs approval",
+        rule: expect.any(String) as string,
       },
     ]);
   });

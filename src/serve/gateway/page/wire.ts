@@ -500,8 +500,7 @@ export interface PageRequests {
     takes: { id: string; answer: "once" | "always" | "refuse"; reason?: string };
     gives: object;
   };
-  /** `round` says nothing: whoever asks again gets a new answer. */
-  "approvals/lasting": { takes: { round?: number }; gives: { approvals: LastingApproval[] } };
+  "approvals/lasting": { takes: object; gives: { approvals: LastingApproval[] } };
   "approvals/forget": { takes: LastingApproval; gives: object };
   /** What leaving a server out of an agent's prompts would save, in tokens. The most first. */
   "prompts/show": {

@@ -43,7 +43,7 @@ export function approvalMethods(
     },
     "approvals/lasting": {
       isForViewers: true,
-      takes: z.strictObject({ round: z.number().optional() }),
+      takes: z.strictObject({}),
       run: async () => ({ approvals: await approvals.list() }),
     },
     "approvals/forget": {
