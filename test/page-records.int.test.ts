@@ -129,29 +129,6 @@ describeInBrowser("records in the page", (browser) => {
     await context.close();
   });
 
-  it("shows a server's past, its memory, tools and lines, and to viewers none of its words", async () => {
-    const { page, context, complaints } = await rig.open(browser());
-    const viewer = await rig.open(browser(), { role: "viewer" });
-    for (const each of [page, viewer.page]) {
-      await each.goto(`${rig.origin}/ui/#/servers/default%2Fhostile`);
-      await each.getByRole("heading", { name: "Its states" }).waitFor();
-      await expect.poll(() => each.textContent("main")).toContain("Memory");
-      await each.getByRole("link", { name: "constructor", exact: true }).waitFor();
-    }
-    const written = page.getByLabel("Lines, the latest first");
-    await expect.poll(() => written.textContent()).toContain("starting with [REDACTED]");
-    expect(await viewer.page.textContent("main")).not.toContain("starting with");
-    await goTo(viewer.page, "Secrets");
-    await viewer.page.getByText("Only the owner sees").waitFor();
-    expect(await viewer.page.textContent("body")).not.toContain("secret://");
-    await page.goto(`${rig.origin}/ui/#/servers/default%2Fneedy`);
-    await expect
-      .poll(() => page.getByLabel("States, the latest first").textContent())
-      .toMatch(/PLUGBOARD_TEST_MISSING/);
-    expect(complaints).toEqual([]);
-    await Promise.all([context.close(), viewer.context.close()]);
-  });
-
   it.each([
     { dark: false, width: 1200 },
     { dark: true, width: 360 },
