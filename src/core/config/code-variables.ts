@@ -1,98 +1,274 @@
 // The environment variables that make a program run code which its command line does not show. Whoever reads a command
 // before they agree to it would not see that code, so a definition from somebody else may not set them.
 
-import { delimiter } from "node:path";
+import { delimiter, isAbsolute } from "node:path";
 
 interface CodeVariable {
   /** In upper case. A `*` at the end stands for any text. */
   names: readonly string[];
+  /** Those that begin like one of the names and run nothing. */
+  but?: readonly string[];
   /** Completes a sentence that begins with the variable. */
   reason: string;
 }
 
 const CODE_VARIABLES: readonly CodeVariable[] = [
-  { names: ["LD_*", "DYLD_*", "GCONV_PATH"], reason: "loads libraries into every program" },
   {
-    names: ["NODE_OPTIONS", "NODE_PATH", "BUN_OPTIONS"],
-    reason: "loads modules into every program of Node.js or Bun",
+    names: [
+      "LD_*",
+      "DYLD_*",
+      "GCONV_PATH",
+      "OPENSSL_*",
+      "GIO_*",
+      "GTK_MODULES",
+      "GTK_PATH",
+      "QT_PLUGIN_PATH",
+      "GST_PLUGIN_*",
+    ],
+    // Of LaunchDarkly.
+    but: ["LD_API_KEY", "LD_ACCESS_TOKEN", "LD_SDK_KEY", "LD_PROJECT_KEY", "LD_ENVIRONMENT_KEY"],
+    reason: "loads libraries into every program",
   },
   {
-    names: ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE"],
+    names: [
+      "NODE_OPTIONS",
+      "NODE_PATH",
+      "NODE_REPL_EXTERNAL_MODULE",
+      "NODE_COMPILE_CACHE",
+      "TS_NODE_*",
+      "ESBUILD_BINARY_PATH",
+      "DENO_DIR",
+      "JSR_URL",
+    ],
+    reason: "loads modules into every program of Node.js or Deno",
+  },
+  {
+    names: [
+      "PYTHONPATH",
+      "PYTHONHOME",
+      "PYTHONSTARTUP",
+      "PYTHONUSERBASE",
+      "PYTHONPLATLIBDIR",
+      "PYTHONEXECUTABLE",
+      "PYTHONPYCACHEPREFIX",
+      "PYTHONWARNINGS",
+      "PYTHONBREAKPOINT",
+      "PYTHON_PRESITE",
+      "__PYVENV_LAUNCHER__",
+    ],
     reason: "loads modules into every program of Python",
   },
   {
-    names: ["BASH_ENV", "ENV", "BASH_FUNC_*", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND"],
+    names: [
+      "BASH_ENV",
+      "ENV",
+      "BASH_FUNC_*",
+      "SHELLOPTS",
+      "BASHOPTS",
+      "PS4",
+      "PROMPT_COMMAND",
+      "ZDOTDIR",
+      "FPATH",
+      "FISH_FUNCTION_PATH",
+      "PSMODULEPATH",
+    ],
     reason: "is run by every shell",
   },
   {
-    names: ["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB"],
+    names: ["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL5SHELL"],
     reason: "loads modules into every program of Perl",
   },
-  { names: ["RUBYOPT", "RUBYLIB"], reason: "loads code into every program of Ruby" },
   {
-    names: ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"],
-    reason: "loads agents into every program of Java",
+    names: ["RUBYOPT", "RUBYLIB", "GEM_HOME", "GEM_PATH", "BUNDLE_*"],
+    // Names an application to Apple's tools.
+    but: ["BUNDLE_ID"],
+    reason: "loads code into every program of Ruby",
   },
   {
-    names: ["DOTNET_STARTUP_HOOKS", "DOTNET_ADDITIONAL_DEPS", "CORECLR_*", "COR_*"],
+    names: [
+      "JAVA_TOOL_OPTIONS",
+      "JDK_JAVA_OPTIONS",
+      "_JAVA_OPTIONS",
+      "JAVA_OPTS",
+      "IBM_JAVA_OPTIONS",
+      "OPENJ9_JAVA_OPTIONS",
+      "CLASSPATH",
+      "MAVEN_OPTS",
+      "MAVEN_ARGS",
+      "GRADLE_OPTS",
+      "JBANG_*",
+    ],
+    reason: "loads agents and classes into every program of Java",
+  },
+  {
+    names: [
+      "DOTNET_STARTUP_HOOKS",
+      "DOTNET_ADDITIONAL_DEPS",
+      "DOTNET_SHARED_STORE",
+      "DOTNET_ROOT*",
+      "DOTNET_CLI_HOME",
+      "DOTNET_DIAGNOSTICPORTS",
+      "DOTNET_BUNDLE_EXTRACT_BASE_DIR",
+      "COMPLUS_*",
+      "CUSTOMBEFORE*",
+      "CUSTOMAFTER*",
+      "CORECLR_*",
+      "COR_*",
+    ],
     reason: "loads code into every program of .NET",
   },
   { names: ["PHPRC", "PHP_INI_SCAN_DIR"], reason: "chooses settings of PHP, which can load code" },
-  { names: ["LUA_INIT*"], reason: "is run by every program of Lua" },
+  { names: ["LUA_INIT*", "LUA_PATH*", "LUA_CPATH*"], reason: "is run by every program of Lua" },
+  {
+    names: ["R_PROFILE*", "R_ENVIRON*", "R_LIBS*", "JULIA_LOAD_PATH", "JULIA_DEPOT_PATH"],
+    reason: "loads code into every program of R or Julia",
+  },
+  {
+    names: ["ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS", "ERL_LIBS", "ELIXIR_ERL_OPTIONS"],
+    reason: "loads code into every program of Erlang or Elixir",
+  },
   {
     names: [
-      "GIT_SSH",
-      "GIT_SSH_COMMAND",
-      "GIT_ASKPASS",
+      "GOFLAGS",
+      "GOENV",
+      "GOTOOLCHAIN",
+      "GOROOT",
+      "GOPROXY",
+      "GOAUTH",
+      "RUSTC*",
+      "RUSTFLAGS",
+      "CARGO_*",
+      "MAKEFLAGS",
+      "MAKEFILES",
+    ],
+    reason: "decides what Go, Cargo and make build and run",
+  },
+  {
+    names: [
+      "GIT_SSH*",
       "GIT_PROXY_COMMAND",
       "GIT_EXTERNAL_DIFF",
       "GIT_CONFIG*",
       "GIT_EXEC_PATH",
+      "GIT_TEMPLATE_DIR",
+      "GIT_DIR",
+      "GIT_COMMON_DIR",
+      "GIT_ALLOW_PROTOCOL",
+      "HGRCPATH",
+      "SVN_SSH",
+      "RSYNC_RSH",
     ],
-    reason: "names a program that git runs, or settings that do",
+    reason: "names a program that git or the like runs, or settings that do",
   },
   {
-    names: [
-      "NPM_CONFIG_SCRIPT_SHELL",
-      "NPM_CONFIG_SHELL",
-      "NPM_CONFIG_IGNORE_SCRIPTS",
-      "NPM_CONFIG_NODE_OPTIONS",
-      "NPM_CONFIG_NODE_GYP",
-      "NPM_CONFIG_GIT",
-      "NPM_CONFIG_PYTHON",
-      "NPM_CONFIG_USERCONFIG",
-      "NPM_CONFIG_GLOBALCONFIG",
-      "NPM_CONFIG_PREFIX",
-    ],
-    reason: "decides which scripts npm runs, and with what",
+    names: ["DOCKER_CONFIG", "CONTAINERS_*"],
+    reason: "chooses settings of docker or podman, which name programs that they run",
   },
   {
-    // `npm_config_@scope:registry` is the registry of a scope.
-    names: [
-      "NPM_CONFIG_REGISTRY",
-      "NPM_CONFIG_@*",
-      "BUN_CONFIG_REGISTRY",
-      "PIP_INDEX_URL",
-      "PIP_EXTRA_INDEX_URL",
-      "PIP_FIND_LINKS",
-      "UV_INDEX*",
-      "UV_DEFAULT_INDEX",
-      "UV_EXTRA_INDEX_URL",
-      "UV_FIND_LINKS",
+    // Each of their options is a variable: `call` runs a command, `package` another package, `cache` what lies there. So only
+    // what is known to be harmless may be set.
+    names: ["NPM_CONFIG_*", "PNPM_CONFIG_*", "YARN_*", "COREPACK_*", "BUN_*"],
+    but: [
+      "NPM_CONFIG_YES",
+      "NPM_CONFIG_LOGLEVEL",
+      "NPM_CONFIG_UPDATE_NOTIFIER",
+      "NPM_CONFIG_FUND",
+      "NPM_CONFIG_AUDIT",
+      "NPM_CONFIG_PROGRESS",
+      "NPM_CONFIG_COLOR",
+      "NPM_CONFIG_OFFLINE",
+      "NPM_CONFIG_PREFER_OFFLINE",
+      "NPM_CONFIG_FETCH_TIMEOUT",
+      "NPM_CONFIG_FETCH_RETRIES",
     ],
-    reason: "chooses where packages come from, whatever their names are",
+    reason: "decides what npm, pnpm, Yarn or Bun get and run, and with what",
   },
+  {
+    names: ["UV_*", "PIP_*", "PIPX_*"],
+    but: [
+      // These two are of Node.js.
+      "UV_THREADPOOL_SIZE",
+      "UV_USE_IO_URING",
+      "UV_NO_PROGRESS",
+      "UV_HTTP_TIMEOUT",
+      "UV_OFFLINE",
+      "UV_LINK_MODE",
+      "UV_NATIVE_TLS",
+      "PIP_DISABLE_PIP_VERSION_CHECK",
+      "PIP_NO_INPUT",
+      "PIP_QUIET",
+      "PIP_TIMEOUT",
+      "PIP_DEFAULT_TIMEOUT",
+    ],
+    reason: "decides what uv or pip get and run, and with what",
+  },
+  { names: ["NUGET_*"], reason: "decides what .NET gets and runs" },
 ];
 
+/** Name a program that others run. The plain name of one that you have, such as `cat`, may be there. */
+const PROGRAMS: ReadonlySet<string> = new Set([
+  "EDITOR",
+  "VISUAL",
+  "PAGER",
+  "MANPAGER",
+  "LESSOPEN",
+  "LESSCLOSE",
+  "BROWSER",
+  "GIT_ASKPASS",
+  "GIT_EDITOR",
+  "GIT_SEQUENCE_EDITOR",
+  "GIT_PAGER",
+  "SSH_ASKPASS",
+  "SUDO_ASKPASS",
+]);
+const PROGRAM_REASON = "names a program that other programs run";
+const PLAIN_PROGRAM = /^[\w.+-]*$/;
+
 /**
- * Refused from a registry and a bundle alone. Files of other applications and sessions of editors often set PATH: what a
- * desktop starts does not have the shell's, and their servers would not start without it.
+ * Directories in which programs look for others, and for settings that name others. Refused from a registry and a bundle.
+ * Files of other applications and sessions of editors often set them: what a desktop starts does not have the shell's, and
+ * their servers would not start without it.
  */
-const PATH_REASON = "chooses which programs are run, whatever the command names";
+const PLACES: ReadonlySet<string> = new Set([
+  "PATH",
+  "HOME",
+  "USERPROFILE",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "XDG_CONFIG_HOME",
+  "XDG_CONFIG_DIRS",
+  "XDG_DATA_HOME",
+  "XDG_DATA_DIRS",
+  "SHELL",
+  "COMSPEC",
+  // Where those who choose a version of a language find its programs.
+  "PYENV_ROOT",
+  "RBENV_ROOT",
+  "NODENV_ROOT",
+  "VOLTA_HOME",
+  "NVM_DIR",
+  "ASDF_DIR",
+  "ASDF_DATA_DIR",
+  "VIRTUAL_ENV",
+  "CONDA_PREFIX",
+]);
+const PLACE_REASON = "chooses which programs and settings are used, whatever the command names";
 /** What is in the directory of a project, or of a server, would run in place of your programs. */
 const RELATIVE_REASON =
-  "has a directory that is not absolute, whose programs would run in place of yours";
-const BEGINS_ABSOLUTE = /^(?:[/\\~$%]|[A-Za-z]:[\\/])/;
+  "has a directory that is not absolute, or of the workspace, whose programs would run in place of yours";
+/** Of the directory that you work in, in the words of editors and shells. With a default, it can be anything. */
+const BEGINS_WITH_OTHER_VARIABLE =
+  /^\$(?!\{?(?:workspace|(?:PWD|OLDPWD|cwd|INIT_CWD)\b))(?:\{\w+\}|\w+)/i;
+/** Absolute, and still the directory that the program runs in, or on a machine of somebody else. */
+const LEADS_ELSEWHERE = /^(?:\/+proc\/|\/+dev\/fd\/|[/\\]{2})/i;
+
+/** What `ENV` says where it is no file of a shell, but the name of a deployment. */
+const DEPLOYMENTS: ReadonlySet<unknown> = new Set(
+  "production prod development dev staging stage test testing local".split(" "),
+);
+/** Old versions of bash run what follows, whatever the variable is called. */
+const FUNCTION = /^\(\)\s*\{/;
+const FUNCTION_REASON = "has a value that old versions of bash run";
 
 const EXACT = new Map(
   CODE_VARIABLES.flatMap(({ names, reason }) => names.map((name) => [name, reason] as const)),
@@ -100,27 +276,44 @@ const EXACT = new Map(
 const BEGINNINGS = [...EXACT].flatMap(([name, reason]) =>
   name.endsWith("*") ? [[name.slice(0, -1), reason] as const] : [],
 );
+const HARMLESS = new Set(CODE_VARIABLES.flatMap(({ but = [] }) => but));
 
 /**
  * Why somebody else may not set the variable, to be put after its name; undefined for any other. A publisher is whoever
- * offers a server in a registry or a bundle. The case of letters does not count, as on Windows and for npm, to which `-`
- * and `_` are the same.
+ * offers a server in a registry or a bundle. An application is one whose file this is, as it is written there: some fill in
+ * `$NAME`, while Plugboard takes that for the name of a directory. The case of letters does not count, as on Windows and for
+ * npm, to which `-` and `_` are the same.
  */
 export function codeVariableReason(
   name: string,
   value?: unknown,
-  by?: "publisher",
+  by?: "publisher" | "application",
 ): string | undefined {
   const folded = name.toUpperCase().replaceAll("-", "_");
-  if (folded === "PATH") {
-    if (by === "publisher") return PATH_REASON;
-    return typeof value === "string" && hasRelativeDirectory(value) ? RELATIVE_REASON : undefined;
+  if (PLACES.has(folded)) {
+    if (by === "publisher") return PLACE_REASON;
+    const isBare = by === "application";
+    return typeof value === "string" && hasRelativeDirectory(value, isBare)
+      ? RELATIVE_REASON
+      : undefined;
   }
+  if (PROGRAMS.has(folded)) {
+    const isPlain = typeof value === "string" && PLAIN_PROGRAM.test(value) && by !== "publisher";
+    return isPlain ? undefined : PROGRAM_REASON;
+  }
+  if (typeof value === "string" && FUNCTION.test(value)) return FUNCTION_REASON;
+  if (HARMLESS.has(folded) || (folded === "ENV" && DEPLOYMENTS.has(value))) return undefined;
   const begun = BEGINNINGS.find(([beginning]) => folded.startsWith(beginning));
   return EXACT.get(folded) ?? begun?.[1];
 }
 
-/** An empty part stands for the directory that the program runs in. */
-function hasRelativeDirectory(path: string): boolean {
-  return path.split(delimiter).some((directory) => !BEGINS_ABSOLUTE.test(directory));
+/** An empty part stands for the directory that the program runs in, and nobody but a shell knows `~`. */
+function hasRelativeDirectory(path: string, isBare: boolean): boolean {
+  // The colon of `${env:NAME}` divides nothing.
+  const directories = path.replaceAll("${env:", "${").split(delimiter);
+  const isFilledIn = (each: string): boolean =>
+    BEGINS_WITH_OTHER_VARIABLE.test(each) && (isBare || each.startsWith("${"));
+  return directories.some((each) =>
+    isAbsolute(each) ? LEADS_ELSEWHERE.test(each) : !isFilledIn(each),
+  );
 }

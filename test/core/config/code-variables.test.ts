@@ -30,18 +30,77 @@ const CODE = [
   "PIP_INDEX_URL",
   "UV_INDEX",
   "UV_DEFAULT_INDEX",
+  "ZDOTDIR",
+  "FPATH",
+  "PSModulePath",
+  "NODE_REPL_EXTERNAL_MODULE",
+  "NODE_COMPILE_CACHE",
+  "TS_NODE_COMPILER",
+  "PYTHONWARNINGS",
+  "PYTHONPYCACHEPREFIX",
+  "PERL5SHELL",
+  "GEM_PATH",
+  "BUNDLE_GEMFILE",
+  "CLASSPATH",
+  "JAVA_OPTS",
+  "DOTNET_ROOT_X64",
+  "LUA_PATH_5_4",
+  "R_PROFILE_USER",
+  "JULIA_DEPOT_PATH",
+  "ERL_FLAGS",
+  "GOFLAGS",
+  "RUSTC_WRAPPER",
+  "GIT_DIR",
+  "GIT_TEMPLATE_DIR",
+  "OPENSSL_CONF",
+  "DOCKER_CONFIG",
+  "CONTAINERS_CONF",
+  "npm_config_call",
+  "npm_config_package",
+  "npm_config_cache",
+  "npm_config_onload-script",
+  "YARN_YARN_PATH",
+  "COREPACK_HOME",
+  "BUN_OPTIONS",
+  "UV_ENV_FILE",
+  "UV_PYTHON",
+  "UV_CONFIG_FILE",
+  "PIP_CONFIG_FILE",
+  "PIPX_DEFAULT_PYTHON",
+  "NUGET_PACKAGES",
+  "GST_PLUGIN_PATH",
+  "ESBUILD_BINARY_PATH",
+  "JSR_URL",
+  "__PYVENV_LAUNCHER__",
+  "fish_function_path",
+  "JBANG_JAVA_OPTIONS",
+  "COMPlus_DiagnosticPorts",
+  "CustomBeforeMicrosoftCommonTargets",
+  "GOAUTH",
+  "MAKEFLAGS",
+  "SVN_SSH",
 ];
 const OTHERS = [
-  "HOME",
   "API_KEY",
   "NODE_ENV",
   "ENVIRONMENT",
   "PYTHONUNBUFFERED",
   "PYTHONIOENCODING",
   "GIT_AUTHOR_NAME",
-  "npm_config_cache",
+  "npm_config_loglevel",
+  "npm_config_yes",
+  "UV_THREADPOOL_SIZE",
+  "UV_HTTP_TIMEOUT",
+  "UVICORN_PORT",
+  "KUBECONFIG",
+  "AWS_PROFILE",
+  "DOCKER_HOST",
+  "GITHUB_TOKEN",
+  "GOOGLE_API_KEY",
   "JAVA_HOME",
   "OLD_LD_",
+  "LD_SDK_KEY",
+  "BUNDLE_ID",
 ];
 
 describe.each(CODE)("%s", (name) => {
@@ -88,36 +147,107 @@ it.each(OTHERS)("%s may be set by everybody", async (name) => {
 
 const { delimiter } = path;
 
-describe.each([".", "bin", "./bin", "", `/usr/bin${delimiter}`, `/usr/bin${delimiter}../x`])(
-  "PATH as %j",
-  (PATH) => {
-    it("may not be set by a session, and your own file is told of it", () => {
-      const server = { command: "run", env: { PATH } };
-      expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow(
-        "is refused: it has a directory that is not absolute",
-      );
-      const { notes } = parseAgentConfig({ servers: { a: server } });
-      expect(notes).toEqual([
-        expect.objectContaining({ message: expect.stringContaining("is not absolute") }),
-      ]);
-    });
+describe.each([
+  ["PATH", "."],
+  ["PATH", "bin"],
+  ["PATH", "./bin"],
+  ["PATH", ""],
+  ["PATH", `/usr/bin${delimiter}`],
+  ["PATH", `/usr/bin${delimiter}../x`],
+  ["PATH", "${workspaceFolder}/bin"],
+  ["Path", "$PWD/bin"],
+  ["PATH", `\${PATH}${delimiter}\${INIT_CWD}/bin`],
+  ["PATH", "$$x/bin"],
+  ["PATH", "${NOPE:-bin}"],
+  ["PATH", "~/bin"],
+  // Nobody fills that in: it is a directory of this name.
+  ["PATH", `$bin${delimiter}/usr/bin`],
+  ["PATH", `/proc/self/cwd/bin${delimiter}/usr/bin`],
+  ["PATH", "//somewhere/share"],
+  ["PATH", "${OLDPWD}/bin"],
+  ["PYENV_ROOT", "versions"],
+  ["VIRTUAL_ENV", ".venv"],
+  ["HOME", "."],
+  ["XDG_CONFIG_HOME", "config"],
+  ["SHELL", "./sh"],
+])("%s as %j", (name, value) => {
+  const env = { [name]: value };
 
-    it("leaves a server of another application's file out", async () => {
-      const text = JSON.stringify({ mcpServers: { a: { command: "run", env: { PATH } } } });
-      const theirs = await loadConfig("/x/claude_desktop_config.json", "default", { text });
-      expect(theirs.servers).toEqual([]);
-    });
-  },
-);
+  it("may not be set by a session, and your own file is told of it", () => {
+    const server = { command: "run", env };
+    expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow(
+      "is refused: it has a directory that is not absolute",
+    );
+    const { notes } = parseAgentConfig({ servers: { a: server } });
+    expect(notes).toEqual([
+      expect.objectContaining({ message: expect.stringContaining("is not absolute") }),
+    ]);
+  });
 
-it.each(["/usr/bin", ["/usr/bin", "/opt/x/bin"].join(delimiter), "${PATH}", "~/bin"])(
-  "PATH as %j may be set by everybody",
-  (PATH) => {
-    const server = { command: "run", env: { PATH } };
-    expect(parseSessionServers({ a: server }, undefined, "/").definitions).toHaveLength(1);
-    expect(parseAgentConfig({ servers: { a: server } }).notes).toBeUndefined();
-  },
-);
+  it("leaves a server of another application's file out", async () => {
+    const text = JSON.stringify({ mcpServers: { a: { command: "run", env } } });
+    const theirs = await loadConfig("/x/claude_desktop_config.json", "default", { text });
+    expect(theirs.servers).toEqual([]);
+  });
+
+  it("may not be set by a publisher, whatever it is", () => {
+    expect(codeVariableReason(name, "/usr/bin", "publisher")).toContain("chooses which programs");
+  });
+});
+
+it.each([
+  ["GIT_EDITOR", "sh -c id"],
+  ["LESSOPEN", "|./x %s"],
+  ["BROWSER", "./x"],
+  ["GIT_PAGER", "/tmp/x"],
+  ["git_askpass", "$(id)"],
+])("%s as %j may not be set by a session or a publisher", (name, value) => {
+  const server = { command: "run", env: { [name]: value } };
+  expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow("is refused: it names");
+  expect(codeVariableReason(name, "cat", "publisher")).toBe(
+    "names a program that other programs run",
+  );
+});
+
+it("a value that old versions of bash run may not be set, whatever its name is", () => {
+  const server = { command: "run", env: { API_KEY: "() { :; }; id" } };
+  expect(() => parseSessionServers({ a: server }, undefined, "/")).toThrow("is refused: it has");
+});
+
+it("an application that fills in $NAME may have it in a path", async () => {
+  const text = `{ "mcpServers": { "a": { "command": "run", "env": { "PATH": "$HOME/bin" } } } }`;
+  const theirs = await loadConfig("/x/.gemini/settings.json", "default", { text });
+  expect(theirs.servers).toHaveLength(1);
+});
+
+it.each([
+  ["ENV", "production"],
+  ["ENV", "dev"],
+  ["GIT_PAGER", "cat"],
+  ["EDITOR", "true"],
+  ["PAGER", ""],
+  ["PATH", "/usr/bin"],
+  ["PATH", ["/usr/bin", "/opt/x/bin"].join(delimiter)],
+  ["PATH", "${PATH}"],
+  ["PATH", `\${PATH}${delimiter}/opt/x/bin`],
+  ["HOME", "/home/me"],
+  ["SHELL", "/bin/sh"],
+])("%s as %j may be set by everybody but a publisher", (name, value) => {
+  const server = { command: "run", env: { [name]: value } };
+  expect(parseSessionServers({ a: server }, undefined, "/").definitions).toHaveLength(1);
+  expect(parseAgentConfig({ servers: { a: server } }).notes).toBeUndefined();
+});
+
+it("the documentation names all of them", async () => {
+  const page = await readFile(new URL("../../../docs/security.md", import.meta.url), "utf8");
+  const source = await readFile(
+    new URL("../../../src/core/config/code-variables.ts", import.meta.url),
+    "utf8",
+  );
+  const names = [...source.matchAll(/"([A-Z_][A-Z0-9_]{2,}\*?)"/g)].map(([, name]) => name ?? "");
+  expect(names.length).toBeGreaterThan(100);
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
 
 it("no remedy for what a server writes recommends one that others may not set", async () => {
   const log = new URL("../../../src/core/upstream/log/", import.meta.url);

@@ -417,12 +417,12 @@ describe("what a publisher wrote", () => {
     [
       "another registry of packages",
       { environmentVariables: [{ name: "npm_config_registry", value: "https://a.example" }] },
-      "it sets npm_config_registry, which chooses where packages come from",
+      "it sets npm_config_registry, which decides what npm, pnpm, Yarn or Bun get and run",
     ],
     [
       "other directories of programs",
       { environmentVariables: [{ name: "PATH", value: "bin" }] },
-      "it sets PATH, which chooses which programs are run",
+      "it sets PATH, which chooses which programs and settings are used",
     ],
     [
       "a shell",

@@ -208,13 +208,17 @@ export class ServerDraft {
       this.draft.set(path, this.#result[key] ?? map(), origin);
       for (const [name, each] of Object.entries(given)) {
         if (each === null) continue;
-        const reason = key === "env" ? codeVariableReason(name, each) : undefined;
+        const isPlain = typeof each === "number" || typeof each === "boolean";
+        const value = this.#text(isPlain ? String(each) : each, [...origin, name]);
+        // As it is written there, and as it is meant: what is no variable in that application is a directory's name.
+        const reason =
+          key === "env"
+            ? (codeVariableReason(name, each, "application") ?? codeVariableReason(name, value))
+            : undefined;
         if (reason !== undefined) {
           this.leaveOut(`${reason}, which only your own file may have`, [...origin, name]);
           continue;
         }
-        const isPlain = typeof each === "number" || typeof each === "boolean";
-        const value = this.#text(isPlain ? String(each) : each, [...origin, name]);
         this.draft.set([...path, name], value, [...origin, name]);
       }
     } else if (Array.isArray(given)) {
