@@ -237,6 +237,11 @@ export class FrontSession {
     this.#permissions.lostTrack();
   }
 
+  /** The client has the session with this board in place of another one, and still shows what it had before. */
+  remember(before: FrontSession): void {
+    this.#permissions.remember(before.#permissions);
+  }
+
   /** The agent asks the client for a permission. `request` are its parameters. */
   permissionAsked(request: JsonObject): void {
     this.#permissions.asked(request);

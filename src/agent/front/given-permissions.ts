@@ -15,9 +15,21 @@ import { visible } from "../../util/visible.ts";
 const GOOD_FOR_MS = 60_000;
 const MOST_GIVEN = 100;
 const MOST_SHOWN = 500;
+/** Calls of other tools, and forgotten ones: a day of work. Each costs some fifty bytes. */
+const MOST_SHOWN_OTHERWISE = 20_000;
 const DEEPEST_META = 4;
 /** What Claude Agent says of a call of a subagent: an id, which nobody is shown. */
 const IDS: ReadonlySet<string> = new Set(["parentToolUseId"]);
+/** Half of a character: two ids with such are one to a client that puts the same mark in place of both. */
+const LONE = /\p{Cs}/u;
+const PLAIN_ID = /^[\w-]{1,100}$/;
+/** A message with these alone leaves nothing behind that the client shows once there is a new title. */
+const TITLE_FIELDS: ReadonlySet<string> = new Set([
+  "sessionUpdate",
+  "toolCallId",
+  "title",
+  "status",
+]);
 /** Longer than any name of a tool with what agents put around it. */
 const LONGEST_NAME = 300;
 
@@ -67,6 +79,7 @@ const CALL_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const QUESTION_FIELDS: ReadonlySet<string> = new Set(["sessionId", "toolCall", "options", "_meta"]);
 const OPTION_FIELDS: ReadonlySet<string> = new Set(["optionId", "name", "kind"]);
+const STATUSES: ReadonlySet<unknown> = new Set(["pending", "in_progress", "completed", "failed"]);
 /** The others make a call look harmless; some clients even approve those of themselves. */
 const KINDS: ReadonlySet<unknown> = new Set(["other", "execute"]);
 
@@ -118,6 +131,13 @@ export class GivenPermissions {
   readonly #options: GivenPermissionsOptions;
   /** By the agent's id of the call, the oldest first. */
   readonly #shown = new Map<string, ShownCall>();
+  /**
+   * Hashes of the ids of calls that a client may show with something that is neither a tool of the board nor its
+   * arguments. What a client once had of a call, it shows under whatever title the call gets later.
+   */
+  readonly #shownOtherwise = new Set<string>();
+  /** Any call may be one of those. */
+  #isLost = false;
   /** By the parameters of the question. */
   readonly #asked = new WeakMap<JsonObject, AskedCall>();
   #given: GivenPermission[] = [];
@@ -132,10 +152,18 @@ export class GivenPermissions {
     this.#names = undefined;
   }
 
+  /** The client knows the calls of `before` too, and may show what it had of them under their ids. */
+  remember(before: GivenPermissions): void {
+    this.#isLost ||= before.#isLost;
+    for (const hash of before.#shownOtherwise) this.#showsOtherwise(hash);
+    for (const id of before.#shown.keys()) this.#showsOtherwise(hashOf([id]));
+  }
+
   /** The agent shows a call, or more of one. */
-  saw(toolCall: JsonObject, within: "update" | "question" = "update"): void {
+  saw(toolCall: JsonObject): void {
     const { toolCallId, status } = toolCall;
-    if (typeof toolCallId !== "string") return;
+    // The client may take any other id for that of a call.
+    if (typeof toolCallId !== "string" || LONE.test(toolCallId)) return this.lostTrack();
     const known = this.#shown.get(toolCallId);
     const named = this.#namedIn(toolCall) ?? known?.tool;
     const wrapped = wrappedIn(toolCall["rawInput"]);
@@ -144,9 +172,12 @@ export class GivenPermissions {
       wrapped !== undefined &&
       wrapped.tool === (named ?? this.#publicName(`${ENDPOINT_NAME}/${wrapped.tool}`));
     const tool = isWrapped ? wrapped.tool : named;
-    // Calls of the agent's own tools are none of our business.
-    if (tool === undefined) return;
-    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known, within);
+    // Calls of the agent's own tools are none of our business, unless the agent says later that it is one of ours.
+    if (tool === undefined) {
+      const isBare = Object.keys(toolCall).every((key) => TITLE_FIELDS.has(key));
+      return isBare ? undefined : this.#showsOtherwise(hashOf([toolCallId]));
+    }
+    const args = isWrapped ? hashOf(wrapped.args) : argumentsIn(toolCall, known);
     const title = toolCall["title"] ?? known?.title;
     const isTitled = typeof title === "string" && this.#publicName(title) === tool;
     const content = contentIn(toolCall) ?? known?.content ?? NOTHING;
@@ -154,7 +185,8 @@ export class GivenPermissions {
       ? argumentsInContent(toolCall["content"])
       : undefined;
     const written = inContent === undefined ? known?.written : hashOf(inContent);
-    const isPlain = known?.isPlain !== false && this.#isPlain(toolCall, tool, inContent);
+    const wasPlain = known?.isPlain ?? !this.#isShownOtherwise(toolCallId);
+    const isPlain = wasPlain && this.#isPlain(toolCall, tool, inContent);
     const hasEnded = known?.hasEnded === true || status === "completed" || status === "failed";
     const shown = { tool, isTitled, args, title, content, written, isPlain, hasEnded };
     if (known === undefined) return this.#show(toolCallId, { ...shown, changes: 0 });
@@ -169,19 +201,20 @@ export class GivenPermissions {
   }
 
   /**
-   * The agent has sent a message about a call that the client may read otherwise than we do. Earlier messages about
-   * calls no longer count.
+   * The agent has sent a message about a call that the client may read otherwise than we do. No call counts any more: it may
+   * be the one, and the client still shows what it has read.
    */
   lostTrack(): void {
     this.#shown.clear();
+    this.#isLost = true;
   }
 
   /** The agent asks the client. Call it before the client can answer. */
   asked(request: JsonObject): void {
     const { toolCall } = request;
-    if (!isJsonObject(toolCall) || typeof toolCall["toolCallId"] !== "string") return;
-    this.saw(toolCall, "question");
-    const id = toolCall["toolCallId"];
+    if (!isJsonObject(toolCall)) return;
+    this.saw(toolCall);
+    const id = String(toolCall["toolCallId"]);
     const call = this.#shown.get(id);
     if (call?.args === undefined || !call.isTitled || call.hasEnded) return;
     const { tool, args, changes } = call;
@@ -240,18 +273,31 @@ export class GivenPermissions {
   #show(id: string, call: ShownCall): void {
     this.#shown.set(id, call);
     const [oldest] = this.#shown.keys();
-    if (this.#shown.size > MOST_SHOWN && oldest !== undefined) this.#shown.delete(oldest);
+    if (this.#shown.size <= MOST_SHOWN || oldest === undefined) return;
+    this.#shown.delete(oldest);
+    this.#showsOtherwise(hashOf([oldest]));
+  }
+
+  /** `hash` is that of the call's id. */
+  #showsOtherwise(hash: string): void {
+    if (this.#shownOtherwise.size >= MOST_SHOWN_OTHERWISE) this.#isLost = true;
+    else this.#shownOtherwise.add(hash);
+  }
+
+  #isShownOtherwise(id: string): boolean {
+    return this.#isLost || this.#shownOtherwise.has(hashOf([id]));
   }
 
   /** Whether a message about a call shows nothing but the tool and arguments. */
   #isPlain(toolCall: JsonObject, tool: string, inContent: JsonObject | undefined): boolean {
-    const { name, kind, content, locations, rawInput, _meta } = toolCall;
+    const { name, kind, status, content, locations, rawInput, _meta } = toolCall;
     const isEmpty = (value: unknown): boolean =>
       value === undefined || value === null || (Array.isArray(value) && value.length === 0);
     return (
       Object.keys(toolCall).every((key) => CALL_FIELDS.has(key)) &&
       (name === undefined || (typeof name === "string" && this.#publicName(name) === tool)) &&
       (kind === undefined || KINDS.has(kind)) &&
+      (isEmpty(status) || STATUSES.has(status)) &&
       (isEmpty(content) || inContent !== undefined) &&
       isEmpty(locations) &&
       // A client shows any other value in place of the arguments, null as nothing.
@@ -267,7 +313,9 @@ export class GivenPermissions {
     return (
       depth < DEEPEST_META &&
       Object.entries(meta).every(
-        ([key, value]) => IDS.has(key) || this.#isPlainMeta(value, tool, depth + 1),
+        ([key, value]) =>
+          (IDS.has(key) && typeof value === "string" && PLAIN_ID.test(value)) ||
+          this.#isPlainMeta(value, tool, depth + 1),
       )
     );
   }
@@ -349,19 +397,16 @@ function wrappedIn(input: unknown): { tool: string; args: JsonObject } | undefin
  * Undefined if something that cannot be arguments is in their place.
  */
 function argumentsIn(
-  { rawInput, content }: JsonObject,
+  { sessionUpdate, rawInput, content }: JsonObject,
   known: ShownCall | undefined,
-  within: "update" | "question",
 ): string | undefined {
-  const before = known?.args;
-  if (isJsonObject(rawInput)) {
-    // OpenCode asks about a call without repeating what it has shown of it. In an update, `{}` is what a person sees.
-    const isLeftOut = within === "question" && Object.keys(rawInput).length === 0;
-    return (isLeftOut ? before : undefined) ?? hashOf(rawInput);
-  }
+  // A client may take a call that begins once more for another one, and show nothing of the one before.
+  const before = sessionUpdate === "tool_call" ? undefined : known?.args;
+  // `{}` too is what a person sees, in a question as well, where OpenCode leaves out what it has shown before.
+  if (isJsonObject(rawInput)) return hashOf(rawInput);
   if (rawInput !== undefined) return undefined;
   // Content that was the arguments is not shown any more.
-  const isEmptied = Array.isArray(content) && content.length === 0;
+  const isEmptied = content === null || (Array.isArray(content) && content.length === 0);
   if (isEmptied && before === known?.written) return undefined;
   if (before !== undefined) return before;
   const written = argumentsInContent(content);
@@ -376,7 +421,19 @@ function saysOnlyThis({ isPlain, args, written }: ShownCall): boolean {
 /** Nothing that a client would not show, or show as something else: the person decides by what is seen. */
 function hidesNothing(value: unknown): boolean {
   const json = canonicalJson(value);
-  return visible(json) === json;
+  return visible(json) === json && isExact(value);
+}
+
+/** Whether every number is what was written. A client may show all digits of one that is another number here. */
+function isExact(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === "number" && !(Math.abs(next) <= Number.MAX_SAFE_INTEGER)) return false;
+    if (typeof next !== "object" || next === null) continue;
+    for (const each of Object.values(next)) left.push(each);
+  }
+  return true;
 }
 
 const NOTHING = hashOf([]);

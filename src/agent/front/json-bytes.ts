@@ -25,10 +25,10 @@ export function parseMessage(bytes: Buffer): JsonObject | unknown[] | undefined 
 
 /**
  * Whether an object in the text has a key twice. Parsers do not agree which of the two counts, so that the sender could tell
- * one thing to us and another to whom we pass it on. `bytes` must be valid JSON.
+ * one thing to us and another to whom we pass it on. `bytes` must be valid JSON, and `parsed` what it says.
  */
-export function repeatsKey(bytes: Buffer): boolean {
-  return writtenMembers(bytes) !== membersIn(parseMessage(bytes));
+export function repeatsKey(bytes: Buffer, parsed: unknown = parseMessage(bytes)): boolean {
+  return writtenMembers(bytes) !== membersIn(parsed);
 }
 
 /** Each member has one colon outside of strings. */

@@ -442,6 +442,7 @@ export class Relay {
     const parsed = parseMessage(bytes);
     if (parsed === undefined) return this.#dropJunk(process, bytes);
     const message = readMessage(parsed);
+    if (isReadOtherwise(message, parsed, bytes)) this.#sessions.lostTrack(agent);
     switch (message.kind) {
       case "answer":
         return this.#answerOfAgent(agent, process, message, bytes);
@@ -516,8 +517,13 @@ export class Relay {
       return process.send(encode({ id, error: ON_BOARD }));
     }
     const isPermission = method === CLIENT.session.requestPermission;
-    if (isPermission && isUnclear(bytes)) session?.board.frontSession.lostTrack();
-    else if (isPermission) session?.board.frontSession.permissionAsked(params);
+    if (isPermission) {
+      for (const each of this.#sessions.toldAbout(agent, params["sessionId"], true)) {
+        const isOpen = each === session?.board.frontSession;
+        if (isOpen && bytes.length <= LONGEST_SHOWN) each.permissionAsked(params);
+        else each.lostTrack();
+      }
+    }
     const known = this.#asked.has(idKey(id)) || this.#options.ids.client.has(id);
     const shown = known ? this.#options.ids.client.next() : id;
     this.#asked.set(idKey(shown), {
@@ -545,21 +551,20 @@ export class Relay {
     const session = this.#sessions.ofAgent(agent, params["sessionId"]);
     if (session === undefined && this.#isOfAnother(params)) return;
     if (method === MCP_MESSAGE && this.#sessions.hasServer(params["serverId"])) return;
-    if (session === undefined || method !== CLIENT.session.update) {
-      return this.#options.writer.send(forClient(session, bytes));
-    }
-    if (this.#sessions.isReplayed(session)) return;
-    if (isJsonObject(params["update"])) this.#look(session, params["update"], bytes);
+    const isUpdate = method === CLIENT.session.update;
+    if (isUpdate && session !== undefined && this.#sessions.isReplayed(session)) return;
+    const { update, sessionId } = params;
+    if (isUpdate && isJsonObject(update)) this.#look(agent, sessionId, update, bytes);
     this.#options.writer.send(forClient(session, bytes));
   }
 
-  #look(
-    { board: { frontSession: session } }: RelayedSession,
-    update: JsonObject,
-    bytes: Buffer,
-  ): void {
-    if ("toolCallId" in update && isUnclear(bytes)) session.lostTrack();
-    else session.sawUpdate(update);
+  /** The session may be one that the agent has not opened yet: its client sees what it replays. */
+  #look(agent: FrontAgent, sessionId: unknown, update: JsonObject, bytes: Buffer): void {
+    const isCall = "toolCallId" in update;
+    for (const session of this.#sessions.toldAbout(agent, sessionId, isCall)) {
+      if (isCall && bytes.length > LONGEST_SHOWN) session.lostTrack();
+      else session.sawUpdate(update);
+    }
   }
 
   /**
@@ -621,9 +626,34 @@ function forClient(session: RelayedSession | undefined, bytes: Buffer): Buffer {
   return withValue(bytes, ["params", "sessionId"], session.id);
 }
 
-/** Whether the client may read it otherwise than we do, or it would take too much time and memory to tell. */
-function isUnclear(bytes: Buffer): boolean {
-  return bytes.length > LONGEST_SHOWN || repeatsKey(bytes);
+/** The names by which a client finds what to show of a call, as `folded` has them. */
+const NAMES: ReadonlyMap<string, string> = new Map(
+  (
+    "id method params sessionId update toolCall options sessionUpdate toolCallId title name kind status content locations " +
+    "rawInput rawOutput _meta"
+  )
+    .split(" ")
+    .map((name) => [folded(name), name]),
+);
+
+/** Go does not care about the case of letters, and Python's clients take `tool_call_id` as well. */
+function folded(name: string): string {
+  return name.replaceAll("_", "").toUpperCase();
+}
+
+/**
+ * Whether the client may find something about a call in a message of the agent where we find nothing, or something else. It
+ * may show that of any call from then on.
+ */
+function isReadOtherwise(message: Message, parsed: unknown, bytes: Buffer): boolean {
+  if (message.kind === "other") return true;
+  const { kind } = message;
+  const { method, params }: Partial<Request | Notification> = kind === "answer" ? {} : message;
+  if (method === CLIENT.session.update && kind !== "notification") return true;
+  if (method === CLIENT.session.requestPermission && kind !== "request") return true;
+  const objects = [parsed, params, params?.["update"], params?.["toolCall"]].filter(isJsonObject);
+  const isMisspelt = (key: string): boolean => (NAMES.get(folded(key)) ?? key) !== key;
+  return objects.some((each) => Object.keys(each).some(isMisspelt)) || repeatsKey(bytes, parsed);
 }
 
 /** The error for a message that is too long: only its beginning is there. */

@@ -121,9 +121,11 @@ describe("the tool is recognised", () => {
     ["a place", { locations: [{ path: "/tmp/harmless" }] }],
     ["a harmless kind", { kind: "read" }],
     ["a result", { rawOutput: "Nothing was changed." }],
+    ["a status that is none", { status: "Only a preview" }],
     ["a name that is not the tool's", { name: "list_files" }],
     ["words in _meta", { _meta: { terminal_output: { data: "Lists files" } } }],
     ["a list in _meta", { _meta: { notes: ["Lists files"] } }],
+    ["words in place of an id", { _meta: { parentToolUseId: { x: "Lists files" } } }],
     ["a field that we do not know", { description: "Lists files" }],
   ])("one over which the agent shows %s does not count", (_, shown) => {
     expect(counts({ ...ASKED, ...shown }, YES)).toBe(false);
@@ -214,11 +216,6 @@ describe("what was shown before the question belongs to it", () => {
       },
       { kind: "execute", status: "pending" },
     ],
-    [
-      "OpenCode repeats no input",
-      { title: `plugboard_${TOOL}`, rawInput: ARGS },
-      { title: `plugboard_${TOOL}`, rawInput: {} },
-    ],
   ])("%s", (_, shown, asked) => {
     const { given } = permissions();
     given.saw({ toolCallId: "1", ...shown });
@@ -229,6 +226,8 @@ describe("what was shown before the question belongs to it", () => {
   });
 
   it.each<[string, updates: JsonObject[], asked: JsonObject]>([
+    ["no arguments in the question", [], { rawInput: {} }],
+    ["a call that begins once more", [{ sessionUpdate: "tool_call", title: ASKED.title }], {}],
     ["a text in the question", [], { rawInput: "x = harmless" }],
     ["a number in the question", [], { rawInput: 0 }],
     ["a list in the question", [], { rawInput: [] }],
@@ -250,12 +249,40 @@ describe("what was shown before the question belongs to it", () => {
     expect(given.take(TOOL, ARGS)).toBe(false);
   });
 
-  it("arguments in its content do not count once the content is empty", () => {
+  it.each([[[]], [null]])(
+    "arguments in its content do not count once the content is %j",
+    (empty) => {
+      const { given } = permissions();
+      const text = { type: "text", text: JSON.stringify(ARGS) };
+      const content = [{ type: "content", content: text }];
+      given.saw({ toolCallId: "1", title: ASKED.title, content });
+      const request = question({ content: empty });
+      given.asked(request);
+      given.answered(request, YES);
+      expect(given.take(TOOL, ARGS)).toBe(false);
+    },
+  );
+
+  it.each(["9007199254740993", "-9007199254740993", "1e400"])(
+    "a number of which the client may show more than is left of it does not count: %s",
+    (number) => {
+      const args = JSON.parse(`{"amount":[${number}]}`) as JsonObject;
+      const { given } = permissions();
+      const request = question({ ...ASKED, rawInput: args });
+      given.asked(request);
+      given.answered(request, YES);
+      expect(given.take(TOOL, args)).toBe(false);
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ["a number", 1],
+    ["half a character", "\ud800"],
+    ["no id", undefined],
+  ])("no call counts after one whose id the client may take for another's: %s", (_, toolCallId) => {
     const { given } = permissions();
-    const text = { type: "text", text: JSON.stringify(ARGS) };
-    const content = [{ type: "content", content: text }];
-    given.saw({ toolCallId: "1", title: ASKED.title, content });
-    const request = question({ content: [] });
+    given.saw({ toolCallId, title: "Look" });
+    const request = question(ASKED);
     given.asked(request);
     given.answered(request, YES);
     expect(given.take(TOOL, ARGS)).toBe(false);
@@ -467,6 +494,52 @@ describe("a permission", () => {
     show(given);
     given.answered(request, YES);
     expect(given.take(TOOL, ARGS)).toBe(false);
+  });
+
+  it.each<[string, counted: boolean, (given: GivenPermissions) => void]>([
+    [
+      "only a title",
+      true,
+      (given) => given.saw({ toolCallId: "1", title: "Wait", status: "pending" }),
+    ],
+    [
+      "content under another title",
+      false,
+      (given) =>
+        given.saw({
+          toolCallId: "1",
+          title: "Lists files",
+          content: [{ type: "content", content: { type: "text", text: "Lists files" } }],
+        }),
+    ],
+    [
+      "a harmless kind under another title",
+      false,
+      (given) => given.saw({ toolCallId: "1", title: "Lists files", kind: "read" }),
+    ],
+    [
+      "a call that is forgotten by now",
+      false,
+      (given) => {
+        given.saw({ toolCallId: "1", ...ASKED, rawOutput: "Nothing was changed." });
+        for (let n = 0; n < 1000; n += 1) given.saw({ ...ASKED, toolCallId: `other ${n}` });
+      },
+    ],
+    [
+      "more calls of other tools than anybody keeps",
+      false,
+      (given) => {
+        for (let n = 0; n < 30_000; n += 1) given.saw({ toolCallId: `own ${n}`, kind: "read" });
+      },
+    ],
+    ["what the client may read otherwise", false, (given) => given.lostTrack()],
+  ])("whose call was shown before, with %s: %s", (_, counted, show) => {
+    const { given } = permissions();
+    show(given);
+    const request = question(ASKED);
+    given.asked(request);
+    given.answered(request, YES);
+    expect(given.take(TOOL, ARGS)).toBe(counted);
   });
 
   it("is not kept without end", () => {

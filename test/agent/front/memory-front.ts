@@ -19,6 +19,7 @@ import {
 } from "../../../src/agent/front/hand-over.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
 import { PlugboardError } from "../../../src/core/types/errors.ts";
+import type { ServerConfig } from "../../../src/core/types/server-config.ts";
 import { systemClock, type Clock } from "../../../src/util/clock.ts";
 import { deferred } from "../../../src/util/deferred.ts";
 import { recordingLogger } from "../../support/logger.ts";
@@ -109,6 +110,8 @@ export class MemoryAgent {
 export interface FrontOptions {
   script?: Script;
   capabilities?: JsonObject;
+  /** The operator's. */
+  servers?: Record<string, ServerConfig>;
   isPerSession?: boolean;
   takesAcpServers?: boolean;
   /** The way in which the agent gets the board, over the usual one. */
@@ -125,7 +128,10 @@ export async function startFront(options: FrontOptions = {}) {
   const { isPerSession = false, missing = [] } = options;
   const directory = mkdtempSync(join(tmpdir(), "plugboard-front-"));
   const logger = recordingLogger();
-  const board = await openBoard({ servers: {} }, { logger, stateDir: directory });
+  const board = await openBoard(
+    { servers: options.servers ?? {} },
+    { logger, stateDir: directory },
+  );
   const endpoints = new SessionEndpoints({
     clock: systemClock,
     logger,
