@@ -48,7 +48,7 @@ const GROUPS = [
   // What completes a word.
   { name: "completion", isQuick: true, modules: ["cli/completion/complete.js"] },
   // The small program of a session.
-  { name: "attached", isQuick: true, modules: ["cli/serve/attached.js"] },
+  { name: "session-program", isQuick: true, modules: ["cli/serve/session-program.js"] },
   // What runs until a call to a running gateway is sent.
   { name: "basis", isQuick: true, ofLibrary: true, modules: START },
   { name: "start", isQuick: true, modules: START },

@@ -19,9 +19,9 @@ if (["--version", "-v", "-V"].includes(argv[0] ?? "")) {
     process.exitCode = 1;
   });
   process.stdout.write(`${packageVersion()}\n`);
-} else if (argv[0] === "serve" && argv[1] === "--attach" && argv.length === 3) {
-  const { runAttached } = await import("./cli/serve/attached.ts");
-  process.exitCode = await runAttached(argv[2] ?? "", process);
+} else if (argv[0] === "serve" && argv[1] === "--session" && argv.length === 3) {
+  const { runSessionProgram } = await import("./cli/serve/session-program.ts");
+  process.exitCode = await runSessionProgram(argv[2] ?? "", process);
 } else if (argv[0] === "__complete") {
   const { complete, surroundingsOf } = await import("./cli/completion/complete.ts");
   process.stdout.write(await complete(argv.slice(1), surroundingsOf(process)));

@@ -6,7 +6,7 @@ import type { EndpointBoard, EndpointOptions } from "./endpoint/context.ts";
 import { Endpoint } from "./endpoint/endpoint.ts";
 import { Sealer } from "./endpoint/sealed.ts";
 import { serveOnStdio } from "./endpoint/stdio.ts";
-import { openSpans } from "./endpoint/trace.ts";
+import { openSpans } from "./endpoint/spans.ts";
 import {
   CLOCK,
   FLAG,

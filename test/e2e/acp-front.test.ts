@@ -56,7 +56,7 @@ describe("a turn", () => {
     expect(await agent.leave()).toBe(0);
   });
 
-  it("an agent that takes no URLs starts a small program, and what it asks is answered by the editor", async () => {
+  it("an agent that takes no URLs starts a session program, and what it asks is answered by the editor", async () => {
     const agent = await desk.start({ env: marked(), words: behind("--no-http") });
     const sessionId = await agent.newSession(desk.directory, [desk.server("e", "echo")]);
     expect(await agent.ask(sessionId, "servers")).toBe("plugboard:stdio");

@@ -116,11 +116,11 @@ it("kill -9 of the front: the next plugboard ends an agent that does not notice"
   expect(await front.ask(sessionId, "tools")).toContain("echo__echo");
   const pid = Number(await front.ask(sessionId, "pid"));
   const smallPrograms = (): number[] =>
-    processesWith(`PLUGBOARD_ATTACH_SOCKET=${join(desk.directory, "home")}`);
+    processesWith(`PLUGBOARD_SESSION_SOCKET=${join(desk.directory, "home")}`);
   expect(smallPrograms()).toHaveLength(1);
   front.process.kill("SIGKILL");
   await front.exited;
-  // The small program through which the agent reached its board notices by itself.
+  // The session program through which the agent reached its board notices by itself.
   await eventually(() => smallPrograms().length === 0);
   expect(isAlive(pid)).toBe(true);
   const next = await desk.start();

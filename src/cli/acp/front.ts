@@ -84,7 +84,7 @@ export async function runAcpFront(command: FrontRequest, context: CliContext): P
       newId: randomUUID,
       random: randomBytes,
       program: { command: process.execPath, args: [commandFile()], env: {} },
-      directory: join(plugboardHome(io.env, io.homedir), "attach"),
+      directory: join(plugboardHome(io.env, io.homedir), "front"),
     });
     await runFront({
       input: stdin,

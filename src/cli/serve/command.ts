@@ -6,7 +6,7 @@ export interface ServeRequest {
   /** The client gets a search for tools in place of the tools. */
   search?: boolean;
   /** The session of `plugboard acp -- …` whose board is served, in place of the configuration's. */
-  attach?: string;
+  session?: string;
 }
 
 const NOTES = `
@@ -27,9 +27,9 @@ export const COMMANDS = [
         name: "--search",
         about: "give the client a search for tools in place of the tools",
       },
-      attach: {
+      session: {
         kind: "value",
-        name: "--attach",
+        name: "--session",
         value: "session",
         about: "serve one session of plugboard acp -- …, whose agent starts this",
       },
@@ -37,7 +37,7 @@ export const COMMANDS = [
     notes: NOTES,
     examples: ["plugboard serve", "claude mcp add --scope user board -- plugboard serve"],
     traits: { speaksOnStdio: true, logs: ["state", "visits"] },
-    read: (_, { search, attach }): ServeRequest => ({ search, attach }),
+    read: (_, { search, session }): ServeRequest => ({ search, session }),
     run: async (request, context) => (await import("./serve.ts")).runServe(request, context),
   }),
 ];

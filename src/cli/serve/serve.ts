@@ -24,14 +24,14 @@ const FOR_CLIENTS =
   "To see your servers yourself: plugboard";
 
 export async function runServe(command: ServeRequest, context: CliContext): Promise<number> {
-  const { search, attach } = command;
+  const { search, session: sessionId } = command;
   const { io, logger, clock, signal, screen, options } = context;
   // `command.ts` has seen to the plain form of it.
-  if (attach !== undefined) {
+  if (sessionId !== undefined) {
     const { env, stderr } = io;
     const stdin = io.stdin as Readable;
-    const { runAttached } = await import("./attached.ts");
-    return runAttached(attach, { env, stdin, stdout: io.stdout as Writable, stderr });
+    const { runSessionProgram } = await import("./session-program.ts");
+    return runSessionProgram(sessionId, { env, stdin, stdout: io.stdout as Writable, stderr });
   }
   refuseInsideBoard(io);
   const write = claimStdout(io.stdout, io.stderr);

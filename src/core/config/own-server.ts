@@ -42,8 +42,8 @@ export function isOwnServer(command: unknown, args: unknown): boolean {
     (word) => word === own || BIN.test(word) || NAMES.test(lastPart(word)),
   );
   const after = at === -1 ? [] : words.slice(at + 1);
-  // `serve --attach` passes on the board of a session that a front has, and starts none.
-  return !after.includes("--attach") && after.some((word) => word === "serve" || word === "acp");
+  // `serve --session` passes on the board of a session that a front has, and starts none.
+  return !after.includes("--session") && after.some((word) => word === "serve" || word === "acp");
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type RpcRequest,
 } from "./message.ts";
 import { APPS_EXTENSION, META, metaOf } from "./protocol.ts";
-import type { TraceContext } from "./trace.ts";
+import type { TraceContext } from "./spans.ts";
 
 export type Send = (message: JsonObject) => void;
 

@@ -13,7 +13,7 @@ import type { HeldCalls } from "./questions/held-calls.ts";
 import type { SharedQuestions } from "./questions/shared-questions.ts";
 import type { Sealer } from "./sealed.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-import type { Spans } from "./trace.ts";
+import type { Spans } from "./spans.ts";
 
 /** What an endpoint needs of a board: an agent's, a session's, or one in another process. */
 export interface EndpointBoard extends Pick<

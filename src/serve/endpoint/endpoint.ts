@@ -20,7 +20,7 @@ import { HeldCalls } from "./questions/held-calls.ts";
 import { SharedQuestions } from "./questions/shared-questions.ts";
 import { Startup } from "./startup.ts";
 import { subscriptionPlaces } from "./subscriptions.ts";
-import { type CallSpan, joinTrace, type TraceContext, traceInMeta } from "./trace.ts";
+import { type CallSpan, joinTrace, type TraceContext, traceInMeta } from "./spans.ts";
 
 /** Asked with every call, so the names are kept until a server comes or goes. */
 function serverNames(board: Pick<EndpointBoard, "status" | "on">): () => ReadonlySet<string> {

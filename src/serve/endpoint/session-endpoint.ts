@@ -1,5 +1,5 @@
 // One session endpoint: where a program on this machine reaches the board of one session as one MCP server, by a URL with a
-// token, or through a small program on stdio. Serves one board, and nothing of another session.
+// token, or through a session program on stdio. Serves one board, and nothing of another session.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -18,11 +18,11 @@ import { refusal, sendRefusal } from "./http/refusal.ts";
 import { Sessions } from "./http/sessions.ts";
 import { Sealer } from "./sealed.ts";
 import { serveOnStdio } from "./stdio.ts";
-import type { Spans } from "./trace.ts";
+import type { Spans } from "./spans.ts";
 
-/** The variables with which the small program is started. */
-const ATTACH_TOKEN = "PLUGBOARD_ATTACH_TOKEN";
-const ATTACH_SOCKET = "PLUGBOARD_ATTACH_SOCKET";
+/** The variables with which the session program is started. */
+const SESSION_TOKEN = "PLUGBOARD_SESSION_TOKEN";
+const SESSION_SOCKET = "PLUGBOARD_SESSION_SOCKET";
 
 /** The name under which an agent knows its board. Agents put it before the names of tools. */
 export const ENDPOINT_NAME = "plugboard";
@@ -35,7 +35,7 @@ export interface SessionEndpoint {
     url: string;
     headers: { name: string; value: string }[];
   };
-  /** The same for one that does not: the small program. Throws SYSTEM_ERROR if its socket could not be opened. */
+  /** The same for one that does not: the session program. Throws SYSTEM_ERROR if its socket could not be opened. */
   readonly stdio: {
     name: "plugboard";
     command: string;
@@ -108,7 +108,7 @@ export interface OpenEndpointOptions {
   path: string;
   token: string;
   port: number;
-  /** Where the small program connects, or why it cannot. */
+  /** Where the session program connects, or why it cannot. */
   socket: string | PlugboardError;
   spans?: Spans;
   onClose: () => Promise<void>;
@@ -122,7 +122,7 @@ export class OpenEndpoint implements SessionEndpoint {
   readonly #settled = deferred();
   readonly #ending = new AbortController();
   readonly #replies = new Set<ServerResponse>();
-  readonly #attached = new Set<Promise<void>>();
+  readonly #programs = new Set<Promise<void>>();
   readonly #letGo = deferred();
   #isConnected = false;
   #isHeld = false;
@@ -164,11 +164,11 @@ export class OpenEndpoint implements SessionEndpoint {
   get stdio(): SessionEndpoint["stdio"] {
     const { program, id, token, socket } = this.#options;
     if (socket instanceof PlugboardError) throw socket;
-    const env = { ...program.env, [ATTACH_SOCKET]: socket, [ATTACH_TOKEN]: token };
+    const env = { ...program.env, [SESSION_SOCKET]: socket, [SESSION_TOKEN]: token };
     return {
       name: ENDPOINT_NAME,
       command: program.command,
-      args: [...program.args, "serve", "--attach", id],
+      args: [...program.args, "serve", "--session", id],
       env: Object.entries(env).map(([name, value]) => ({ name, value })),
     };
   }
@@ -247,14 +247,14 @@ export class OpenEndpoint implements SessionEndpoint {
     });
   }
 
-  /** For a small program that has shown the token. */
-  async attach(): Promise<((socket: Socket) => void) | string> {
+  /** For a session program that has shown the token. */
+  async admit(): Promise<((socket: Socket) => void) | string> {
     const served = await this.#board();
     if (typeof served === "string") return served;
     return (socket) => {
       const serving = this.#serveSocket(socket, served);
-      this.#attached.add(serving);
-      void serving.finally(() => this.#attached.delete(serving));
+      this.#programs.add(serving);
+      void serving.finally(() => this.#programs.delete(serving));
     };
   }
 
@@ -305,7 +305,7 @@ export class OpenEndpoint implements SessionEndpoint {
     const answered = [...this.#replies].map(
       (reply) => new Promise<void>((resolve) => reply.once("close", () => resolve())),
     );
-    await within(clock, LAST_ANSWER_MS, Promise.all([...answered, ...this.#attached]));
+    await within(clock, LAST_ANSWER_MS, Promise.all([...answered, ...this.#programs]));
     for (const reply of this.#replies) reply.destroy();
   }
 

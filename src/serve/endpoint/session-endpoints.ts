@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { PlugboardError } from "../../core/types/errors.ts";
 import { privateSocketPath } from "../../core/net/private-socket.ts";
 import { errorMessage } from "../../util/error-message.ts";
-import { type AttachHello, AttachSocket } from "./attach-socket.ts";
+import { type SessionHello, SessionSocket } from "./session-socket.ts";
 import { type Loopback, type LoopbackLimits, openLoopback } from "./http/loopback.ts";
 import { refusal, sendRefusal } from "./http/refusal.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type OpenEndpointOptions,
   type SessionEndpoint,
 } from "./session-endpoint.ts";
-import { openSpans } from "./trace.ts";
+import { openSpans } from "./spans.ts";
 
 /** An address that was agreed on before: a slot of OpenClaw. */
 export interface FixedAddress {
@@ -45,18 +45,18 @@ export class SessionEndpoints {
   readonly #options: SessionEndpointsOptions;
   /** Those at the shared port, by path. */
   readonly #byPath = new Map<string, OpenEndpoint>();
-  /** All of them, by the id that the small program is started with. */
+  /** All of them, by the id that the session program is started with. */
   readonly #byId = new Map<string, OpenEndpoint>();
   readonly #socketPath: string;
   #loopback: Promise<Loopback> | undefined;
-  #socket: Promise<AttachSocket | PlugboardError> | undefined;
+  #socket: Promise<SessionSocket | PlugboardError> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SessionEndpointsOptions) {
     this.#options = options;
     this.#socketPath = privateSocketPath({
       directory: options.directory,
-      name: `attach-${options.random(9).toString("base64url")}`,
+      name: `session-${options.random(9).toString("base64url")}`,
       platform: process.platform,
       tmpdir: tmpdir(),
       uid: process.getuid?.(),
@@ -118,7 +118,7 @@ export class SessionEndpoints {
     const socket = await this.#socket;
     await Promise.all([
       loopback?.close(),
-      socket instanceof AttachSocket ? socket.close() : undefined,
+      socket instanceof SessionSocket ? socket.close() : undefined,
     ]);
   }
 
@@ -137,9 +137,9 @@ export class SessionEndpoints {
   }
 
   /** Most agents take HTTP. If the socket cannot be opened, only the sessions of agents that need it fail. */
-  #openSocket(): Promise<AttachSocket | PlugboardError> {
+  #openSocket(): Promise<SessionSocket | PlugboardError> {
     const { clock, logger } = this.#options;
-    this.#socket ??= AttachSocket.open({
+    this.#socket ??= SessionSocket.open({
       path: this.#socketPath,
       clock,
       logger,
@@ -163,13 +163,13 @@ export class SessionEndpoints {
     return answerAt(endpoint?.path === path ? endpoint : undefined, request, reply);
   }
 
-  async #admit({ attach, token }: AttachHello): ReturnType<typeof OpenEndpoint.prototype.attach> {
-    const endpoint = this.#byId.get(attach);
+  async #admit({ session, token }: SessionHello): ReturnType<typeof OpenEndpoint.prototype.admit> {
+    const endpoint = this.#byId.get(session);
     // Whoever has no token must not learn which sessions there are.
     if (endpoint === undefined || !endpoint.isToken(token)) {
       return "the session has ended, or this program was started for another one. Open a new session in the editor";
     }
-    return endpoint.attach();
+    return endpoint.admit();
   }
 }
 

@@ -20,7 +20,7 @@ import { sendRefusal } from "../endpoint/http/refusal.ts";
 import { SESSION_MS, Sessions } from "../endpoint/http/sessions.ts";
 import { WaitingApprovals } from "../endpoint/questions/waiting-approvals.ts";
 import { Sealer } from "../endpoint/sealed.ts";
-import { openSpans } from "../endpoint/trace.ts";
+import { openSpans } from "../endpoint/spans.ts";
 import { type AgentConfig, DEFAULT_AGENT } from "../../core/types/agent-config.ts";
 import { isSamePolicy, type TokenPolicy } from "../../core/types/caller.ts";
 import { joinReports, type ReloadReport } from "../../core/types/board.ts";

@@ -18,8 +18,8 @@ const BOARD = {
   },
   stdio: {
     command: '/opt/a "b"/plugboard',
-    args: ["serve", "--attach", "s1"],
-    env: [{ name: "PLUGBOARD_ATTACH_TOKEN", value: "s3cret" }],
+    args: ["serve", "--session", "s1"],
+    env: [{ name: "PLUGBOARD_SESSION_TOKEN", value: "s3cret" }],
   },
 };
 
@@ -202,7 +202,7 @@ describe("a template", () => {
       url: BOARD.http.url,
       auth: "Bearer s3cret",
       run: [BOARD.stdio.command, BOARD.stdio.args],
-      env: { PLUGBOARD_ATTACH_TOKEN: "s3cret" },
+      env: { PLUGBOARD_SESSION_TOKEN: "s3cret" },
       say: "{name}",
     });
     expect(await contents(cwd)).toEqual({ "template.json": template });

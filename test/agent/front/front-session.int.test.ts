@@ -55,7 +55,7 @@ beforeAll(async () => {
     newId: randomUUID,
     random: randomBytes,
     program: { command: "node", args: [], env: {} },
-    directory: join(home, "attach"),
+    directory: join(home, "front"),
   });
 });
 afterEach(async () => {

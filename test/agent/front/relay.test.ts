@@ -142,7 +142,7 @@ describe("opening a session", () => {
     await front.newSession();
     const [{ params }] = front.agent().asked("session/new") as [Json];
     expect(params.mcpServers).toMatchObject([
-      { name: "plugboard", command: "plugboard", args: ["serve", "--attach", expect.any(String)] },
+      { name: "plugboard", command: "plugboard", args: ["serve", "--session", expect.any(String)] },
     ]);
   });
 

@@ -19,7 +19,7 @@ it("plugboard serve logs who comes and goes, and every crash, restart and failur
   stdin.write(
     `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: crash })}\n`,
   );
-  await stderr.until("echo: crashed");
+  await Promise.all(["echo: crashed", "missing: start failed"].map((each) => stderr.until(each)));
   stdin.end();
   expect((await done).code).toBe(0);
   expect(stderr.text.match(/^info .*$/gm)).toEqual([

@@ -18,7 +18,7 @@ describe("a server that is Plugboard itself", () => {
     ["npx with a version", "npx", ["-y", "plugboard@1.2.3", "serve"], true],
     ["a shell", "sh", ["-c", "exec plugboard --agent a serve"], true],
     ["the agent", "plugboard", ["acp"], true],
-    ["the small program of a session", "plugboard", ["serve", "--attach", "id"], false],
+    ["the session program", "plugboard", ["serve", "--session", "id"], false],
     ["another command of ours", "plugboard", ["tools"], false],
     ["another program that serves", "notes", ["serve"], false],
     ["a program with a similar name", "plugboard-notes", ["serve"], false],

@@ -42,7 +42,7 @@ function endpoints(options: Partial<SessionEndpointsOptions> = {}): SessionEndpo
     newId: randomUUID,
     random: randomBytes,
     program: { command: "node", args: ["bin.js"], env: { LANG: "C" } },
-    directory: join(directory, "attach"),
+    directory: join(directory, "front"),
     ...options,
   });
   closers.push(() => opened.close());
@@ -340,18 +340,18 @@ function closed(socket: Socket): Promise<void> {
   return ended.promise;
 }
 
-describe("the socket of the small program", () => {
+describe("the socket of the session program", () => {
   const envOf = ({ stdio }: SessionEndpoint): Record<string, string> =>
     Object.fromEntries(stdio.env.map(({ name, value }) => [name, value]));
   const pathOf = (endpoint: SessionEndpoint): string =>
-    envOf(endpoint)["PLUGBOARD_ATTACH_SOCKET"] ?? "";
+    envOf(endpoint)["PLUGBOARD_SESSION_SOCKET"] ?? "";
   const helloOf = (endpoint: SessionEndpoint): object => ({
-    attach: endpoint.stdio.args.at(-1),
-    token: envOf(endpoint)["PLUGBOARD_ATTACH_TOKEN"],
+    session: endpoint.stdio.args.at(-1),
+    token: envOf(endpoint)["PLUGBOARD_SESSION_TOKEN"],
   });
 
   /** Sends lines, and gives all that comes back. Ends its half of the connection after `until` has come. */
-  function attach(endpoint: SessionEndpoint, lines: unknown[], until?: string): Promise<string> {
+  function reach(endpoint: SessionEndpoint, lines: unknown[], until?: string): Promise<string> {
     return new Promise((resolve) => {
       let answer = "";
       const socket = connect({ path: pathOf(endpoint), allowHalfOpen: true });
@@ -374,14 +374,14 @@ describe("the socket of the small program", () => {
     expect(own.stdio).toMatchObject({
       name: "plugboard",
       command: "node",
-      args: ["bin.js", "serve", "--attach", expect.any(String)],
+      args: ["bin.js", "serve", "--session", expect.any(String)],
     });
     expect(envOf(own)).toMatchObject({ LANG: "C" });
     const path = pathOf(own);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(statSync(join(directory, "attach")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(directory, "front")).mode & 0o777).toBe(0o700);
     await all.close();
-    expect(readdirSync(join(directory, "attach"))).toEqual([]);
+    expect(readdirSync(join(directory, "front"))).toEqual([]);
     await expect(all.reserve()).rejects.toMatchObject({ code: "SYSTEM_ERROR" });
   });
 
@@ -389,60 +389,60 @@ describe("the socket of the small program", () => {
     const all = endpoints();
     const [one] = await Promise.all([served(all, "one"), served(all, "two")]);
     const request = legacy("tools/call", { name: "whoami", arguments: {} });
-    const answer = await attach(one, [helloOf(one), legacy("ping"), request], '"text":"one"');
+    const answer = await reach(one, [helloOf(one), legacy("ping"), request], '"text":"one"');
     const [first, ...messages] = answer.trim().split("\n");
-    expect(first).toBe('{"attached":true}');
+    expect(first).toBe('{"admitted":true}');
     expect(messages).toHaveLength(2);
     expect(one.isConnected).toBe(true);
   });
 
   it.each<[string, (own: SessionEndpoint, other: SessionEndpoint) => unknown]>([
     ["a wrong token", (own) => ({ ...helloOf(own), token: "x" })],
-    ["another session's token", (own, other) => ({ ...helloOf(other), ...attachOf(own) })],
-    ["a session that is not there", (own) => ({ ...helloOf(own), attach: "x" })],
+    ["another session's token", (own, other) => ({ ...helloOf(other), ...idOf(own) })],
+    ["a session that is not there", (own) => ({ ...helloOf(own), session: "x" })],
   ])("%s is refused with a sentence", async (_, hello) => {
     const all = endpoints();
     const [own, other] = await Promise.all([served(all, "own"), served(all, "other")]);
-    const answer = await attach(own, [hello(own, other), legacy("ping")]);
+    const answer = await reach(own, [hello(own, other), legacy("ping")]);
     expect(JSON.parse(answer)).toEqual({ refused: expect.stringContaining("session has ended") });
     expect([own.isConnected, other.isConnected]).toEqual([false, false]);
   });
 
-  function attachOf(endpoint: SessionEndpoint): object {
-    return { attach: endpoint.stdio.args.at(-1) };
+  function idOf(endpoint: SessionEndpoint): object {
+    return { session: endpoint.stdio.args.at(-1) };
   }
 
   it.each([
     ["what is no greeting", ["GET / HTTP/1.1\r\n"]],
     ["a greeting without an end", ["x".repeat(5000)]],
-    ["a greeting of other types", [{ attach: 1, token: {} }]],
+    ["a greeting of other types", [{ session: 1, token: {} }]],
   ])("%s is cut off", async (_, lines) => {
-    expect(await attach(await served(endpoints(), "own"), lines)).toBe("");
+    expect(await reach(await served(endpoints(), "own"), lines)).toBe("");
   });
 
   it("ends when the session does", async () => {
     const own = await served(endpoints(), "own");
-    const answer = attach(own, [helloOf(own), legacy("ping")]);
+    const answer = reach(own, [helloOf(own), legacy("ping")]);
     await own.connected;
     await own.close();
-    expect(await answer).toContain('"attached":true');
-    expect(await attach(own, [helloOf(own)])).toContain("session has ended");
+    expect(await answer).toContain('"admitted":true');
+    expect(await reach(own, [helloOf(own)])).toContain("session has ended");
   });
 
   it("removes the sockets of those that were killed, and nothing else", async () => {
     const one = pathOf(await endpoints().reserve());
-    const dead = join(directory, "attach", "attach-dead.sock");
+    const dead = join(directory, "front", "session-dead.sock");
     const script = `require("net").createServer().listen(${JSON.stringify(dead)}, () => process.kill(process.pid, "SIGKILL"))`;
     spawnSync(process.execPath, ["-e", script]);
     expect(statSync(dead).isSocket()).toBe(true);
-    await writeFile(join(directory, "attach", "notes.txt"), "");
+    await writeFile(join(directory, "front", "notes.txt"), "");
     const two = pathOf(await endpoints().reserve());
-    const left = readdirSync(join(directory, "attach")).toSorted();
+    const left = readdirSync(join(directory, "front")).toSorted();
     expect(left).toEqual([basename(one), basename(two), "notes.txt"].toSorted());
   });
 
   it("is a problem only of agents that need it", async () => {
-    const own = await endpoints({ directory: "/dev/null/attach" }).reserve();
+    const own = await endpoints({ directory: "/dev/null/front" }).reserve();
     own.serve(await boardOf("own"));
     expect(textIn(await call(own))).toBe("own");
     expect(() => own.stdio).toThrow(/cannot be opened/);

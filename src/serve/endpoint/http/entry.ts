@@ -34,7 +34,7 @@ import {
   metaOf,
   MODERN_VERSIONS,
 } from "../protocol.ts";
-import { traceInHeaders } from "../trace.ts";
+import { traceInHeaders } from "../spans.ts";
 import { type Headers, Reply } from "./reply.ts";
 import type { Sender, Session, Sessions } from "./sessions.ts";
 import { headerFault, paramHeaderFault } from "./standard-headers.ts";

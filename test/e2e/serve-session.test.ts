@@ -1,4 +1,4 @@
-// The small program of a session as an agent starts it: a process of its own, against endpoints of the test. Needs the
+// The session program as an agent starts it: a process of its own, against endpoints of the test. Needs the
 // build.
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -57,7 +57,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
   await endpoints.close();
-  expectNoProcesses(`PLUGBOARD_ATTACH_SOCKET=${directory}`);
+  expectNoProcesses(`PLUGBOARD_SESSION_SOCKET=${directory}`);
 });
 
 const envOf = ({ stdio }: SessionEndpoint): Record<string, string> =>
@@ -103,10 +103,10 @@ it("carries messages of any size both ways, for the official client", async () =
 
 it("ends well with its agent, and loads next to nothing", async () => {
   const coverage = join(directory, "coverage");
-  const attached = start({ ...envOf(endpoint), NODE_V8_COVERAGE: coverage });
-  expect(JSON.parse(await ping(attached))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
-  attached.process.stdin.end();
-  expect(await attached.ended).toEqual({ code: 0, stderr: "" });
+  const program = start({ ...envOf(endpoint), NODE_V8_COVERAGE: coverage });
+  expect(JSON.parse(await ping(program))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+  program.process.stdin.end();
+  expect(await program.ended).toEqual({ code: 0, stderr: "" });
   const [report] = readdirSync(coverage);
   const { result } = JSON.parse(readFileSync(join(coverage, report ?? ""), "utf8")) as {
     result: { url: string }[];
@@ -115,20 +115,20 @@ it("ends well with its agent, and loads next to nothing", async () => {
   expect(files.toSorted()).toEqual([
     "/dist/bin.cjs",
     "/dist/entry.js",
-    "/dist/shared/attached.js",
     "/dist/shared/first.js",
+    "/dist/shared/session-program.js",
   ]);
 });
 
 it("says that the front is gone, and ends, when its session does", async () => {
-  const attached = start();
-  await ping(attached);
+  const program = start();
+  await ping(program);
   await endpoints.close();
   const gone = {
     code: 1,
     stderr: expect.stringMatching(/^plugboard: the front of this session is gone.*new session/),
   };
-  expect(await attached.ended).toEqual(gone);
+  expect(await program.ended).toEqual(gone);
   // The same if it comes too late.
   expect(await start().ended).toEqual(gone);
 });
@@ -136,16 +136,20 @@ it("says that the front is gone, and ends, when its session does", async () => {
 it.each<[string, () => Started, RegExp]>([
   [
     "a token that is not the session's",
-    () => start({ ...envOf(endpoint), PLUGBOARD_ATTACH_TOKEN: "x" }),
+    () => start({ ...envOf(endpoint), PLUGBOARD_SESSION_TOKEN: "x" }),
     /^plugboard: the session has ended, or this program was started for another one/,
   ],
-  ["no token", () => start({}), /^plugboard: --attach is for an agent behind `plugboard acp -- …`/],
+  [
+    "no token",
+    () => start({}),
+    /^plugboard: --session is for an agent behind `plugboard acp -- …`/,
+  ],
   [
     "other words around it",
-    () => start({}, [BIN, "--verbose", "serve", "--attach", "x"]),
-    /plugboard: --attach is for an agent behind/,
+    () => start({}, [BIN, "--verbose", "serve", "--session", "x"]),
+    /plugboard: --session is for an agent behind/,
   ],
 ])("with %s it says what is wrong", async (_, begin, message) => {
-  const attached = begin();
-  expect(await attached.ended).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+  const program = begin();
+  expect(await program.ended).toEqual({ code: 1, stderr: expect.stringMatching(message) });
 });

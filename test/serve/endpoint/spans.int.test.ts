@@ -17,7 +17,7 @@ import {
 } from "@opentelemetry/api";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openSpans } from "../../../src/serve/endpoint/trace.ts";
+import { openSpans } from "../../../src/serve/endpoint/spans.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
 import { closeServed, legacy, modern, post, serve } from "./harness.ts";
 

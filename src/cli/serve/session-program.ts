@@ -1,4 +1,4 @@
-// `plugboard serve --attach <session>`: the small program through which an agent reaches the board of its session, where
+// `plugboard serve --session <session>`, the session program: through it an agent reaches the board of its session, where
 // it takes no URL. Copies bytes between stdio and the front's socket. Imports next to nothing: an agent starts one with
 // every session, and waits for it.
 
@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { readFirstLine } from "../../util/first-line.ts";
 
-export interface AttachedIo {
+export interface SessionProgramIo {
   env: Readonly<Record<string, string | undefined>>;
   stdin: Readable;
   stdout: Writable;
@@ -14,25 +14,24 @@ export interface AttachedIo {
 }
 
 /** As `endpoint/session-endpoint.ts` names them, which would load the whole endpoint. */
-const TOKEN = "PLUGBOARD_ATTACH_TOKEN";
-const SOCKET = "PLUGBOARD_ATTACH_SOCKET";
+const TOKEN = "PLUGBOARD_SESSION_TOKEN";
+const SOCKET = "PLUGBOARD_SESSION_SOCKET";
 
 const LONGEST_ANSWER = 4096;
 const OK = 0;
 const FAILED = 1;
 
 const NOT_STARTED_BY_FRONT =
-  `--attach is for an agent behind \`plugboard acp -- …\`, which starts this program with ${TOKEN} and ${SOCKET} set. ` +
-  "Without an agent, leave --attach out";
+  `--session is for an agent behind \`plugboard acp -- …\`, which starts this program with ${TOKEN} and ${SOCKET} set. ` +
+  "Without an agent, leave --session out";
 const GONE =
   "the front of this session is gone, so its tools are too; open a new session in the editor";
 
 /** Resolves to the exit code, when either side has ended and everything is written. */
-export async function runAttached(session: string, io: AttachedIo): Promise<number> {
+export async function runSessionProgram(session: string, io: SessionProgramIo): Promise<number> {
   const { env, stdin, stderr } = io;
   const [token, path] = [env[TOKEN], env[SOCKET]];
-  const failure =
-    token && path ? await attach(path, { attach: session, token }, io) : NOT_STARTED_BY_FRONT;
+  const failure = token && path ? await reach(path, { session, token }, io) : NOT_STARTED_BY_FRONT;
   // An agent that keeps the pipe open would otherwise keep the process alive.
   stdin.destroy();
   if (failure === undefined) return OK;
@@ -41,7 +40,7 @@ export async function runAttached(session: string, io: AttachedIo): Promise<numb
 }
 
 /** Resolves to undefined if the agent has ended the connection, else to a sentence about the failure. */
-function attach(path: string, hello: object, io: AttachedIo): Promise<string | undefined> {
+function reach(path: string, hello: object, io: SessionProgramIo): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path, allowHalfOpen: true });
     socket.once("error", () => resolve(GONE));
@@ -57,15 +56,15 @@ function attach(path: string, hello: object, io: AttachedIo): Promise<string | u
 
 function refusalIn(line: string): string | undefined {
   try {
-    const { attached, refused } = JSON.parse(line) as { attached?: unknown; refused?: unknown };
-    if (attached === true) return undefined;
+    const { admitted, refused } = JSON.parse(line) as { admitted?: unknown; refused?: unknown };
+    if (admitted === true) return undefined;
     return typeof refused === "string" ? refused : GONE;
   } catch {
     return GONE;
   }
 }
 
-function copy(socket: Socket, { stdin, stdout }: AttachedIo): Promise<string | undefined> {
+function copy(socket: Socket, { stdin, stdout }: SessionProgramIo): Promise<string | undefined> {
   return new Promise((resolve) => {
     let hasEnded = false;
     const agentEnded = (): void => {

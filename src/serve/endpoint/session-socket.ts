@@ -1,4 +1,4 @@
-// Where the small program of a session (`plugboard serve --attach`) connects: one private socket for all sessions of this
+// Where a session program (`plugboard serve --session`) connects: one private socket for all sessions of this
 // process. It says which session it is for and shows the session's token, and what follows is MCP.
 
 import { createServer, type Server, type Socket } from "node:net";
@@ -9,12 +9,12 @@ import type { Clock } from "../../util/clock.ts";
 import { errorMessage } from "../../util/error-message.ts";
 
 /** What the program sends first, in one line. */
-export interface AttachHello {
-  attach: string;
+export interface SessionHello {
+  session: string;
   token: string;
 }
 
-export interface AttachSocketOptions {
+export interface SessionSocketOptions {
   path: string;
   clock: Clock;
   logger: Logger;
@@ -24,7 +24,7 @@ export interface AttachSocketOptions {
    * Decides about a program after its hello. Resolves to the function that serves the program, or to the reason for a
    * refusal: a sentence for the person who reads the log of the agent.
    */
-  admit: (hello: AttachHello) => Promise<((socket: Socket) => void) | string>;
+  admit: (hello: SessionHello) => Promise<((socket: Socket) => void) | string>;
 }
 
 const HELLO_MS = 5000;
@@ -33,15 +33,15 @@ const MAX_HELLO_BYTES = 4096;
 const MOST_STRANGERS = 64;
 const MOST_SOCKETS = 512;
 /** The names that our sockets have. */
-const ATTACH_NAME = /^attach-[\w-]+\.sock$/;
+const SOCKET_NAME = /^session-[\w-]+\.sock$/;
 
-export class AttachSocket {
-  readonly #options: AttachSocketOptions;
+export class SessionSocket {
+  readonly #options: SessionSocketOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #strangers: Strangers;
 
-  private constructor(options: AttachSocketOptions) {
+  private constructor(options: SessionSocketOptions) {
     this.#options = options;
     const { clock, helloWithin: withinMs = HELLO_MS } = options;
     this.#strangers = new Strangers({
@@ -56,10 +56,10 @@ export class AttachSocket {
   }
 
   /** Rejects with an Error if the socket cannot be made. */
-  static async open(options: AttachSocketOptions): Promise<AttachSocket> {
-    const opened = new AttachSocket(options);
+  static async open(options: SessionSocketOptions): Promise<SessionSocket> {
+    const opened = new SessionSocket(options);
     await listenPrivately(opened.#server, options.path);
-    await removeDeadSockets(options.path, ATTACH_NAME);
+    await removeDeadSockets(options.path, SOCKET_NAME);
     opened.#server.on("error", (error) =>
       options.logger.error("the session endpoint failed", { reason: errorMessage(error) }),
     );
@@ -75,21 +75,21 @@ export class AttachSocket {
   #greet(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    this.#strangers.hear(socket, ({ attach, token }) => {
-      const isWhole = typeof attach === "string" && typeof token === "string";
-      if (isWhole) void this.#admit({ attach, token }, socket);
+    this.#strangers.hear(socket, ({ session, token }) => {
+      const isWhole = typeof session === "string" && typeof token === "string";
+      if (isWhole) void this.#admit({ session, token }, socket);
       else socket.destroy();
     });
   }
 
-  async #admit(hello: AttachHello, socket: Socket): Promise<void> {
+  async #admit(hello: SessionHello, socket: Socket): Promise<void> {
     const admitted = await this.#options.admit(hello);
     if (socket.destroyed) return;
     if (typeof admitted === "string") {
       socket.write(`${JSON.stringify({ refused: admitted })}\n`);
       return socket.destroySoon();
     }
-    socket.write(`${JSON.stringify({ attached: true })}\n`);
+    socket.write(`${JSON.stringify({ admitted: true })}\n`);
     admitted(socket);
   }
 }
