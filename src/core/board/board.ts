@@ -260,6 +260,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
   readonly resources: BoardResources;
   readonly prompts: BoardPrompts;
   readonly on: Board["on"];
+  readonly watchCalls: Board["watchCalls"];
   readonly #core: BoardCore;
   readonly #session: SessionLayer | undefined;
   /** The agent's board, for a session's. */
@@ -307,6 +308,7 @@ class LiveBoard implements Board, SessionBoard, FollowingBoard {
       doubles: () => core.doubles.originals,
     });
     ({ resources: this.resources, prompts: this.prompts, on: this.on } = core);
+    this.watchCalls = core.watchCalls;
     if (onToolsChanged) this.on("tools", () => onToolsChanged(this.tools()));
   }
 

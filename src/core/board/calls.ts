@@ -8,7 +8,7 @@ import { outcomeSize } from "../guard/outcome-size.ts";
 import type { BoardCallOptions } from "../types/board.ts";
 import type { CallOptions } from "../types/connection.ts";
 import { cancelled, ofSession, PlugboardError, toPlugboardError } from "../types/errors.ts";
-import type { BoardEvents } from "../types/events.ts";
+import type { BoardEvents, CallWatcher, WatchedCallEvent } from "../types/events.ts";
 import type {
   Callee,
   Decision,
@@ -97,6 +97,7 @@ export class Calls {
   /** Made once: a random id for each call would cost a third of its CPU time. */
   readonly #idPrefix = randomUUID().slice(0, 13);
   #idsMade = 0;
+  #watcher: CallWatcher | undefined;
   readonly #said = new Set<string>();
   readonly #notify = (text: string): void => {
     if (this.#said.has(text)) return;
@@ -127,6 +128,14 @@ export class Calls {
       const outermost = subject.content === undefined ? this.#forTool(frame) : this.#forContent;
       return { ...called, outermost };
     });
+  }
+
+  /** Shows calls to a watcher, in the place of an earlier one. Returns a function that ends it. */
+  watch(watcher: CallWatcher): () => void {
+    this.#watcher = watcher;
+    return () => {
+      if (this.#watcher === watcher) this.#watcher = undefined;
+    };
   }
 
   /** Not async: all halves of a call share one async function, which is in the chain around it. */
@@ -184,7 +193,7 @@ export class Calls {
       argsJson: undefined,
       reached: now,
       isSent: false,
-      trail: this.#events.has("watchedCall") ? { steps: [], redacted: [] } : undefined,
+      course: this.#isWatched(subject, now) ? { steps: [], redacted: [] } : undefined,
     };
     this.#running += 1;
     return guarded(call);
@@ -357,47 +366,64 @@ export class Calls {
     };
   }
 
+  /** Nobody hears of a request for a resource or prompt as a call. */
+  #isWatched({ content }: Subject, now: number): boolean {
+    return this.#watcher !== undefined && content === undefined && this.#watcher.admits(now);
+  }
+
   #newCallId(): string {
     this.#idsMade += 1;
     return `${this.#idPrefix}-${this.#idsMade}`;
   }
 
-  #reportStart({ callId, subject, caller }: GuardedCall): void {
-    if (!this.#events.has("callStart") || subject.content !== undefined) return;
+  #reportStart({ callId, subject, caller, course }: GuardedCall): void {
+    const isHeard = this.#events.has("callStart") && subject.content === undefined;
+    if (!isHeard && course === undefined) return;
     const { publicName: tool, source } = subject;
     const by = caller === undefined ? {} : { caller };
-    this.#events.emit("callStart", { callId, tool, source, ...by });
+    const event = { callId, tool, source, ...by };
+    if (isHeard) this.#events.emit("callStart", event);
+    if (course !== undefined) this.#show((watcher) => watcher.started(event));
   }
 
   #report(call: GuardedCall, outcome: CallOutcome): void {
-    const { callId, subject, started, now, trail } = call;
+    const { callId, subject, started, now, course } = call;
     const isLogged = this.#logger !== silentLogger;
     const isHeard = this.#events.has("call");
-    if (!isLogged && !isHeard && trail === undefined) return;
+    if (!isLogged && !isHeard && course === undefined) return;
     const { publicName: tool, source } = subject;
     const { failure, isError = false } = outcome;
     const durationMs = now - started;
     if (isLogged) this.#logger.debug("call", { tool, ms: durationMs, ...(isError && { isError }) });
-    if (!isHeard && trail === undefined) return;
+    if (!isHeard && course === undefined) return;
     const event = { callId, tool, source, durationMs, isError, failure };
     if (isHeard) this.#events.emit("call", event);
-    if (trail === undefined) return;
+    if (course === undefined) return;
     const { args, caller, decision } = call;
     const { redactor } = this.#options;
     const bytes = outcomeSize(outcome);
-    this.#events.emit("watchedCall", {
+    const watched: WatchedCallEvent = {
       ...event,
       ...(caller !== undefined && { caller }),
       decision,
       bytes,
-      steps: trail.steps,
+      steps: course.steps,
       size: (most) => bytes + valueSize([args, outcome.structuredContent], most - bytes),
       read: () => ({
         args: redactor.value(args),
         outcome,
-        redacted: { args: redactor.partsWithSecrets(args), answer: trail.redacted },
+        redacted: { args: redactor.partsWithSecrets(args), answer: course.redacted },
       }),
-    });
+    };
+    this.#show((watcher) => watcher.ended(watched));
+  }
+
+  #show(show: (watcher: CallWatcher) => void): void {
+    try {
+      if (this.#watcher !== undefined) show(this.#watcher);
+    } catch (error) {
+      this.#logger.error("a watcher of calls threw", { reason: String(error) });
+    }
   }
 
   #update(listener: UpdateListener, update: ToolUpdate): void {

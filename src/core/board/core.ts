@@ -136,6 +136,7 @@ export class BoardCore {
     requireKind("the listener", listener, FUNCTION);
     return this.#events.on(event, listener);
   };
+  readonly watchCalls: BoardBase["watchCalls"] = (watcher) => this.#calls.watch(watcher);
   readonly #over: BoardBeneath | undefined;
   readonly #secrets: BoardSecrets;
   readonly #events = new Emitter<BoardEvents>((error) =>

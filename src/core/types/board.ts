@@ -4,7 +4,7 @@ import type { AgentConfig, BoardConfig } from "./agent-config.ts";
 import type { SignInRequest, SignOutOutcome } from "./authorization.ts";
 import type { SessionOptions } from "./board-options.ts";
 import type { CallerOptions } from "./caller-options.ts";
-import type { BoardEvents } from "./events.ts";
+import type { BoardEvents, CallWatcher } from "./events.ts";
 import type { UnmatchedRule } from "./guard-settings.ts";
 import type { ToolSearchSetting } from "./include.ts";
 import type { BoardPrompts } from "./prompt.ts";
@@ -106,6 +106,8 @@ export interface BoardBase extends AsyncDisposable, ToolSearch {
     event: Name,
     listener: (event: BoardEvents[Name]) => void,
   ): () => void;
+  /** Shows calls to a watcher, in the place of an earlier one. Returns a function that ends it. */
+  watchCalls(watcher: CallWatcher): () => void;
 }
 
 export interface Board extends BoardBase {

@@ -1,6 +1,6 @@
 // The events of a board.
 
-import type { RedactedPart, TrailStep } from "./call-trail.ts";
+import type { RedactedPart, CallStep } from "./call-course.ts";
 import type { Decision } from "./guard.ts";
 import type { JsonObject } from "./json.ts";
 import type { ServerLogMessage } from "./server-log.ts";
@@ -54,14 +54,14 @@ export interface CallEvent {
   failure?: CallFailure;
 }
 
-/** A call that was made while somebody listened for this has ended, with all that is known of it. */
+/** A call that was watched has ended, with all that is known of it. */
 export interface WatchedCallEvent extends CallEvent {
   caller?: string;
   decision: Decision;
   /** The size of the answer, roughly. */
   bytes: number;
   /** What the call passed through. */
-  steps: readonly TrailStep[];
+  steps: readonly CallStep[];
   /** How large its content is, in characters; Infinity if it is more than `most`. */
   size: (most: number) => number;
   /** Its content, without secrets. Made when somebody asks. */
@@ -74,6 +74,14 @@ interface WatchedContent {
   outcome: CallOutcome;
   /** What secrets were taken out of, in the arguments and in the answer. */
   redacted: { args: readonly RedactedPart[]; answer: readonly RedactedPart[] };
+}
+
+/** Sees some calls with all that is known of them. Only these pay for it. */
+export interface CallWatcher {
+  /** Whether the call that is made now is watched. Every call asks, with the time of the monotonic clock. */
+  admits: (now: number) => boolean;
+  started: (call: CallStartEvent) => void;
+  ended: (call: WatchedCallEvent) => void;
 }
 
 /** A server has sent a log message. A flood of them is cut: about a hundred in a second are reported. */
@@ -95,8 +103,6 @@ export interface BoardEvents {
   server: ServerEvent;
   callStart: CallStartEvent;
   call: CallEvent;
-  /** Costs calls a little while somebody listens, and nothing otherwise. */
-  watchedCall: WatchedCallEvent;
   log: LogEvent;
   notice: NoticeEvent;
 }

@@ -54,7 +54,8 @@ export function Activity(): VNode {
       </p>
       {leftOut.value > 0 && (
         <p class="quiet">
-          {leftOut.value.toLocaleString()} calls came too fast to be listed; the audit has them.
+          {leftOut.value.toLocaleString()} more calls are not listed: of a flood of calls, you see
+          about 50 a second. The audit has all of them.
         </p>
       )}
       <CallTable

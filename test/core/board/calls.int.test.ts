@@ -8,6 +8,7 @@ import type { Board, BoardCallOptions } from "../../../src/core/types/board.ts";
 import type { CallerOptions, InputRequired } from "../../../src/core/types/caller-options.ts";
 import type { LogEvent } from "../../../src/core/types/events.ts";
 import type { JsonObject } from "../../../src/core/types/json.ts";
+import type { NativeTool } from "../../../src/core/types/tool.ts";
 import { cleanUp, openWith } from "../guard/boards.ts";
 import { temporaryDirectory } from "../../support/directory.ts";
 import { closeAll, serve } from "../../fixtures/http/client.ts";
@@ -379,4 +380,38 @@ it("names are as long as the configuration allows", async () => {
   const names = board.tools().map(({ name }) => name);
   expect(names).toEqual(names.map(() => expect.stringMatching(/^.{1,23}_[0-9a-f]{8}$/) as string));
   expect(new Set(names).size).toBe(names.length);
+});
+
+describe("a watcher", () => {
+  it("sees the calls that it admits, with all that is known of them, and nothing of others", async () => {
+    const say: NativeTool = {
+      name: "say",
+      description: "Says it.",
+      parameters: { type: "object" },
+      execute: async (_, { text }) => ({ content: [{ type: "text", text: String(text) }] }),
+    };
+    const board = await openWith({ servers: {} }, { native: [say] });
+    const seen: unknown[] = [];
+    let asked = 0;
+    const off = board.watchCalls({
+      admits: () => {
+        asked += 1;
+        return asked === 2;
+      },
+      started: ({ callId }) => seen.push(`${callId} starts`),
+      ended: ({ callId, steps, read }) => {
+        seen.push(
+          callId,
+          steps.map(({ stage }) => stage),
+          read().args,
+        );
+        throw new Error("no matter");
+      },
+    });
+    for (const callId of ["1", "2", "3"]) await board.call("say", { text: callId }, { callId });
+    off();
+    await board.call("say", {}, { callId: "4" });
+    expect(asked).toBe(3);
+    expect(seen).toEqual(["2 starts", "2", expect.arrayContaining(["the tool"]), { text: "2" }]);
+  });
 });

@@ -9,6 +9,7 @@ import type { Caller } from "../../../core/types/caller.ts";
 import type {
   CallEvent,
   CallStartEvent,
+  CallWatcher,
   ServerEvent,
   WatchedCallEvent,
 } from "../../../core/types/events.ts";
@@ -56,7 +57,7 @@ export interface MonitoringOptions {
   logger: Logger;
 }
 
-type WatchedBoard = Pick<BoardBase, "on" | "status" | "tools" | "toolSearch">;
+type WatchedBoard = Pick<BoardBase, "on" | "watchCalls" | "status" | "tools" | "toolSearch">;
 
 /** Where a call was made. */
 export interface CallPlace {
@@ -65,8 +66,8 @@ export interface CallPlace {
   command?: string;
 }
 
-/** Hears of calls on all boards. */
-export interface CallWatcher {
+/** Sees calls on all boards. */
+export interface PlacedCallWatcher extends Pick<CallWatcher, "admits"> {
   started: (call: CallStartEvent, place: CallPlace) => void;
   ended: (call: WatchedCallEvent, place: CallPlace) => void;
 }
@@ -128,7 +129,7 @@ export class Monitoring {
   readonly #boards = new Map<string, WatchedBoard>();
   /** The boards whose calls are watched while somebody wants that, with what ends it. */
   readonly #callBoards = new Map<WatchedBoard, { place: CallPlace; off?: () => void }>();
-  #callWatcher: CallWatcher | undefined;
+  #callWatcher: PlacedCallWatcher | undefined;
   readonly history: ServerHistory;
   readonly #attached = new Set<CountedCommand>();
   #unappliedEdit: UnappliedEdit | undefined;
@@ -207,8 +208,8 @@ export class Monitoring {
     };
   }
 
-  /** One at a time. Every call pays a little for it until the returned function is called. */
-  watchCalls(watcher: CallWatcher): () => void {
+  /** One at a time. The calls that it admits pay for it until the returned function is called. */
+  watchCalls(watcher: PlacedCallWatcher): () => void {
     this.#callWatcher = watcher;
     for (const [board, entry] of this.#callBoards) entry.off = onCalls(board, entry.place, watcher);
     return () => {
@@ -414,12 +415,12 @@ interface CommandOfSession {
   session: string;
 }
 
-function onCalls(board: WatchedBoard, place: CallPlace, watcher: CallWatcher): () => void {
-  const offs = [
-    board.on("callStart", (call) => watcher.started(call, place)),
-    board.on("watchedCall", (call) => watcher.ended(call, place)),
-  ];
-  return () => offs.forEach((off) => off());
+function onCalls(board: WatchedBoard, place: CallPlace, watcher: PlacedCallWatcher): () => void {
+  return board.watchCalls({
+    admits: (now) => watcher.admits(now),
+    started: (call) => watcher.started(call, place),
+    ended: (call) => watcher.ended(call, place),
+  });
 }
 
 function refusalKind(

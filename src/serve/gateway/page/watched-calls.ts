@@ -1,9 +1,10 @@
-// The calls that the page shows: the last ones as facts, and what was said in them while an owner looks. Nothing is kept
-// while nobody looks, and nothing of it is ever written anywhere.
+// The calls that the page shows: the last ones as facts, and what was said in them while an owner looks. Of a flood of calls,
+// a sample is shown and the rest is counted, so that they pay nothing for it. Nothing is kept while nobody looks, and
+// nothing of it is ever written anywhere.
 
 import type { CallStartEvent, WatchedCallEvent } from "../../../core/types/events.ts";
 import type { Clock, Timer } from "../../../util/clock.ts";
-import type { CallPlace, CallWatcher, Monitoring } from "../monitoring/monitoring.ts";
+import type { CallPlace, Monitoring, PlacedCallWatcher } from "../monitoring/monitoring.ts";
 import type { CallContent, CallFacts, CallStep } from "./wire.ts";
 
 const KEPT_CALLS = 500;
@@ -14,8 +15,9 @@ const MOST_OF_ONE = 1024 * 1024;
 const GRACE_MS = 60_000;
 /** The audit notes the time of a call on its own. */
 const NEAR_MS = 50;
-/** How many changed calls are told at a time. A person can follow no more. */
-const MOST_TOLD = 100;
+/** How many calls in a second are shown in the long run, and how many at once. A person can follow no more. */
+const SHOWN_IN_A_SECOND = 50;
+const SHOWN_AT_ONCE = 100;
 
 /** Without what holds on to the arguments and the answer: both functions do. */
 type EndedCall = Omit<WatchedCallEvent, "size" | "read">;
@@ -41,12 +43,16 @@ export interface WatchedCallsOptions {
   onChange: () => void;
 }
 
-export class WatchedCalls implements CallWatcher {
+export class WatchedCalls implements PlacedCallWatcher {
   readonly #options: WatchedCallsOptions;
   readonly #kept = new Map<string, Kept>();
   /** Changed since they were last taken. */
   readonly #changed = new Set<string>();
+  /** Calls since then that are not shown. */
   #left = 0;
+  /** How many calls could be shown at once at the time of the last one, in the time of the monotonic clock. */
+  #room = SHOWN_AT_ONCE;
+  #lastMade = 0;
   #size = 0;
   #owners = 0;
   #readers = 0;
@@ -102,6 +108,19 @@ export class WatchedCalls implements CallWatcher {
     this.#size = 0;
   }
 
+  admits(now: number): boolean {
+    const gained = ((now - this.#lastMade) * SHOWN_IN_A_SECOND) / 1000;
+    this.#room = Math.min(SHOWN_AT_ONCE, this.#room + gained);
+    this.#lastMade = now;
+    if (this.#room >= 1) {
+      this.#room -= 1;
+      return true;
+    }
+    this.#left += 1;
+    if (this.#left === 1) this.#options.onChange();
+    return false;
+  }
+
   started(started: CallStartEvent, place: CallPlace): void {
     this.#keep({
       id: started.callId,
@@ -128,14 +147,13 @@ export class WatchedCalls implements CallWatcher {
     return [...this.#kept.values()].map(factsOf);
   }
 
-  /** What has changed since it was last asked, and how many more have that are not told. */
+  /** What has changed since it was last asked, and how many calls there were that are not shown. */
   take(): { calls: CallFacts[]; left: number } {
-    const ids = [...this.#changed];
+    const calls = [...this.#changed].flatMap((id) => this.#kept.get(id) ?? []).map(factsOf);
+    const left = this.#left;
     this.#changed.clear();
-    const told = ids.slice(-MOST_TOLD);
-    const left = this.#left + ids.length - told.length;
     this.#left = 0;
-    return { calls: told.flatMap((id) => this.#kept.get(id) ?? []).map(factsOf), left };
+    return { calls, left };
   }
 
   /** The id of the call of a tool that was made at that time, if it is kept and there is only one. */

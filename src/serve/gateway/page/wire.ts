@@ -1,7 +1,7 @@
 // What the gateway and its page say to each other, as types. The page imports nothing else from the gateway.
 
 import type { ToolHints } from "../../../core/types/approval.ts";
-import type { RedactedPart, TrailStep } from "../../../core/types/call-trail.ts";
+import type { CallStep, RedactedPart } from "../../../core/types/call-course.ts";
 import type { JsonObject } from "../../../core/types/json.ts";
 import type { SecretUse } from "../../../core/types/secret-use.ts";
 import type { ToolVerdict } from "../../../core/types/tool-verdict.ts";
@@ -236,8 +236,7 @@ interface PastStateFacts {
   why?: string;
 }
 
-/** A half of a stage of the guard, or the call of the tool itself. */
-export type CallStep = TrailStep;
+export type { CallStep };
 
 /** A text that secrets were taken out of, and where they are from. */
 export type RedactedText = RedactedPart;

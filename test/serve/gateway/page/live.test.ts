@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { PendingApproval } from "../../../../src/core/types/shared-state.ts";
 import type { WatchedCallEvent } from "../../../../src/core/types/events.ts";
 import type { ServerLine } from "../../../../src/core/types/server-log.ts";
-import type { CallWatcher } from "../../../../src/serve/gateway/monitoring/monitoring.ts";
+import type { PlacedCallWatcher } from "../../../../src/serve/gateway/monitoring/monitoring.ts";
 import { Live, type LiveOptions } from "../../../../src/serve/gateway/page/live.ts";
 import { Tally } from "../../../../src/serve/gateway/monitoring/tally.ts";
 import type { Role, Snapshot } from "../../../../src/serve/gateway/page/wire.ts";
@@ -57,9 +57,9 @@ function open() {
     diagnostics: [],
     stderr: [],
   };
-  const watchers: CallWatcher[] = [];
+  const watchers: PlacedCallWatcher[] = [];
   const monitoring = {
-    watchCalls: (watcher: CallWatcher) => {
+    watchCalls: (watcher: PlacedCallWatcher) => {
       watchers.push(watcher);
       return () => void watchers.splice(0);
     },

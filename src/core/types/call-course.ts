@@ -2,7 +2,7 @@
 // nothing, since the page of a gateway uses these types in a browser.
 
 /** One half of a stage, or the call itself, in a call that somebody watches. */
-export interface TrailStep {
+export interface CallStep {
   stage: string;
   half: "before" | "call" | "after";
   /** Milliseconds after the call was made. */
@@ -19,9 +19,9 @@ export interface RedactedPart {
 }
 
 /** What is noted about a call while somebody watches calls. */
-export interface CallTrail {
+export interface CallCourse {
   /** In the order in which they ended. */
-  readonly steps: TrailStep[];
+  readonly steps: CallStep[];
   /** In the answer. */
   redacted: readonly RedactedPart[];
 }
