@@ -106,16 +106,17 @@ export class Endpoint {
     return client;
   }
 
-  /** A client is gone: its calls are cancelled, its subscriptions end. */
-  disconnect(client: Client): void {
+  /** A client is gone: its subscriptions end, its calls are cancelled. Resolves when all of them are. */
+  disconnect(client: Client): Promise<void> {
     this.#clients.get(client)?.();
     this.#clients.delete(client);
-    client.gone();
+    const gone = client.gone();
     for (const uri of client.subscriptions) {
       this.#context.subscriptionPlaces.giveBack(client.caller.id);
       void this.#content.subscriptions.remove(uri);
     }
     client.subscriptions.clear();
+    return gone;
   }
 
   /**

@@ -11,7 +11,7 @@ import { byteSize } from "../../util/text.ts";
 import type { Client, ClientProfile } from "./client.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { clientInfoIn } from "./methods/lifecycle.ts";
-import { readMessage, refuse, response, RPC } from "./message.ts";
+import { readMessage, refuse, response, RPC, type RpcRequest } from "./message.ts";
 import { claimsModern } from "./protocol.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -72,7 +72,8 @@ export async function serveOnStdio({
     return client;
   };
 
-  const take = async (line: string): Promise<void> => {
+  /** Not async: a call must not keep its own line in memory, besides its arguments, until it is answered. */
+  const take = (line: string): void => {
     const value = parseJson(line);
     if (value === undefined) {
       return write(response(null, refuse(RPC.parseError, "Parse error: the line is not JSON")));
@@ -89,7 +90,10 @@ export async function serveOnStdio({
       }
       return undefined;
     }
-    const { request } = message;
+    void answer(message.request);
+    return undefined;
+  };
+  const answer = async (request: RpcRequest): Promise<void> => {
     const info = isKnown ? undefined : clientInfoIn(request);
     if (info !== undefined) {
       isKnown = true;
@@ -103,7 +107,7 @@ export async function serveOnStdio({
 
   const reader = new LineReader({
     maxBytes: MAX_BYTES,
-    onLine: (line) => void take(line),
+    onLine: take,
     onOverflow: () => {
       const message = `the message is larger than ${byteSize(MAX_BYTES)}; the connection ends`;
       write(response(null, refuse(RPC.invalidRequest, message)));
@@ -122,5 +126,5 @@ export async function serveOnStdio({
   await over.promise;
   input.off("data", onData).off("end", onEnd).off("close", stop).off("error", stop);
   signal.removeEventListener("abort", stop);
-  for (const client of clients.values()) endpoint.disconnect(client);
+  await Promise.all([...clients.values()].map((client) => endpoint.disconnect(client)));
 }

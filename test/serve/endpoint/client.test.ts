@@ -1,5 +1,6 @@
 // The requests of a client while they are answered, and who can cancel them.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { Client, type Exchange } from "../../../src/serve/endpoint/client.ts";
 import { abortSignalOf } from "../../../src/util/abort.ts";
@@ -31,8 +32,24 @@ describe("a request", () => {
       false,
       false,
     ]);
-    client.gone();
+    void client.gone();
     expect([second, third].map(({ signal }) => signal.aborted)).toEqual([true, false]);
+  });
+
+  it("is one of thousands: the end of their client cancels a part of them in a turn", async () => {
+    const client = connect();
+    const all = Array.from({ length: 2_000 }, (_, id) => begin(client, id));
+    const cancelled = (): number => all.filter(({ signal }) => signal.aborted).length;
+    const gone = client.gone();
+    const inTurns = [cancelled()];
+    while (cancelled() < all.length) {
+      const before = cancelled();
+      await nextTurn();
+      inTurns.push(cancelled() - before);
+    }
+    await gone;
+    expect(Math.max(...inTurns)).toBeLessThanOrEqual(400);
+    expect(inTurns[0]).toBeGreaterThan(0);
   });
 
   it("is not reached by a later cancel, whatever still listens to it", () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { serveMcp } from "../../../src/serve/mcp.ts";
 import type { Board } from "../../../src/core/types/board.ts";
 import { closeBoards, fixture, open } from "../../support/boards.ts";
+import { collectGarbage } from "../../support/old-space.ts";
 import { INITIALIZE, type JsonRpc, legacy, modern } from "./harness.ts";
 
 closeBoards();
@@ -116,6 +117,25 @@ describe("a client on pipes", () => {
     const { result } = await client.hear(answering(call));
     expect(result.isError).toBe(true);
     await client.end();
+  });
+
+  it("costs the memory of its arguments once while its calls run", async () => {
+    const client = await pipe("echo");
+    const [calls, size] = [200, 100_000];
+    const args = { ms: 60_000, text: "x".repeat(size) };
+    await collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    const all = Array.from({ length: calls }, () =>
+      legacy("tools/call", { name: "mcp__echo__sleep", arguments: args }),
+    );
+    for (const call of all) client.say(call);
+    const ping = legacy("ping");
+    client.say(ping);
+    await client.hear(answering(ping));
+    await collectGarbage();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(1.5 * calls * size);
+    await client.end();
+    expect(client.all.filter(({ result }) => result?.isError)).toHaveLength(calls);
   });
 
   it("hears the progress it asked for, growing", async () => {

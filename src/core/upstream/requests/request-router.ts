@@ -152,9 +152,9 @@ export class RequestRouter {
         return result;
       } catch (error) {
         if (tracked !== undefined) this.#inFlight.end(tracked, "failed");
-        if (!isFirst) throw error;
+        // Before anything is made for a question: thousands of calls can be cancelled in one turn.
+        if (!isFirst || signal?.aborted || this.#over.signal.aborted) throw error;
         const origin = this.#originOf(call, signal);
-        if (origin.signal.aborted) throw error;
         const opened = this.requests.openPages(error, origin);
         if (!(await this.#unlessOver(opened, origin, signal))) throw error;
       }

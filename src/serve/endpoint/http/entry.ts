@@ -410,7 +410,7 @@ function sessionless(caller: Caller, reply: ServerResponse): Client {
 
 function goneWith(reply: ServerResponse, client: Client): void {
   reply.once("close", () => {
-    if (!reply.writableFinished) client.gone();
+    if (!reply.writableFinished) void client.gone();
   });
 }
 

@@ -230,7 +230,7 @@ export class Sessions {
   #forget(id: string, session: Session): void {
     this.#live.delete(id);
     session.stream?.close();
-    session.endpoint.disconnect(session.client);
+    void session.endpoint.disconnect(session.client);
     session.release();
   }
 

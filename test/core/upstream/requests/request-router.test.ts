@@ -1,11 +1,12 @@
 // A legacy server over HTTP that asks its caller a question in the middle of a call.
 
 import type { ServerResponse } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { OnElicitation } from "../../../../src/core/types/elicitation.ts";
 import type { JsonObject } from "../../../../src/core/types/json.ts";
 import type { Root } from "../../../../src/core/types/roots.ts";
 import { RequestRouter } from "../../../../src/core/upstream/requests/request-router.ts";
+import { LightSignal } from "../../../../src/util/abort.ts";
 import { serve } from "../../net/servers.ts";
 import { closeBoards, open, textOf } from "../../../support/boards.ts";
 import { recordingLogger } from "../../../support/logger.ts";
@@ -144,5 +145,21 @@ describe("a legacy server that is offered roots", () => {
     await clock.advance(1);
     await taken;
     expect(clock.next()).toBeUndefined();
+  });
+});
+
+describe("a call that its client gives up", () => {
+  it("makes nothing for a question that nobody will be asked", async () => {
+    const made = vi.spyOn(LightSignal.prototype, "signal", "get");
+    const { transport: wire } = openTransport();
+    const answers = { onElicitation: () => ({ action: "accept" as const }) };
+    const [clock, logger, redact] = [new ManualClock(), recordingLogger(), (text: string) => text];
+    const router = new RequestRouter({ server: "s", wire, answers, clock, logger, redact });
+    const signal = new LightSignal();
+    const result = router.callTool("legacy", "ask", {}, { timeout: 1_000, ceiling: 1_000, signal });
+    signal.abort();
+    await expect(result).rejects.toThrow("cancelled");
+    expect(made).not.toHaveBeenCalled();
+    made.mockRestore();
   });
 });
